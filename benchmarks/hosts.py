@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from app.cli.local_service import build_command, build_environments
+from app.cli.local_service import build_command, build_environments, ensure_keys
 from app.config import get_settings
 from app.db import engine
 from app.processes import pg_hba
 from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
 from app.processes.supervisor import (
     Program,
-    build_scheduler_program,
+    build_clock_program,
     build_web_program,
     build_worker_programs,
     run,
@@ -31,7 +31,7 @@ class Installation:
     """A folder and the environment variables of the programs.
 
     ``shared_env`` is for all programs, ``web_env`` for the web server, ``private_env`` for workers and clock,
-    and ``clock_env`` for the clock only.
+    and ``clock_env`` for the clock in addition.
     """
 
     folder: Path
@@ -47,17 +47,17 @@ def run_installation(folder: Path) -> Iterator[tuple[Installation, EmbeddedServi
     data = folder / "data"
     data.mkdir(parents=True)
     with run_embedded_services(data) as services:
-        shared, public, private = build_environments(services, data)
+        ensure_keys(data)
+        env = build_environments(services, data)
         run(
             build_command(
-                "migrations", "migrate", "--roles", str(pg_hba.get_passwords_folder(data)), env=shared
+                "migrations", "migrate", "--roles", str(pg_hba.get_passwords_folder(data)), env=env.shared
             )
         )
-        os.environ.update(shared)
+        os.environ.update(env.shared)
         for cached_function in (get_settings, engine.get_engine, engine.get_session_factory):
             cached_function.cache_clear()
-        clock = {"DATABASE_URL": services.role_urls["clock"]}
-        yield Installation(folder, shared, public, private, clock), services
+        yield Installation(folder, env.shared, env.web, env.worker, env.clock), services
         engine.get_engine().dispose()
 
 
@@ -126,7 +126,7 @@ def build_programs(installation: Installation, port: int, hosts: int, jobs: int)
     web_env = {**installation.shared_env, **installation.web_env}
     private_env = {**installation.shared_env, **installation.private_env}
     yield build_web_program(host=HOST, port=port, env=web_env, log=log_folder / "web.log", process_count=2)
-    yield build_scheduler_program(env={**private_env, **installation.clock_env}, log=log_folder / "clock.log")
+    yield build_clock_program(env={**private_env, **installation.clock_env}, log=log_folder / "clock.log")
     for number in range(hosts):
         host_folder = log_folder / f"host-{number}"
         host_folder.mkdir()

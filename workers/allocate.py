@@ -1,4 +1,4 @@
-"""Draw the files that are allocated to one team or to all teams.
+"""Make the files that are allocated to one team or to all teams.
 
 The sandboxed child gets keys derived from the seed, never the seed itself.
 """
@@ -18,7 +18,7 @@ from workers import scoring_child
 from workers.jobs import AllocateJob, WorkerInputs
 
 MAX_ATTEMPTS = 2_000
-"""Attempts to draw files that no other team has, before the allocation counts as exhausted."""
+"""Attempts to make files that no other team has, before the allocation counts as exhausted."""
 
 
 def allocate_files(request: AllocationRequest, settings: Settings) -> None:
@@ -29,7 +29,7 @@ def allocate_files(request: AllocationRequest, settings: Settings) -> None:
         allocation_rule is None or not allocation_rule.per_team or allocation_rule.allows_shared(rules)
     )
     for attempt in range(MAX_ATTEMPTS):
-        files = draw_files(request, settings, attempt)
+        files = _make_files(request, settings, attempt)
         if not files:
             break
         if not may_repeat and _is_taken(request, files):
@@ -49,7 +49,8 @@ def _is_taken(request: AllocationRequest, files: dict[str, str]) -> bool:
         return digests in allocation.list_allocated_files(session, request.round_id)
 
 
-def draw_files(request: AllocationRequest, settings: Settings, attempt: int) -> dict[str, str]:
+def _make_files(request: AllocationRequest, settings: Settings, attempt: int) -> dict[str, str]:
+    """Let the child make the files; there are none if the organizers have assigned none to the team."""
     inputs = build_worker_inputs(
         request.competition_file, request.allocation_inputs, settings, attempt=attempt
     )
@@ -60,7 +61,7 @@ def draw_files(request: AllocationRequest, settings: Settings, attempt: int) -> 
 
 def build_worker_inputs(
     competition_file: str,
-    draw_inputs: AllocationInputs | None,
+    allocation_inputs: AllocationInputs | None,
     settings: Settings,
     *,
     attempt: int | None = None,
@@ -70,25 +71,22 @@ def build_worker_inputs(
     Seed and files are opened in this process. They reach the child only through its pipe.
     """
     allocation_rule = TRACKS[parse_stored_rules(competition_file).track].allocation
-    if allocation_rule is None or draw_inputs is None:
+    if allocation_rule is None or allocation_inputs is None:
         return WorkerInputs()
     organizer_files = {
-        name: _open_box(box, settings).decode("latin-1") for name, box in draw_inputs.organizer_files.items()
+        name: _open_box(box, settings).decode("latin-1")
+        for name, box in allocation_inputs.organizer_files.items()
     }
-    own_files = dict(draw_inputs.own_files)
-    if draw_inputs.seed is None:
-        return WorkerInputs(organizer_files, team=draw_inputs.team, own_files=own_files)
-    seed = open_seed(draw_inputs.seed, settings)
-    attempt_number = draw_inputs.attempt if attempt is None else attempt
-    return WorkerInputs(
-        organizer_files,
-        {
-            purpose: seeds.derive_key(seed, purpose, draw_inputs.team, attempt_number).hex()
-            for purpose in allocation_rule.generator_purposes
-        },
-        draw_inputs.team,
-        own_files,
-    )
+    own_files = dict(allocation_inputs.own_files)
+    if allocation_inputs.seed is None:
+        return WorkerInputs(organizer_files, team=allocation_inputs.team, own_files=own_files)
+    seed = open_seed(allocation_inputs.seed, settings)
+    attempt_number = allocation_inputs.attempt if attempt is None else attempt
+    keys = {
+        purpose: seeds.derive_key(seed, purpose, allocation_inputs.team, attempt_number).hex()
+        for purpose in allocation_rule.generator_purposes
+    }
+    return WorkerInputs(organizer_files, keys, team=allocation_inputs.team, own_files=own_files)
 
 
 def open_seed(box: SealedBox, settings: Settings) -> bytes:

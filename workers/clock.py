@@ -123,12 +123,11 @@ class Clock:
         with transaction() as session:
             due_work = contest_lifecycle.find_due_work(session)
         self.log_unreadable(due_work.unreadable)
-        can_sign = self.check_signing_key()
-        if can_sign:
+        due_ids = list(due_work.due_ids)
+        if self.check_signing_key():
             self.record_unsigned(due_work.unsigned)
-        for round_id in dict.fromkeys(
-            [*due_work.unobserved_ids, *due_work.due_ids] if can_sign else due_work.due_ids
-        ):
+            due_ids = [*due_work.unobserved_ids, *due_ids]
+        for round_id in dict.fromkeys(due_ids):  # each once
             if round_id not in self.retry_delays or self.retry_delays[round_id].retry_at <= time.monotonic():
                 self.try_advance(round_id)
         self.send_heartbeat_if_due()
@@ -179,10 +178,8 @@ class Clock:
 
     def send_heartbeat_if_due(self) -> None:
         """Send a heartbeat if one is due. Not in every tick: each commit invalidates cached boards."""
-        if (
-            time.monotonic()
-            >= self.last_heartbeat + self.settings.clock_stale_s / _HEARTBEATS_PER_STALE_PERIOD
-        ):
+        interval_s = self.settings.clock_stale_s / _HEARTBEATS_PER_STALE_PERIOD
+        if time.monotonic() >= self.last_heartbeat + interval_s:
             with transaction() as session:
                 health.record_heartbeat(session, health.TRANSITION_TASK)
             self.last_heartbeat = time.monotonic()

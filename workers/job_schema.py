@@ -123,7 +123,8 @@ def _convert_composite(annotation: Any) -> Any:
     )
 
 
-VERDICT_ADAPTER, FILES_ADAPTER = TypeAdapter(build_form(schemas.Verdict)), TypeAdapter(FilesForm)
+VERDICT_ADAPTER = TypeAdapter(build_form(schemas.Verdict))
+FILES_ADAPTER = TypeAdapter(FilesForm)
 OutcomeForm = with_config(_STRICT_CONFIG)(
     TypedDict(  # type: ignore[operator]
         "OutcomeForm", {"outcome": build_form(schemas.GuessOutcome)}

@@ -1,6 +1,6 @@
 """The jobs of the scoring child: their inputs, the files it may fetch, and the check of its answers.
 
-The child reads each job from the request that its parent sends.
+The parent writes each job as a request, from which the child reads it. The name of a job's class is its kind.
 """
 
 from abc import ABC, abstractmethod
@@ -33,7 +33,7 @@ class WorkerInputs:
 
 @dataclass(frozen=True, slots=True)
 class Job(ABC):
-    """A job about a competition's original data. Its class name is the kind of job.
+    """A job about a competition's original data.
 
     ``original`` maps file names to SHA-256 digests.
     """
@@ -41,7 +41,8 @@ class Job(ABC):
     max_answer_bytes: ClassVar[int] = 2**22
     """Maximum bytes of one line from the child.
 
-    It exceeds the longest verdict but stays small: parsing may take thirty bytes of memory for each byte.
+    It exceeds the longest verdict but stays small: parsing many short values may take thirty bytes of memory
+    for each byte.
     """
 
     competition_file: str
@@ -53,7 +54,7 @@ class Job(ABC):
         return set(self.original.values())
 
     @abstractmethod
-    def validates(self, content: dict[str, Any]) -> bool:
+    def is_valid_answer(self, content: dict[str, Any]) -> bool:
         """Return whether an answer has a valid form. This does not show that it is true."""
 
 
@@ -73,15 +74,16 @@ class ReleaseJob(Job):
         return {*self.original.values(), *self.files.values(), *self.inputs.own_files.values()}
 
 
-class FilesAnswer:
-    """Part of the class of a job whose answer is the files ``names``."""
+class FilesAnswerMixin:
+    """Mixin for a job whose answer is files with the names ``file_names``."""
 
     __slots__ = ()
     max_answer_bytes: ClassVar[int] = 2**28
-    names: tuple[str, ...]
+    """Files may be as large as a release. Parsing such long strings takes only a few bytes for each byte."""
+    file_names: tuple[str, ...]
 
-    def validates(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.names)
+    def is_valid_answer(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.file_names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,57 +92,57 @@ class ScoreJob(ReleaseJob):
 
     secret: str
 
-    def validates(self, content: dict[str, Any]) -> bool:
+    def is_valid_answer(self, content: dict[str, Any]) -> bool:
         return job_schema.is_valid_verdict(content)
 
 
 @dataclass(frozen=True, slots=True)
-class TargetFilesJob(FilesAnswer, ReleaseJob):
+class TargetFilesJob(FilesAnswerMixin, ReleaseJob):
     """Write the files of a target, as other teams get them.
 
     ``secret`` is in clear text. It is None unless the files depend on it.
     """
 
-    names: tuple[str, ...]
+    file_names: tuple[str, ...]
     secret: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class AllocateJob(FilesAnswer, Job):
+class AllocateJob(FilesAnswerMixin, Job):
     """Make the files of a team, or of all, from the original and the workers' inputs.
 
     There are no files if the organizers have assigned none to the team.
     """
 
-    names: tuple[str, ...]
+    file_names: tuple[str, ...]
     inputs: WorkerInputs
 
-    def validates(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() in (set(self.names), set())
+    def is_valid_answer(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_files(content) and content["files"].keys() in (set(self.file_names), set())
 
 
 @dataclass(frozen=True, slots=True)
-class SampleJob(FilesAnswer, Job):
+class SampleJob(FilesAnswerMixin, Job):
     """Make a release with a sample method; its secret is one of the files."""
 
     method: str
     seed: int
-    names: tuple[str, ...]
+    file_names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AttackJob(FilesAnswer, ReleaseJob):
+class AttackJob(FilesAnswerMixin, ReleaseJob):
     """Attack a target with a built-in attacker.
 
-    The answer has a file for each of the questions ``names`` that the attacker answers.
+    ``file_names`` are the names of the questions. The answer has a file for each that the attacker answers.
     """
 
     attacker: str
     seed: int
-    names: tuple[str, ...]
+    file_names: tuple[str, ...]
 
-    def validates(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() <= set(self.names)
+    def is_valid_answer(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_files(content) and content["files"].keys() <= set(self.file_names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class AdviceJob(Job):
 
     question: dict[str, Any]
 
-    def validates(self, content: dict[str, Any]) -> bool:
+    def is_valid_answer(self, content: dict[str, Any]) -> bool:
         return job_schema.is_plain_json(content)
 
 
@@ -174,7 +176,7 @@ class JudgeJob(Job):
         own_files = (*self.guesser_files.values(), *self.inputs.own_files.values())
         return {self.guess, *self.original.values(), *own_files}
 
-    def validates(self, content: dict[str, Any]) -> bool:
+    def is_valid_answer(self, content: dict[str, Any]) -> bool:
         if "refused" in content:
             return job_schema.is_valid_refusal(content)
         return job_schema.is_valid_outcome(content, max_correct=max(self.sizes.values()))
@@ -186,7 +188,7 @@ def write_request(job: Job) -> dict[str, Any]:
 
 
 def read_request(request: dict[str, Any], job_classes: Iterable[type[Job]]) -> Job:
-    """Return the job in a message, which is of one of these classes."""
+    """Return the job in a message. It must be of one of these classes."""
     classes_by_kind = {job_class.__name__: job_class for job_class in job_classes}
     values = {name: value for name, value in request.items() if name != "kind"}
     if "inputs" in values:

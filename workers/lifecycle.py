@@ -2,7 +2,7 @@
 
 This process holds private keys, so it parses no uploaded file: the sandboxed child does.
 
-usage: python -m workers.lifecycle COMPETITION_ID
+usage: python -m workers.lifecycle ROUND_ID
 """
 
 import sys
@@ -57,9 +57,8 @@ def run_long_work(round_id: UUID) -> bool:
         sealed_targets = contest_lifecycle.list_sealed_targets(session, round_id)
         seed = contest_lifecycle.find_unopened_seed(session, round_id)
         allocation_request = allocation.load_request(session, round_id)
-    problem = (
-        SCORING_READINESS if sealed_targets or seed or allocation_request else REPORT_READINESS
-    ).find_problem()
+    needs_keys = bool(sealed_targets or seed or allocation_request)
+    problem = (SCORING_READINESS if needs_keys else REPORT_READINESS).find_problem()
     if problem is not None:
         log.error("takes_no_work", round=str(round_id), reason=problem)
         return False
@@ -101,7 +100,7 @@ def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
         target.competition_file,
         dict(target.original),
         target.files,
-        names=track.target_file_names,
+        file_names=track.target_file_names,
         secret=None if track.target_files.write is None else _open_target_secret(target, settings),
         sealed_for=str(target.submission_id) if track.target_files.seals_release else None,
         inputs=_build_target_inputs(target, track, settings),
@@ -117,10 +116,10 @@ def _build_target_inputs(target: TargetWithoutFiles, track: AnyTrack, settings: 
     if track.allocation is None:
         return WorkerInputs()
     with transaction() as session:
-        draw_inputs = sealed_inputs.load_allocation_inputs(session, target.round_id, target.team_id)
+        allocation_inputs = sealed_inputs.load_allocation_inputs(session, target.round_id, target.team_id)
     if track.target_files.write is None:
-        draw_inputs = replace(draw_inputs, seed=None, organizer_files={})
-    return build_worker_inputs(target.competition_file, draw_inputs, settings)
+        allocation_inputs = replace(allocation_inputs, seed=None, organizer_files={})
+    return build_worker_inputs(target.competition_file, allocation_inputs, settings)
 
 
 def _open_target_secret(target: TargetWithoutFiles, settings: Settings) -> str:

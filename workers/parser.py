@@ -33,7 +33,7 @@ installed packages, which the sandbox may hide later."""
 
 
 def prepare(*, warm: bool) -> None:
-    """Import the called modules, and the compiled loops if ``warm``.
+    """Import the called modules and, if ``warm``, load the compiled loops.
 
     The loops take 70 MB and a second, and most uploads do not need them.
     """
@@ -49,7 +49,7 @@ def prepare(*, warm: bool) -> None:
 
 def run(pipe: Pipe) -> None:
     storage.use_backend(cast("StorageBackend", ParentFiles(pipe)))  # it can only read
-    remote_calls.enable(partial(_ask_parent, pipe))
+    remote_calls.enable(partial(_relay_to_parent, pipe))
     while request := pipe.receive():
         function, arguments, keywords = pickle.loads(pipe.incoming.read(request["length"]))  # noqa: S301  # our parent's
         answer_call(pipe, partial(_call_function, function, arguments, keywords))
@@ -64,8 +64,8 @@ def _call_function(
     return result
 
 
-def _ask_parent(pipe: Pipe, environment: str, request: bytes) -> tuple[str, bytes]:
-    """Let the parent call a function of a package; return the kind of answer and its JSON."""
+def _relay_to_parent(pipe: Pipe, environment: str, request: bytes) -> tuple[str, bytes]:
+    """Let the parent send a request to a package's environment; return the answer, its kind and JSON."""
     pipe.send({"package": environment, "length": len(request)}, request)
     answer = pipe.receive()
     return answer["kind"], pipe.incoming.read(answer["length"])

@@ -76,10 +76,10 @@ def _make_due_move(round_: Round) -> bool:
         sealed_tokens = session.scalar(
             select(Competition.rehearsal_tokens).where(Competition.id == round_.competition_id)
         )
-    return sealed_tokens is not None and make_first(round_, moves, sealed_tokens)
+    return sealed_tokens is not None and make_first_move(round_, moves, sealed_tokens)
 
 
-def make_first(round_: Round, moves: list[Move], sealed_tokens: bytes) -> bool:
+def make_first_move(round_: Round, moves: list[Move], sealed_tokens: bytes) -> bool:
     """Make the first move that its team has not given up; return False if there is none."""
     settings = get_settings()
     tokens = json.loads(
@@ -128,7 +128,7 @@ def _make_or_report(client: Client, round_: Round, move: Move) -> None:
 
 
 def _is_transient(problem: ApiError) -> bool:
-    """Whether a refusal does not concern the move."""
+    """Return whether a refusal has to do with the service or the phase, not with the move."""
     return problem.code in _TRANSIENT_CODES or problem.status == 408 or problem.status >= 500
 
 
@@ -140,7 +140,7 @@ def _send_release(client: Client, round_: Round, move: Move, *, retry_until: flo
         round_.public_files,
         method,
         move.seed,
-        names=(*Contest(round_).track.release_file_names, SECRET_FILE),
+        file_names=(*Contest(round_).track.release_file_names, SECRET_FILE),
     )
     files = _run(job, retry_until=retry_until)
     secret = files.pop(SECRET_FILE)
@@ -157,7 +157,7 @@ def _send_guess(client: Client, round_: Round, move: GuessMove, *, retry_until: 
             move.target.files or {},
             attacker=attacker,
             seed=move.seed,
-            names=tuple(contest.track.select_questions(contest.rules)),
+            file_names=tuple(contest.track.select_questions(contest.rules)),
         )
         guess = _run(job, retry_until=retry_until).get(move.question)
         if guess is not None:

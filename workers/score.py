@@ -39,7 +39,7 @@ def score(*_: str) -> None:
     )
     if result is not None:
         with transaction() as session:
-            evaluations.record(
+            evaluations.record_verdict(
                 session, claim, verdict=result.content, scorer=result.scorer_version, steps=result.steps
             )
 

@@ -202,7 +202,7 @@ def allocate(job: AllocateJob, context: JobContext, __: ProgressCallback) -> dic
     assert generator is not None  # noqa: S101  # given for such tracks
     allocation_context = AllocationContext(rules, organizer_files, generator, team.name)
     files = track.allocation.make_files(original, allocation_context)
-    return _serialize_files({name: files[name] for name in job.names if files})
+    return _serialize_files({name: files[name] for name in job.file_names if files})
 
 
 def _find_resemblances(rules: Rules, original: Any, verdict: Verdict) -> list[dict[str, object]]:

@@ -49,9 +49,7 @@ PROGRAM = "workers.scorer"
 
 _HEARTBEAT_S = 3.0
 MAX_NAME_LENGTH, MAX_TRACE_LENGTH, MAX_STEPS = 100, 10_000, 10_000
-
 CRASH_MESSAGE = Message("scoring failed with an internal error; the operators have been told")
-
 PACKAGE_MESSAGE = N_("scoring failed with an error in the package {package}; the organizers see where")
 
 
@@ -97,7 +95,9 @@ def _get_slot(job: Job) -> ChildSlot:
         environment = INSTALLED.find_environment(parse_stored_rules(job.competition_file).track)
     except CompetitionUnavailable:  # the child finds the reason
         environment = ""
-    return _slots.setdefault(environment, slot if not environment else ChildSlot(PROGRAM, environment))
+    if environment not in _slots:
+        _slots[environment] = ChildSlot(PROGRAM, environment)
+    return _slots[environment]
 
 
 def run(
@@ -160,7 +160,7 @@ def _serve_until_result(
         match child.read(timeout_s, max_bytes=job.max_answer_bytes):
             case {"verdict": dict(verdict), "scorer": str(scorer_version)} if _is_valid_name(
                 scorer_version
-            ) and job.validates(verdict):
+            ) and job.is_valid_answer(verdict):
                 return JobResult(verdict, scorer_version, step.total)
             case {"fetch": str(digest)} if digest in job.fetchable_digests:
                 content = read_content(digest, job, settings)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 from anoncup.errors import InvalidInput
@@ -23,7 +24,7 @@ from app.processes.supervisor import (
     QUEUE_BY_KIND,
     Program,
     Supervisor,
-    build_scheduler_program,
+    build_clock_program,
     build_web_program,
     build_worker_programs,
     check_port_is_free,
@@ -41,23 +42,31 @@ _MAX_JOBS = 4
 """Maximum number of submissions scored in parallel on one machine, which also runs everything else."""
 _MAX_WEB_PROCESSES = 4
 """Maximum by default. More would hardly help: receiving uploads takes far less time than scoring them."""
+_PUBLIC_KEY_FILE, _PRIVATE_KEY_FOLDER = Path("keys/sealing.pub"), Path("keys/private")
+"""Paths in the data folder."""
 
 
 def find_configured_services() -> EmbeddedServices | None:
     """Return the database and Redis named in the environment, or None if neither is.
 
-    Raise InvalidInput if only one is named, or if the address of the database is not valid.
+    Raise InvalidInput if only one is named, or if the URL of the database is not valid.
     """
     settings = get_settings()
     if bool(settings.database_url) != bool(settings.redis_url):
         raise InvalidInput("set both DATABASE_URL and REDIS_URL, or neither for the embedded default")
-    if settings.database_url and not settings.database_url.startswith(DRIVER):
+    if not settings.database_url:
+        return None
+    _check_database_url(settings.database_url)
+    return EmbeddedServices(settings.database_url, settings.redis_url)
+
+
+def _check_database_url(url: str) -> None:
+    if not url.startswith(DRIVER):
         raise InvalidInput("DATABASE_URL must begin with postgresql://")
     try:
-        urlsplit("//" + settings.database_url.rpartition("@")[2]).port  # noqa: B018  # raises if invalid
+        _ = urlsplit("//" + url.rpartition("@")[2]).port
     except ValueError:
         raise InvalidInput("the port in DATABASE_URL is no number") from None
-    return EmbeddedServices(settings.database_url, settings.redis_url) if settings.database_url else None
 
 
 def count_web_processes() -> int:
@@ -65,12 +74,12 @@ def count_web_processes() -> int:
     return min(len(os.sched_getaffinity(0)), _MAX_WEB_PROCESSES)
 
 
-def exec_web_server(host: str, port: int, processes: int | None) -> None:
+def exec_web_server(host: str, port: int, processes: int | None) -> NoReturn:
+    """Replace this process by the web server."""
     program = build_web_program(
         host=host, port=port, env={}, process_count=processes or count_web_processes()
     )
-    os.environ.update(program.env)
-    os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
+    _exec_program(program)
 
 
 def run_worker(queues: Collection[str], jobs: int, name: str | None) -> None:
@@ -80,19 +89,23 @@ def run_worker(queues: Collection[str], jobs: int, name: str | None) -> None:
         kinds=queues, jobs=jobs, grace_s=_WORKER_GRACE_S, name=name or str(os.getpid())
     )
     if len(programs) == 1:
-        os.environ.update(programs[0].env)
-        os.execv(sys.executable, list(programs[0].command))  # noqa: S606  # no shell is wanted
+        _exec_program(programs[0])
     try:
         with stop_on_signals(), supervise(programs) as supervisor:
             supervisor.wait_until_steady()
             supervisor.wait()
     finally:
-        remove_orphans()  # folders of scoring children whose worker was killed and not replaced
+        remove_orphans()  # folders of children of killed workers
 
 
-def exec_scheduler() -> None:
+def exec_clock() -> NoReturn:
+    """Replace this process by the clock."""
     require_services()
-    program = build_scheduler_program(env={})
+    _exec_program(build_clock_program(env={}))
+
+
+def _exec_program(program: Program) -> NoReturn:
+    os.environ.update(program.env)
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
 
 
@@ -143,38 +156,38 @@ def run_service(
     check_port_is_free(host, port)
     warn_if_no_public_url(host)
     with _start_services(data_folder) as services:
-        shared_env, web_env, worker_env = build_environments(services, data_folder)
+        ensure_keys(data_folder)
+        env = build_environments(services, data_folder)
         logger.info("migrating the database")
         roles = ["--roles", str(pg_hba.get_passwords_folder(data_folder))] if services.role_urls else []
         run(
-            build_command("migrations", "migrate", *roles, env=shared_env),
+            build_command("migrations", "migrate", *roles, env=env.shared),
             check=services.restart_ended_servers,
         )
-        log_folder, jobs = data_folder / "logs", min(len(os.sched_getaffinity(0)), _MAX_JOBS)
+        log_folder = data_folder / "logs"
         programs = [
             build_web_program(
                 host=host,
                 port=port,
-                env=shared_env | web_env,
+                env=env.shared | env.web,
                 log=log_folder / "web.log",
                 process_count=web_processes or count_web_processes(),
             ),
             *build_worker_programs(
-                jobs=jobs,
-                env=shared_env | worker_env | {"ANONCUP_SERVICE_URL": build_local_url(host, port)},
+                jobs=min(len(os.sched_getaffinity(0)), _MAX_JOBS),
+                env=env.shared | env.worker | {"ANONCUP_SERVICE_URL": build_local_url(host, port)},
                 log_folder=log_folder,
                 name=str(os.getpid()),
             ),
-            build_scheduler_program(
-                env=shared_env | worker_env | _build_role_env(services, "clock"),
-                log=log_folder / "scheduler.log",
-            ),
+            build_clock_program(env=env.shared | env.clock, log=log_folder / "scheduler.log"),
         ]
         logger.info("starting the web server, the workers and the clock")
-        with supervise(programs, on_check=services.restart_ended_servers) as supervisor:
-            wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_startup)
-            yield RunningService(supervisor, shared_env)
-        remove_orphans()  # of workers that were killed
+        try:
+            with supervise(programs, on_check=services.restart_ended_servers) as supervisor:
+                wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_startup)
+                yield RunningService(supervisor, env.shared)
+        finally:
+            remove_orphans()  # folders of children of killed processes
 
 
 def build_local_url(host: str, port: int) -> str:
@@ -197,17 +210,31 @@ def build_command(name: str, *arguments: str, env: Mapping[str, str]) -> Program
     return Program(name=name, command=[sys.executable, "-m", "anoncup.cli", *arguments], env=env)
 
 
-def build_environments(
-    services: EmbeddedServices, data_folder: Path
-) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Return the environment of all processes, and what the web server and the workers get in addition."""
-    public_file, private_folder = data_folder / "keys" / "sealing.pub", data_folder / "keys" / "private"
+def ensure_keys(data_folder: Path) -> None:
+    """Create the key pair that seals secrets unless it exists."""
+    public_file = data_folder / _PUBLIC_KEY_FILE
     if not public_file.exists():
-        sealing.create_keys(public_file, private_folder)
-    return (
-        build_address_env(services, data_folder) | build_sandbox_env(services),
-        _build_role_env(services, "web") | {"ANONCUP_SEALING_KEY_FILE": str(public_file)},
-        _build_role_env(services, "worker") | {"ANONCUP_OPENING_KEYS_DIR": str(private_folder)},
+        sealing.create_keys(public_file, data_folder / _PRIVATE_KEY_FOLDER)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceEnvironments:
+    """Environment variables of all processes, and those that each kind of process gets in addition."""
+
+    shared: dict[str, str]
+    web: dict[str, str]
+    worker: dict[str, str]
+    clock: dict[str, str]
+
+
+def build_environments(services: EmbeddedServices, data_folder: Path) -> ServiceEnvironments:
+    sealing_key = {"ANONCUP_SEALING_KEY_FILE": str(data_folder / _PUBLIC_KEY_FILE)}
+    opening_keys = {"ANONCUP_OPENING_KEYS_DIR": str(data_folder / _PRIVATE_KEY_FOLDER)}
+    return ServiceEnvironments(
+        shared=build_address_env(services, data_folder) | build_sandbox_env(services),
+        web=_build_role_env(services, "web") | sealing_key,
+        worker=_build_role_env(services, "worker") | opening_keys,
+        clock=_build_role_env(services, "clock") | opening_keys,
     )
 
 

@@ -16,4 +16,4 @@ def scheduler(
     if check:
         service_access.check_clock()
         return
-    local_service.exec_scheduler()
+    local_service.exec_clock()

@@ -42,7 +42,8 @@ def _add_file(zip_file: zipfile.ZipFile, name: str, content: Content) -> None:
     """Add a file without the date, owner and operating system that a zip would otherwise contain."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.create_system, entry.external_attr = 3, _READABLE_FILE_MODE
+    entry.create_system = 3  # Unix
+    entry.external_attr = _READABLE_FILE_MODE
     if isinstance(content, bytes):
         zip_file.writestr(entry, content)
         return

@@ -97,7 +97,8 @@ def get_stable_url(request: Request) -> str:
     """
     if get_settings().public_url:
         return get_settings().public_url
-    request_url, (host, port) = request.base_url, request.scope.get("server") or ("", None)
+    request_url = request.base_url
+    host, port = request.scope.get("server") or ("", None)
     default_port = {"http": 80, "https": 443}.get(request_url.scheme)
     is_own_address = (
         request_url.hostname in {host, "localhost"} and (request_url.port or default_port) == port

@@ -13,7 +13,7 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 
-from anoncup.errors import TooManyRequests
+from anoncup.errors import TooManyRequests, Unavailable
 from app.db.transaction import transaction
 from app.services.submissions import progress
 from app.services.submissions.progress import EvaluationProgress, Follower
@@ -37,12 +37,10 @@ class Subscriber:
     """Whether no further progress will follow."""
     change_event: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def notify(self, progress: EvaluationProgress | None) -> None:
-        if progress is None:
-            self.finish()
-        elif progress != self.latest:
-            self.latest = progress
-            self.is_finished = self.is_finished or progress.has_ended
+    def notify(self, current: EvaluationProgress) -> None:
+        if current != self.latest:
+            self.latest = current
+            self.is_finished = self.is_finished or current.has_ended
             self.change_event.set()
 
     def finish(self) -> None:
@@ -89,20 +87,24 @@ class ProgressHub:
         run_in_thread = partial(to_thread.run_sync, limiter=CapacityLimiter(1))
         checked_at = get_time()
         while self.subscribers:
-            subscribers, is_recheck_due = (
-                tuple(self.subscribers),
-                get_time() - checked_at >= RECHECK_INTERVAL_S,
-            )
+            subscribers = tuple(self.subscribers)
+            followers = [subscriber.follower for subscriber in subscribers]
+            is_recheck_due = get_time() - checked_at >= RECHECK_INTERVAL_S
             try:
-                progress_by_follower = await run_in_thread(
-                    load_progress, tuple(subscriber.follower for subscriber in subscribers), is_recheck_due
-                )
-            except Exception as problem:  # the next poll may succeed
-                log.warning("progress_unknown", kind=type(problem).__name__)
+                progress_by_follower = await run_in_thread(load_progress, followers, is_recheck_due)
+            except Unavailable:  # the database; the next poll may succeed
+                log.warning("progress_unknown")
+            except Exception:
+                log.exception("progress_unknown")
             else:
-                checked_at = get_time() if is_recheck_due else checked_at
+                if is_recheck_due:
+                    checked_at = get_time()
                 for subscriber in subscribers:
-                    subscriber.notify(progress_by_follower.get(subscriber.follower))
+                    current = progress_by_follower.get(subscriber.follower)
+                    if current is not None:
+                        subscriber.notify(current)
+                    else:  # it has lost its access
+                        subscriber.finish()
             await asyncio.sleep(POLL_INTERVAL_S)
 
     def close(self) -> None:
@@ -129,7 +131,10 @@ def load_progress(followers: Sequence[Follower], check_access: bool) -> dict[Fol
 async def stream_progress(
     subscriber: Subscriber, *, ping_every_s: float
 ) -> AsyncIterator[EvaluationProgress | None]:
-    """Yield the current progress and each later change; None after each ``ping_every_s`` without one."""
+    """Yield the current progress and each later change.
+
+    Yield None, so that the caller sends a ping, after each ``ping_every_s`` without a change.
+    """
     last_sent = subscriber.latest
     yield last_sent
     while not subscriber.is_finished or subscriber.latest != last_sent:
@@ -159,7 +164,10 @@ async def close_on_shutdown(app: FastAPI) -> AsyncIterator[None]:
 
 @contextmanager
 def _listen_for_shutdown(on_shutdown: Callable[[], object]) -> Iterator[None]:
-    """Call ``on_shutdown`` on SIGTERM and SIGINT in addition to the server's handlers; main thread only."""
+    """Call ``on_shutdown`` on SIGTERM and SIGINT in addition to the server's handlers.
+
+    Only the main thread can do so; in others nothing happens.
+    """
     server_handlers = {
         signal_number: signal.getsignal(signal_number) for signal_number in (signal.SIGTERM, signal.SIGINT)
     }
@@ -170,7 +178,7 @@ def _listen_for_shutdown(on_shutdown: Callable[[], object]) -> Iterator[None]:
         if callable(server_handler):
             server_handler(signal_number, frame)
 
-    with suppress(ValueError):
+    with suppress(ValueError):  # raised outside the main thread, for example in tests
         for signal_number, server_handler in server_handlers.items():
             if callable(server_handler):  # without a handler, the default action ends the process anyway
                 signal.signal(signal_number, handle_signal)

@@ -1,6 +1,7 @@
 """Receive uploads for the API and the pages: wait for a slot, read the body, and accept it.
 
-A rejected upload raises a DomainError. The outcome of the attempt is always recorded.
+A rejected upload raises a DomainError. The failure of its attempt is recorded unless the database cannot be
+reached; the attempt then counts until it is retried.
 """
 
 from collections.abc import AsyncIterator
@@ -10,8 +11,9 @@ from typing import Any, TypeVar
 from anyio import CancelScope
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
-from anoncup.errors import Conflict, DomainError, TooManyRequests, TooSlow, Unavailable
+from anoncup.errors import DomainError, TooManyRequests, TooSlow, Unavailable
 from app.db.models import Attempt
 from app.db.transaction import transaction
 from app.http import throttle
@@ -28,29 +30,26 @@ CheckT = TypeVar("CheckT")
 
 
 async def receive_upload(request: Request, principal: Principal, upload: Upload[AcceptedT, Any]) -> AcceptedT:
-    """Receive an upload and accept it, or return what was accepted earlier under its key.
-
-    A failure is recorded before the team's slot is released, so that the next upload under the same
-    idempotency key sees it.
-    """
-    digests = await run_in_threadpool(_enter, principal, upload)
-    async with _settle_on_error(upload):
-        await run_in_threadpool(require_any_stored, digests)
+    """Receive an upload and accept it, or return what was accepted earlier under its key."""
+    digests = await run_in_threadpool(_begin, principal, upload)
     admission = get_admission(request)
     team_key = f"team:{upload.team_id}" if upload.attempt else f"user:{principal.user_id}"
-    async with (
-        _settle_on_error(upload),
-        admission.hold_upload_slot(upload.round.competition_id, team_key),
-        _settle_on_error(upload),
-        open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,
-        admission.reserve_memory(form.size),
-    ):
-        return await admission.run_in_parser_thread(_accept, principal, upload, form)
+    async with _record_failure_on_error(upload):
+        await run_in_threadpool(require_any_stored, digests)
+        async with (
+            admission.hold_upload_slot(upload.round.competition_id, team_key),
+            # Record a failure before the slot is released, so that the team's next upload under the same
+            # idempotency key sees it.
+            _record_failure_on_error(upload),
+            open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,
+            admission.reserve_memory(form.size),
+        ):
+            return await admission.run_in_parser_thread(_accept, principal, upload, form)
 
 
 async def receive_dry_run(request: Request, principal: Principal, upload: Upload[Any, CheckT]) -> CheckT:
     """Check an upload without accepting it: nothing is stored, and no attempt is counted."""
-    await run_in_threadpool(_enter_check, principal, upload)
+    await run_in_threadpool(_begin_dry_run, principal, upload)
     admission = get_admission(request)
     async with (
         admission.hold_check_slot(upload.round.competition_id, f"team:{upload.team_id}"),
@@ -60,16 +59,16 @@ async def receive_dry_run(request: Request, principal: Principal, upload: Upload
         return await admission.run_in_parser_thread(lambda: upload.check(form.read_files(), form.texts))
 
 
-def _enter(principal: Principal, upload: Upload[Any, Any]) -> list[str]:
-    """Enter the upload, and return digests to check the store with. A failure leaves no attempt to settle."""
+def _begin(principal: Principal, upload: Upload[Any, Any]) -> list[str]:
+    """Begin the upload, and return digests to check the store with. If this fails, no attempt is stored."""
     with transaction() as session:
-        upload.enter(session, principal)
+        upload.begin(session, principal)
         return sample_digests(session)
 
 
-def _enter_check(principal: Principal, upload: Upload[Any, Any]) -> None:
+def _begin_dry_run(principal: Principal, upload: Upload[Any, Any]) -> None:
     with transaction() as session:
-        upload.enter_check(session, principal)
+        upload.begin_dry_run(session, principal)
         digests = sample_digests(session)
     throttle.count_check(upload.team_id)
     require_any_stored(digests)
@@ -78,7 +77,7 @@ def _enter_check(principal: Principal, upload: Upload[Any, Any]) -> None:
 def _accept(principal: Principal, upload: Upload[AcceptedT, Any], form: MultipartForm) -> AcceptedT:
     files = form.read_files()
     with transaction() as session:
-        upload.enter_again(session, principal)
+        upload.begin_again_if_answered(session, principal)
     upload.parse(files, form.texts)
     with transaction() as session:
         return upload.accept(session, principal)
@@ -90,10 +89,10 @@ def get_admission(request: Request) -> Admission:
 
 
 @asynccontextmanager
-async def _settle_on_error(upload: Upload[Any, Any]) -> AsyncIterator[None]:
+async def _record_failure_on_error(upload: Upload[Any, Any]) -> AsyncIterator[None]:
     """Record the failure of the attempt if the context raises, even if the request was cancelled.
 
-    A success is recorded by the code that accepts the upload.
+    Contexts may be nested: the inner one clears ``upload.attempt``. ``Upload.accept`` records a success.
     """
     try:
         yield
@@ -111,20 +110,23 @@ def _record_failure(attempt: Attempt, problem: BaseException) -> None:
     An abandoned attempt can be retried under its key. Attempts that failed by a server fault are not counted,
     and neither are those refused because a cap was used up, since their retries are refused at once.
     """
-    with transaction() as session:
-        if _is_server_fault(problem) or not _is_client_error(problem):
-            attempts.abandon(session, attempt, costs=not _is_server_fault(problem))
-        else:
-            attempts.end(session, attempt, counts=not isinstance(problem, TooManyRequests))
-
-
-def _is_server_fault(problem: BaseException) -> bool:
-    """Return whether a part of the service was unavailable or the competition changed during the request."""
-    has_changed = isinstance(problem, Conflict) and problem.code == "changed_meanwhile"
-    return has_changed or isinstance(problem, Unavailable)
-
-
-def _is_client_error(problem: BaseException) -> bool:
-    """Return whether the client got an error response; not if its connection broke or was too slow."""
     error = problem.error if isinstance(problem, DomainHTTPException) else problem
-    return isinstance(error, DomainError) and not isinstance(error, TooSlow)
+    with transaction() as session:
+        if _is_server_fault(error):
+            attempts.abandon(session, attempt, counts=False)
+        elif _is_broken_connection(error):
+            attempts.abandon(session, attempt, counts=True)
+        else:
+            attempts.end(session, attempt, counts=not isinstance(error, TooManyRequests))
+
+
+def _is_server_fault(error: BaseException) -> bool:
+    """Return whether the service was unavailable, the competition changed meanwhile, or there is a bug."""
+    if isinstance(error, DomainError):
+        return isinstance(error, Unavailable) or error.code == "changed_meanwhile"
+    return not _is_broken_connection(error)
+
+
+def _is_broken_connection(error: BaseException) -> bool:
+    """Return whether the client disconnected or was too slow, or the request was cancelled."""
+    return isinstance(error, ClientDisconnect | TooSlow) or not isinstance(error, Exception)

@@ -27,6 +27,7 @@ class CallResult(BaseModel, Generic[T]):
     value: T
 
     def unwrap(self) -> T:
+        """Return the result."""
         return self.value
 
 
@@ -56,10 +57,14 @@ class CallError(BaseModel):
         return cls(kind=kind, code=error.code, message=error.message, problems=problems, total=total)
 
     def unwrap(self) -> NoReturn:
+        """Raise the error."""
+        raise self.to_error()
+
+    def to_error(self) -> DomainError:
         if self.kind == "InvalidUpload":
-            raise InvalidUpload(self.problems, total=self.total)
-        kind: type[DomainError] = getattr(errors, self.kind)
-        raise kind(self.message, code=self.code)
+            return InvalidUpload(self.problems, total=self.total)
+        error_class: type[DomainError] = getattr(errors, self.kind)
+        return error_class(self.message, code=self.code)
 
 
 def answer_call(pipe: Pipe, compute: Callable[[], CallResult[Any]]) -> None:

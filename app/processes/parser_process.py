@@ -22,14 +22,20 @@ from anoncup.errors import InvalidInput, Unavailable
 from app.config import Settings
 from app.processes.call_results import CallError, CallResult
 from app.processes.child_slot import ChildSlot
-from app.processes.sandboxed_child import ChildDiedError, ChildProtocolError, ChildTimeoutError
+from app.processes.sandboxed_child import (
+    ChildDiedError,
+    ChildProtocolError,
+    ChildTimeoutError,
+    SandboxedChild,
+)
 from app.storage import get_store
 from workers import sandbox
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Relay = Callable[[str, bytes], tuple[str, bytes]]
-"""Passes a request on to the environment of a package; returns the kind of answer and its JSON."""
+"""Passes a pickled request on to a package's environment. Returns the answer: its kind and JSON."""
+_relay: Relay | None = None
 
 UPLOADS, ORIGINALS = "uploads", "originals"
 """Names of the two parsers: parsing a large original must not delay the uploads of teams."""
@@ -48,6 +54,10 @@ def build_result_model(function: Callable[..., T]) -> type[CallResult[T]]:
     return cast("type[CallResult[T]]", cast("Any", CallResult)[inspect.get_annotations(function)["return"]])
 
 
+class _LoopsMissingError(Exception):
+    """The call needs compiled loops, which the child has not loaded."""
+
+
 class ParserProcess:
     """One parser, used by one thread at a time. Its child starts at the first call."""
 
@@ -61,9 +71,10 @@ class ParserProcess:
         program: str = "",
         environment: str = "",
     ) -> None:
-        """With ``warm``, children load the compiled loops at start. It is set once a call has needed them.
+        """``environment`` is that of the package whose interpreter runs the program; empty for this one.
 
-        ``environment`` is that of the package whose interpreter runs the program; empty for this one.
+        With ``warm``, children load the compiled loops, which are numerical functions compiled by numba, at
+        start. A child without them cannot do calls that need them. After the first such call, all are warm.
         """
         self.settings = settings
         self.memory_mb = memory_mb
@@ -96,10 +107,10 @@ class ParserProcess:
     def exchange(
         self, request: bytes, parse: Callable[[str, bytes], T], *, readable_digests: Collection[str] = ()
     ) -> T:
-        """Send a pickled request and return its answer, which ``parse`` makes of its kind and its JSON."""
+        """Send a pickled request and return what ``parse`` makes of its answer, a kind and JSON."""
         with self.slot.lock:
             try:
-                answer = parse(*self.exchange_messages(request, readable_digests))
+                answer = parse(*self._fetch_answer(request, readable_digests))
             except ChildTimeoutError:
                 self.slot.end()
                 raise InvalidInput(
@@ -120,16 +131,29 @@ class ParserProcess:
             self.slot.release(self.settings)
         return answer
 
-    def exchange_messages(self, request: bytes, readable_digests: Collection[str]) -> tuple[str, bytes]:
-        """Send the request and hand over requested files until the answer arrives."""
+    def _fetch_answer(self, request: bytes, readable_digests: Collection[str]) -> tuple[str, bytes]:
+        """Send the request to a child and return its answer. Both tries share the time limit."""
         deadline = time.monotonic() + self.time_limit_s
-        sent_bytes = len(request)
+        try:
+            return self._exchange_messages(request, readable_digests, deadline)
+        except _LoopsMissingError:
+            self.warm = True  # so that another child is started
+            return self._exchange_messages(request, readable_digests, deadline)
+
+    def _get_child(self) -> SandboxedChild:
         if self.is_closed:
             raise _build_ended_error()
         if self.slot.child is None:
             _require_sandbox(self.settings.sandbox)
-        child = self.slot.get(self.settings, memory_mb=self.memory_mb, warm=self.warm)
+        return self.slot.get(self.settings, memory_mb=self.memory_mb, warm=self.warm)
+
+    def _exchange_messages(
+        self, request: bytes, readable_digests: Collection[str], deadline: float
+    ) -> tuple[str, bytes]:
+        """Send the request, and what the child asks for, until its answer arrives."""
+        child = self._get_child()
         child.send({"length": len(request)}, content=request, deadline=deadline)
+        sent_bytes = len(request)
         while True:
             max_bytes = ANSWER_FACTOR * sent_bytes + ANSWER_ALLOWANCE_BYTES
             match child.read(max(0.0, deadline - time.monotonic())):
@@ -139,8 +163,8 @@ class ParserProcess:
                     content = get_store().get(digest)
                     sent_bytes += len(content)
                     child.send({"length": len(content)}, content=content, deadline=deadline)
-                case {"package": str(name), "length": int(length)} if 0 <= length <= max_bytes and relays:
-                    kind, content = relays[0](name, child.read_content(length, deadline=deadline))
+                case {"package": str(name), "length": int(length)} if 0 <= length <= max_bytes and _relay:
+                    kind, content = _relay(name, child.read_content(length, deadline=deadline))
                     sent_bytes += len(content)
                     child.send({"kind": kind, "length": len(content)}, content=content, deadline=deadline)
                 case {"returned": int(length)} if 0 <= length <= max_bytes:
@@ -148,8 +172,7 @@ class ParserProcess:
                 case {"raised": int(length)} if 0 <= length <= max_bytes:
                     return "raised", child.read_content(length, deadline=deadline)
                 case {"failed": "cold"} if not self.warm:
-                    self.warm = True
-                    return self.exchange_messages(request, readable_digests)
+                    raise _LoopsMissingError
                 case {"failed": "memory"}:
                     raise InvalidInput(
                         "reading the files needed more memory than the limit of {limit} MB",
@@ -164,18 +187,22 @@ class ParserProcess:
 
 
 def _build_ended_error() -> Unavailable:
-    return Unavailable("the process that reads files has ended; send it again in a moment")
+    return Unavailable("the process that reads files has ended; try again in a moment")
 
 
 def _require_sandbox(setting: str) -> None:
     if setting == sandbox.REQUIRED and not sandbox.get_available().is_complete:
-        log.error("reads_no_files", reason=sandbox.explain_missing())
+        log.error("sandbox_unavailable", reason=sandbox.explain_missing())
         raise Unavailable("this service cannot read files safely right now; its operators have been told")
 
 
-relays: list[Relay] = []
-"""Passes on what parsers ask of packages; empty until ``app.processes.remote_calls`` is enabled."""
 parsers: dict[str, ParserProcess] = {}
+
+
+def use_relay(relay: Relay) -> None:
+    """Let parsers call functions of packages with an environment of their own."""
+    global _relay  # noqa: PLW0603  # one for each process
+    _relay = relay
 
 
 def enable(settings: Settings) -> None:

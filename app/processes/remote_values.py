@@ -1,8 +1,9 @@
-"""Calls of a package's functions in its own interpreter, as both processes see them.
+"""Requests and results of functions that run in a package's environment, for caller and child.
 
 A request is a pickle of the path of a function and its arguments. Originals, releases and other values of
-the package stay in its process. The caller has a ``RemoteValue``: the request that makes it. Requests refer
+the package stay in the child. The caller has a ``RemoteValue``: the request that makes it. Requests refer
 to such values by digest and are sent with the requests that make them, so that any child can answer them.
+``app.processes.remote_calls`` describes a call.
 """
 
 import io
@@ -23,7 +24,7 @@ from anoncup.tracks.model import ReleaseContext, Track
 
 
 class ValuePlaceholder(BaseModel):
-    """Stands in answers for a value that stays in the child. ``rows``: its individuals, if it counts them."""
+    """Stands in an answer for a value that stays in the child. ``rows`` is the value's own, if it has any."""
 
     model_config = ConfigDict(strict=True)
 
@@ -87,7 +88,10 @@ def import_function(key: FunctionKey, tracks: Mapping[str, Any]) -> Callable[...
 
 
 def map_placeholders(result_type: Any, result: Any, convert: Callable[[Any, int | None], Any]) -> Any:
-    """Replace the values that stay in the child, each with its index if the result has several."""
+    """Convert each value of a result for which ``result_type`` has a placeholder.
+
+    ``convert`` gets the value and its index in a tuple; None if the result is the value itself.
+    """
     if result_type is ValuePlaceholder:
         return convert(result, None)
     if get_origin(result_type) is tuple and ValuePlaceholder in get_args(result_type):
@@ -112,7 +116,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class RemoteValue:
-    """A value in the child: the result of a call, or a part of it."""
+    """A value in the child: the result of a request or, with ``index``, an item of this result."""
 
     request: Request
     index: int | None

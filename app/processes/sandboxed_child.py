@@ -125,7 +125,9 @@ class SandboxedChild:
         Raises ChildDiedError if the child has ended, and ChildProtocolError if it sends an invalid message or
         a line of more than ``max_bytes``.
         """
-        deadline, search_start, is_late = time.monotonic() + timeout_s, 0, False
+        deadline = time.monotonic() + timeout_s
+        is_late = False
+        search_start = 0
         # This class has its own buffer because a buffered reader would hide lines from select.
         while (end := self.buffer.find(b"\n", search_start)) < 0:
             search_start = len(self.buffer)
@@ -134,8 +136,7 @@ class SandboxedChild:
                 return None
             self.receive(max_bytes)
             is_late = time.monotonic() > deadline
-        line = self.pop_bytes(end + 1)
-        return _parse_message(line)
+        return _parse_message(self.pop_bytes(end + 1))
 
     def read_content(self, length: int, *, deadline: float) -> bytes:
         """Return the ``length`` bytes after a message; raise ChildTimeoutError if they arrive too late."""

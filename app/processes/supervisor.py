@@ -118,10 +118,11 @@ def build_worker_programs(
     return programs
 
 
-def build_scheduler_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
+def build_clock_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
     """Return the clock's program. One clock is enough, and two do no harm."""
     command = [sys.executable, "-m", "workers.clock"]
     # SIGKILL, because the signal comes only once: a clock that missed it would run on for ever.
+    # "scheduler" is the name of its command and of its log.
     return Program(name="scheduler", command=command, env=env, log=log, orphan_signal=signal.SIGKILL)
 
 
@@ -176,12 +177,15 @@ class Supervisor:
         now = time.monotonic()
         if child.ended_at is None:
             if child.process.poll() is not None:
-                child.ended_at, child.end_count = now, child.end_count + 1
+                child.ended_at = now
+                child.end_count += 1
                 child.restart_pause_s = _compute_next_pause(child, now)
                 _end_group(child.process)
                 logger.warning("%s", _describe_end(child))
         elif now >= child.ended_at + child.restart_pause_s:
-            child.process, child.started_at, child.ended_at = _start_process(child.program), now, None
+            child.process = _start_process(child.program)
+            child.started_at = now
+            child.ended_at = None
 
     def wait(self) -> None:
         """Keep checking until a signal (``stop_on_signals``) or an error ends it."""
@@ -231,14 +235,11 @@ def stop_on_signals() -> Iterator[None]:
             is_stopping = True
             raise KeyboardInterrupt
 
-    signal_numbers = [
-        signal_number
-        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(signal_number)
-        is not signal.SIG_IGN  # ignored under nohup or in a script's background
-    ]
+    # Signals are ignored under nohup or in the background of a script. They stay so.
     previous_handlers = {
-        signal_number: signal.signal(signal_number, stop) for signal_number in signal_numbers
+        signal_number: signal.signal(signal_number, stop)
+        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(signal_number) is not signal.SIG_IGN
     }
     try:
         with suppress(KeyboardInterrupt):

@@ -20,6 +20,7 @@ from app.services.contests.phases import find_midnights
 from app.services.jobs import leases
 from app.services.submissions import evaluations
 from app.services.submissions.quota import MAX_RETRY_AFTER_S
+from app.services.submissions.uploads import ReleaseUpload
 from tests.support.accounts import count_rows
 from tests.support.arena import API, Arena, build_noisy_release
 from tests.support.contest import Contest, judge_everything
@@ -202,7 +203,7 @@ def test_rejected_submission_still_counts(client: TestClient) -> None:
             select(Evaluation.id).where(Evaluation.submission_id == identifier)
         ).one()
         claim = claim_evaluation(session, evaluation_id)
-        evaluations.record(session, claim, verdict={"verdict": "rejected"}, scorer="by hand")
+        evaluations.record_verdict(session, claim, verdict={"verdict": "rejected"}, scorer="by hand")
     assert arena.submit("red", seed=2).status_code == 429
 
 
@@ -222,6 +223,22 @@ def test_malformed_upload_is_counted_but_not_stored(client: TestClient) -> None:
     refusal = arena.submit("red", anonymized=MALFORMED_FILE)
     assert (refusal.status_code, refusal.json()["code"]) == (429, "quota_used_up")
     assert (count_rows(Submission), count_rows(Attempt)) == (1, 4)
+
+
+def test_upload_that_fails_by_a_bug_is_not_counted(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raise_bug(*_: object) -> None:
+        raise RuntimeError
+
+    arena = open_limited_arena(client, attempts_total=1)
+    arena.get_team_token("red")
+    arena.client = TestClient(client.app, base_url="http://localhost", raise_server_exceptions=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(ReleaseUpload, "parse_files", raise_bug)
+        assert arena.submit("red").status_code == 500
+    assert get_used(arena)["attempts_total"] == 0
+    assert arena.submit("red").status_code == 202
 
 
 def open_target(contest: Contest) -> tuple[str, bytes]:

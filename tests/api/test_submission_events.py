@@ -64,7 +64,7 @@ def report_step(claim: EvaluationClaim, number: int) -> None:
 
 def record_verdict(claim: EvaluationClaim) -> None:
     with transaction() as session:
-        assert evaluations.record(session, claim, verdict=VERDICT, scorer="test")
+        assert evaluations.record_verdict(session, claim, verdict=VERDICT, scorer="test")
 
 
 @dataclass

@@ -117,4 +117,6 @@ def claim_next() -> EvaluationClaim:
 
 def record_verdict(evaluation_claim: EvaluationClaim) -> None:
     with transaction() as session:
-        assert evaluations.record(session, evaluation_claim, verdict={"verdict": "accepted"}, scorer="0")
+        assert evaluations.record_verdict(
+            session, evaluation_claim, verdict={"verdict": "accepted"}, scorer="0"
+        )

@@ -17,7 +17,7 @@ from app.db import engine
 from app.db.models import AuditEntry
 from app.db.transaction import transaction
 from app.processes.embedded_servers import run_embedded_services
-from app.processes.supervisor import build_scheduler_program
+from app.processes.supervisor import build_clock_program
 from app.services.attacks import contest_lifecycle
 from app.services.jobs import queue
 from migrations.run import migrate
@@ -41,7 +41,7 @@ NO_QUEUE = {"REDIS_URL": "redis://127.0.0.1:1/0"}
 @contextmanager
 def run_clock(logs: Path, **env: str) -> Iterator[subprocess.Popen[bytes]]:
     log = logs / f"clock-{len(list(logs.glob('clock-*')))}.log"
-    with run_program(build_scheduler_program(env=QUICK_SETTINGS | env, log=log)) as process:
+    with run_program(build_clock_program(env=QUICK_SETTINGS | env, log=log)) as process:
         yield process
 
 

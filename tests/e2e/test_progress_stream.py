@@ -159,7 +159,7 @@ def claim(identifier: str) -> evaluations.EvaluationClaim:
 def record_score(claim: evaluations.EvaluationClaim) -> None:
     verdict: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
     with transaction() as session:
-        evaluations.record(session, claim, verdict=verdict, scorer="test")
+        evaluations.record_verdict(session, claim, verdict=verdict, scorer="test")
 
 
 def count_streams() -> int:

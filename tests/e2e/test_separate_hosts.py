@@ -20,7 +20,7 @@ from anoncup.errors import Unavailable
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
-from app.processes.supervisor import build_scheduler_program, build_worker_programs
+from app.processes.supervisor import build_clock_program, build_worker_programs
 from tests.support.arena import serial_numbers
 from tests.support.s3_server import BUCKET, S3Server
 from tests.support.service_processes import (
@@ -62,7 +62,7 @@ class SeparateHosts:
 
     def start_clock(self) -> None:
         self.exit_stack.enter_context(
-            run_program(build_scheduler_program(env=self.create_environment(), log=self.folder / "clock.log"))
+            run_program(build_clock_program(env=self.create_environment(), log=self.folder / "clock.log"))
         )
 
     @contextmanager

@@ -14,7 +14,7 @@ from app.config import Settings
 from app.db.models import State, ThresholdReport
 from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
-from app.processes.supervisor import POOLS, build_scheduler_program, build_worker_programs
+from app.processes.supervisor import POOLS, build_clock_program, build_worker_programs
 from app.services.jobs import queue
 from tests.support.arena import Arena
 from tests.support.contest import Contest
@@ -32,7 +32,7 @@ def run_pools(logs: Path) -> Iterator[dict[str, psutil.Process]]:
     """Run the clock and both pools as on one machine; yield the processes of the pools by name."""
     worker_env, clock_env = (QUICK_SETTINGS | build_role_env(role) for role in (WORKER, CLOCK))
     programs = build_worker_programs(env=worker_env, log_folder=logs, name="pools")
-    clock = build_scheduler_program(env=clock_env, log=logs / "scheduler.log")
+    clock = build_clock_program(env=clock_env, log=logs / "scheduler.log")
     with ExitStack() as exit_stack:
         exit_stack.enter_context(run_program(clock))
         processes = [exit_stack.enter_context(run_program(program)) for program in programs]

@@ -94,8 +94,8 @@ class ServiceInstallation:
             )
 
     def build_worker_settings(self, services: EmbeddedServices) -> dict[str, str]:
-        shared, _, private = build_environments(services, self.data)
-        return shared | private
+        env = build_environments(services, self.data)
+        return env.shared | env.worker
 
     def _start_if_ended(self, name: str, arguments: list[str], env: dict[str, str]) -> None:
         running = self.commands.get(name)

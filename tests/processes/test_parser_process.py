@@ -234,3 +234,26 @@ def test_child_is_ended_once_despite_a_concurrent_timer(session_settings: Settin
     parser.slot.child = cast(SandboxedChild, EndingChild())
     parser.slot.end()
     assert calls == ["ended"]
+
+
+def test_retry_in_a_warm_child_has_the_same_deadline(
+    session_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = session_settings.model_copy(update={"sandbox": "off"})
+    parser = ParserProcess(settings, memory_mb=64, time_limit_s=60.0, warm=False)
+    deadlines: list[float] = []
+
+    class AnsweringChild:
+        def send(self, _: object, *, deadline: float, **__: bytes) -> None:
+            deadlines.append(deadline)
+
+        def read(self, _: float) -> dict[str, object]:
+            return {"returned": 2} if parser.warm else {"failed": "cold"}
+
+        def read_content(self, _: int, **__: float) -> bytes:
+            return b"{}"
+
+    monkeypatch.setattr(parser.slot, "get", lambda *_, **__: AnsweringChild())
+    monkeypatch.setattr(parser.slot, "release", lambda _: None)
+    assert parser.exchange(b"", lambda *answer: answer) == ("returned", b"{}")
+    assert deadlines == [deadlines[0]] * 2

@@ -19,7 +19,7 @@ from app.processes import supervisor as processes
 from app.processes.supervisor import (
     Program,
     Supervisor,
-    build_scheduler_program,
+    build_clock_program,
     build_web_program,
     build_worker_programs,
     check_port_is_free,
@@ -125,7 +125,7 @@ def test_second_ctrl_c_leaves_no_orphans() -> None:
 
 def test_clock_that_ignores_sigterm_ends_with_its_killed_supervisor() -> None:
     """The signal comes only once, so a clock that ignores it would run on."""
-    signal_number = int(build_scheduler_program(env={}).orphan_signal)
+    signal_number = int(build_clock_program(env={}).orphan_signal)
     start_and_wait = (
         "import sys, time\nfrom signal import Signals\nfrom app.processes import child_process\n"
         "child = child_process.start(eval(sys.argv[1]), parent_death_signal=Signals(int(sys.argv[2])))\n"
@@ -312,7 +312,7 @@ def test_foreground_program_ends_if_a_required_server_ends(tmp_path: Path) -> No
 def test_machine_programs_have_fixed_places(tmp_path: Path) -> None:
     web = build_web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
     assert web.command == [sys.executable, "-m", "app.cli.web_server", "127.0.0.1", "8123"]
-    (worker, reports), clock = build_worker_programs(), build_scheduler_program(env={})
+    (worker, reports), clock = build_worker_programs(), build_clock_program(env={})
     celery_command = [sys.executable, "-m", "celery", "--app", "workers.main"]
     assert worker.command[:5] == reports.command[:5] == celery_command
     assert clock.command == [sys.executable, "-m", "workers.clock"]

@@ -225,8 +225,8 @@ def test_web_process_cannot_open_what_it_sealed(
     for folder in (None, tmp_path, settings.sealing_key_file):
         with pytest.raises(Unavailable, match="private key"):
             open_secret(folder)
-    shared, web, _ = build_environments(services, tmp_path / "fresh")
-    assert set(shared | web) == {
+    env = build_environments(services, tmp_path / "fresh")
+    assert set(env.shared | env.web) == {
         "DATABASE_URL",
         "REDIS_URL",
         "ANONCUP_DATA",

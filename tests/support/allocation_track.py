@@ -108,7 +108,7 @@ def evaluate_in_process(
             scorer.HANDLERS[type(job)](read_request(request, scorer.HANDLERS), context, lambda *_: None)
         )
     )
-    assert job.validates(result)
+    assert job.is_valid_answer(result)
     return JobResult(result, scorer.SCORER_VERSION)
 
 

@@ -26,7 +26,7 @@ class Deed(Job):
     arguments: list[Any] = field(default_factory=list)
     apart: bool = False
 
-    def validates(self, content: dict[str, Any]) -> bool:
+    def is_valid_answer(self, content: dict[str, Any]) -> bool:
         return len(content) == 1
 
 

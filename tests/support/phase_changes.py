@@ -24,17 +24,17 @@ def get_principal(arena: Arena, team: str) -> Principal:
         return tokens.authenticate(session, token)
 
 
-def enter_upload(arena: Arena, team: str, *, key: str | None = None) -> tuple[Principal, ReleaseUpload]:
-    """Enter an upload, as if its web process ended right afterwards."""
+def begin_upload(arena: Arena, team: str, *, key: str | None = None) -> tuple[Principal, ReleaseUpload]:
+    """Begin an upload, as if its web process ended right afterwards."""
     principal, upload = get_principal(arena, team), ReleaseUpload(arena.slug, key=key)
     with transaction() as session:
-        upload.enter(session, principal)
+        upload.begin(session, principal)
     return principal, upload
 
 
 def receive_upload(arena: Arena, team: str, *, seed: int = 1) -> tuple[Principal, ReleaseUpload]:
-    """Enter and parse an upload without accepting it."""
-    principal, upload = enter_upload(arena, team)
+    """Begin and parse an upload without accepting it."""
+    principal, upload = begin_upload(arena, team)
     table, secret = build_noisy_release(seed, arena.table)
     upload.parse({"anonymized": table, "secret": secret}, {})
     return principal, upload
@@ -70,7 +70,7 @@ def submit_with_verdict(contest: Contest, team: str) -> str:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
         claim = claim_evaluation(session, session.scalars(query).one())
         verdict = {"verdict": "accepted", "overall": 0.5, "utility": 0.5, "security": 0.5}
-        evaluations.record(
+        evaluations.record_verdict(
             session,
             claim,
             verdict=verdict | {"violations": [], "measures": {}, "attackers": {}},

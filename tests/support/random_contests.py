@@ -251,7 +251,9 @@ def finish_scoring(submission: SubmissionFact, *, rescore: UUID | None = None) -
             if evaluation_fact.state == "ERROR":
                 leases.fail(session, Evaluation, claim.evaluation_id, claim.attempt, FAILURE)
             else:
-                evaluations.record(session, claim, verdict=build_verdict(evaluation_fact), scorer="by hand")
+                evaluations.record_verdict(
+                    session, claim, verdict=build_verdict(evaluation_fact), scorer="by hand"
+                )
         evaluation.created_at, evaluation.finished_at = submission.received_at, evaluation_fact.ended_at
 
 

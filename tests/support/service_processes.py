@@ -35,7 +35,7 @@ from app.processes import child_process
 from app.processes.supervisor import (
     POOLS,
     Program,
-    build_scheduler_program,
+    build_clock_program,
     build_web_program,
     build_worker_programs,
     wait_until_healthy,
@@ -140,7 +140,7 @@ def run_web_server(logs: Path, env: Mapping[str, str] | None = None, *, processe
 def run_worker(logs: Path, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run the clock and a worker for scores and guesses, or for ``queues``; yield the last of its pools."""
     queue_names, name = queues or ("scores", "guesses"), str(next(serial_numbers))
-    clock = build_scheduler_program(
+    clock = build_clock_program(
         env=QUICK_SETTINGS | build_role_env(CLOCK), log=logs / f"scheduler-{next(serial_numbers)}.log"
     )
     with ExitStack() as exit_stack:

@@ -59,7 +59,7 @@ def transactions() -> tuple[ScoreJob, Json]:
 @pytest.mark.parametrize("track", ["microdata", "transactions"])
 def test_computed_verdict_is_valid(track: str, request: pytest.FixtureRequest) -> None:
     job, verdict = request.getfixturevalue(track)
-    assert job.validates(verdict)
+    assert job.is_valid_answer(verdict)
 
 
 def replace_value(verdict: Json, *path: str | int, value: Any) -> Json:
@@ -107,7 +107,7 @@ def test_invalid_verdict_is_rejected(
     microdata: tuple[ScoreJob, Json], path: tuple[str | int, ...], value: Any
 ) -> None:
     request, verdict = microdata
-    assert not request.validates(replace_value(verdict, *path, value=value))
+    assert not request.is_valid_answer(replace_value(verdict, *path, value=value))
 
 
 def list_paths(value: Any, *path: str | int) -> Iterator[tuple[str | int, ...]]:
@@ -126,12 +126,14 @@ def test_verdict_with_null_wrong_type_or_unknown_field_is_rejected(
     request, verdict = microdata
     paths = [*list_paths(verdict)]
     assert len(paths) > 100
-    nullable_paths = [path for path in paths if request.validates(replace_value(verdict, *path, value=None))]
+    nullable_paths = [
+        path for path in paths if request.is_valid_answer(replace_value(verdict, *path, value=None))
+    ]
     assert nullable_paths == [("excessive", "threshold")]
     for path in paths:
-        assert not request.validates(replace_value(verdict, *path, value={"more": "x"})), path
+        assert not request.is_valid_answer(replace_value(verdict, *path, value={"more": "x"})), path
         if isinstance(path[-1], str):
-            assert not request.validates(replace_value(verdict, *path[:-1], "more", value="x")), path
+            assert not request.is_valid_answer(replace_value(verdict, *path[:-1], "more", value="x")), path
 
 
 def test_only_optional_fields_of_a_verdict_may_be_missing(microdata: tuple[ScoreJob, Json]) -> None:
@@ -144,7 +146,7 @@ def test_only_optional_fields_of_a_verdict_may_be_missing(microdata: tuple[Score
             container = container[step]
         if isinstance(container, dict) and "details" not in path:
             del container[name]
-            optional |= {name} if request.validates(changed_verdict) else set()
+            optional |= {name} if request.is_valid_answer(changed_verdict) else set()
     assert optional == {"correct", "trials", "details", "interval", "sd", "evidence"}
 
 
@@ -152,7 +154,7 @@ def test_measures_of_another_track_are_rejected(
     microdata: tuple[ScoreJob, Json], transactions: tuple[ScoreJob, Json]
 ) -> None:
     request, verdict = microdata
-    assert not request.validates(replace_value(verdict, "measures", value=transactions[1]["measures"]))
+    assert not request.is_valid_answer(replace_value(verdict, "measures", value=transactions[1]["measures"]))
 
 
 def add_note(verdict: Json, text: str, **values: Any) -> Json:
@@ -164,9 +166,11 @@ def add_note(verdict: Json, text: str, **values: Any) -> Json:
 def test_names_and_notes_may_use_any_script(microdata: tuple[ScoreJob, Json]) -> None:
     request, verdict = microdata
     for text in ("収入\u3000（円）", "a\nb", "💡"):
-        assert request.validates(add_note(verdict, text))
-        assert request.validates(add_note(verdict, text, said=text))
-        assert request.validates(add_note(verdict, text, said={"template": "{a}", "values": {"a": [text]}}))
+        assert request.is_valid_answer(add_note(verdict, text))
+        assert request.is_valid_answer(add_note(verdict, text, said=text))
+        assert request.is_valid_answer(
+            add_note(verdict, text, said={"template": "{a}", "values": {"a": [text]}})
+        )
 
 
 @pytest.mark.parametrize(
@@ -186,7 +190,7 @@ def test_note_must_match_its_template_and_values(
     microdata: tuple[ScoreJob, Json], text: str, note_value: Any
 ) -> None:
     request, verdict = microdata
-    assert not request.validates(add_note(verdict, text, said=note_value))
+    assert not request.is_valid_answer(add_note(verdict, text, said=note_value))
 
 
 def test_violation_must_match_its_template_and_values(microdata: tuple[ScoreJob, Json]) -> None:
@@ -194,7 +198,7 @@ def test_violation_must_match_its_template_and_values(microdata: tuple[ScoreJob,
     violation = {"code": "x", "message": "3 rows", "template": "{a} rows", "values": {"a": 3}}
     for values, is_valid in (({"a": 3}, True), ({"a": 4}, False)):
         rejected = verdict | {"verdict": "rejected", "violations": [violation | {"values": values}]}
-        assert request.validates(rejected) is is_valid
+        assert request.is_valid_answer(rejected) is is_valid
 
 
 def test_counted_message_must_match_its_plural_form(
@@ -212,31 +216,35 @@ def test_counted_message_must_match_its_plural_form(
         ("3 rows", None, False),
     ):
         violations = [violation | {"message": text, "plural": forms}]
-        assert request.validates(verdict | {"verdict": "rejected", "violations": violations}) is is_valid
+        assert (
+            request.is_valid_answer(verdict | {"verdict": "rejected", "violations": violations}) is is_valid
+        )
     for forms, is_valid in ((plural, True), (plural | {"one": "no row"}, False)):
         note = {"note": "1 row", "note_template": "{a} row", "note_values": {"a": 1}, "note_plural": forms}
         attacker = verdict["attackers"]["euc1"] | note
-        assert request.validates(replace_value(verdict, "attackers", "euc1", value=attacker)) is is_valid
+        assert (
+            request.is_valid_answer(replace_value(verdict, "attackers", "euc1", value=attacker)) is is_valid
+        )
 
 
 def test_target_files_are_texts_named_like_release_files(transactions: tuple[ScoreJob, Json]) -> None:
     request, _ = transactions
     job = TargetFilesJob(
-        request.competition_file, request.original, request.files, names=tuple(sorted(request.files))
+        request.competition_file, request.original, request.files, file_names=tuple(sorted(request.files))
     )
     answer = write_target_files(
         job,
         JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared")),
         lambda *_: None,
     )
-    assert job.validates(answer)
+    assert job.is_valid_answer(answer)
     for files in (
         {},
         {"customers": "x"},
         {**answer["files"], "more": ""},
         {"customers": 1, "transactions": 2},
     ):
-        assert not job.validates({"files": files})
+        assert not job.is_valid_answer({"files": files})
 
 
 def test_guess_has_at_most_as_many_correct_rows_as_rows() -> None:
@@ -246,13 +254,13 @@ def test_guess_has_at_most_as_many_correct_rows_as_rows() -> None:
     context = JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared"))
     answer = json.loads(json.dumps(judge(job, context, lambda *_: None)))
     assert (answer["outcome"]["correct"], answer["outcome"]["value"]) == (2, 1.0)
-    assert job.validates(answer)
+    assert job.is_valid_answer(answer)
     for correct in (-1, 3, 2.5, "1", True, None, float("nan")):
-        assert not job.validates({"outcome": answer["outcome"] | {"correct": correct}})
-    assert job.validates({"outcome": answer["outcome"] | {"correct": 1.5}})
+        assert not job.is_valid_answer({"outcome": answer["outcome"] | {"correct": correct}})
+    assert job.is_valid_answer({"outcome": answer["outcome"] | {"correct": 1.5}})
     for value in (-0.1, 1.1, "1", True, None, float("nan")):
-        assert not job.validates({"outcome": answer["outcome"] | {"value": value}})
-    assert not job.validates({"outcome": answer["outcome"] | {"more": 1}})
+        assert not job.is_valid_answer({"outcome": answer["outcome"] | {"value": value}})
+    assert not job.is_valid_answer({"outcome": answer["outcome"] | {"more": 1}})
 
 
 def refuse_guess(job: JudgeJob, row_file: str) -> Any:
@@ -265,7 +273,7 @@ def test_refused_guess_has_its_problems_with_their_places() -> None:
     sizes = {"originals": 2, "rows": 2}
     job = JudgeJob(template(2015), {}, row_file, row_file, "link", sizes, guesser="red", guesser_files={})
     answer = refuse_guess(job, "original_row\n1\n9\n")
-    assert job.validates(answer)
+    assert job.is_valid_answer(answer)
     (problem,) = answer["refused"]["problems"]
     assert (problem["file"], problem["row"], answer["refused"]["total"]) == ("guess", 2, 1)
     assert "outcome" not in answer
@@ -280,8 +288,8 @@ def test_refused_guess_has_its_problems_with_their_places() -> None:
         {"more": 1},
     ]
     for changes in changed:
-        assert not job.validates({"refused": answer["refused"] | changes})
-    assert not job.validates(answer | {"outcome": {}})
+        assert not job.is_valid_answer({"refused": answer["refused"] | changes})
+    assert not job.is_valid_answer(answer | {"outcome": {}})
 
 
 def test_error_of_the_answer_is_not_told_to_the_guesser() -> None:
@@ -359,4 +367,4 @@ def nest(depth: int) -> Any:
 )
 def test_report_has_only_plain_values(value: Json, is_valid: bool) -> None:
 
-    assert AdviceJob("", {}, {}).validates(value) is is_valid
+    assert AdviceJob("", {}, {}).is_valid_answer(value) is is_valid

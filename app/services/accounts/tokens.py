@@ -17,9 +17,7 @@ from app.db.models import Token, User
 from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import names
 from app.services.accounts.principal import Principal
-from app.services.accounts.users import (
-    lock_user,
-)
+from app.services.accounts.users import lock_user
 
 _SCOPES = ("read", "submit", "organize")
 TOKEN_LIFETIME = timedelta(days=180)
@@ -72,7 +70,8 @@ def issue_token(
             name=names.clean_name(name),
             digest=hash_token(token),
             scopes=[scope for scope in _SCOPES if scope in scopes],
-            # Not later than ``created_at`` plus the lifetime: the statement began before its clock is read.
+            # ``created_at`` is the clock's time during this statement and therefore later than its start.
+            # So the token never exceeds its lifetime.
             expires_at=func.statement_timestamp() + lifetime,
         )
     )
@@ -94,9 +93,8 @@ def create_token(
     principal.require("submit")
     user = lock_user(session, principal.user_id)
     current_token = session.get(Token, principal.token_id, populate_existing=True)
-    if (
-        current_token is None or current_token.revoked_at is not None
-    ):  # a password change has revoked it meanwhile
+    # A password change may have revoked it meanwhile.
+    if current_token is None or current_token.revoked_at is not None:
         raise NotSignedIn("the token is unknown, expired or revoked", code="invalid_token")
     for scope in scopes:
         principal.require(scope)
@@ -121,12 +119,7 @@ def resolve_credential(session: Session, credential: Credential) -> Authenticate
     """
     token = session.scalar(
         select(Token)
-        .where(
-            Token.digest == credential.digest,
-            Token.kind == credential.kind,
-            Token.revoked_at.is_(None),
-            Token.expires_at > func.clock_timestamp(),
-        )
+        .where(Token.digest == credential.digest, Token.kind == credential.kind, is_valid())
         .options(joinedload(Token.user, innerjoin=True))
     )
     if token is None:
@@ -134,6 +127,11 @@ def resolve_credential(session: Session, credential: Credential) -> Authenticate
     user = token.user
     principal = Principal(user.id, user.name, user.role, frozenset(token.scopes), token.id)
     return AuthenticatedCredential(principal, token.expires_at)
+
+
+def is_valid() -> ColumnElement[bool]:
+    """Return the condition that a token is neither revoked nor expired."""
+    return and_(Token.revoked_at.is_(None), Token.expires_at > func.clock_timestamp())
 
 
 def list_tokens(
@@ -148,12 +146,8 @@ def list_tokens(
 def list_valid_tokens(session: Session, principal: Principal) -> Sequence[Token]:
     """Return the principal's valid tokens and sessions, newest first."""
     principal.require("read")
-    own_tokens = select(Token).where(
-        Token.user_id == principal.user_id,
-        Token.revoked_at.is_(None),
-        Token.expires_at > func.clock_timestamp(),
-    )
-    return session.scalars(own_tokens.order_by(Token.created_at.desc(), Token.id.desc())).all()
+    query = select(Token).where(Token.user_id == principal.user_id, is_valid())
+    return session.scalars(query.order_by(Token.created_at.desc(), Token.id.desc())).all()
 
 
 def revoke_current(session: Session, principal: Principal) -> None:
@@ -172,8 +166,8 @@ def revoke_own(session: Session, principal: Principal, token_id: UUID) -> None:
 
 def revoke_all(session: Session, user_id: UUID, *, except_id: UUID | None) -> None:
     """Revoke all tokens and sessions of a user except ``except_id``."""
-    tokens = Token.user_id == user_id
-    _revoke_tokens(session, tokens if except_id is None else and_(tokens, Token.id != except_id))
+    own_tokens = Token.user_id == user_id
+    _revoke_tokens(session, own_tokens if except_id is None else and_(own_tokens, Token.id != except_id))
 
 
 def _revoke_tokens(session: Session, condition: ColumnElement[bool]) -> None:

@@ -134,7 +134,7 @@ class GuessUpload(Upload[Guess, GuessCheck]):
             raise Forbidden("this target is your own", code="own_target")
         if targets.is_withdrawn(target):
             raise Conflict("this target has been withdrawn", code="target_withdrawn")
-        if not targets.is_standing(target, self.entered_at or now.read_clock(session)):
+        if not targets.is_standing(target, self.started_at or now.read_clock(session)):
             raise Conflict("a newer release has replaced this target", code="target_retired")
         return target
 
@@ -192,7 +192,7 @@ class GuessUpload(Upload[Guess, GuessCheck]):
             target_id=self.target_id,
             team_id=team.id,
             user_id=user_id,
-            received_at=self.get_entry_time(),
+            received_at=self.get_start_time(),
             question=self.question,
             file=self.file,
             answered=self.guess.answered,

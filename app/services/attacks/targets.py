@@ -89,7 +89,7 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[Visi
         select_targets().where(Target.round_id == contest.round.id).order_by(Target.name)
     ).all()
     used_by_target = _count_used_guesses(session, contest.round, viewer)
-    limit = 0 if viewer.team_id is None else quota.compute_guess_limit(session, contest, viewer.team_id)
+    limit = 0 if viewer.team_id is None else quota.load_guess_limit(session, contest, viewer.team_id)
     questions = contest.track.select_questions(contest.rules)
     return [
         _build_visible_target(

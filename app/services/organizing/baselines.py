@@ -28,7 +28,7 @@ class BaselineUpload(ReleaseUpload):
 
     name = ""
 
-    def enter(self, session: Session, principal: Principal) -> None:
+    def begin(self, session: Session, principal: Principal) -> None:
         """Check that the person is one of the organizers."""
         self.set_round(competitions.find_for_organizer(session, principal, self.slug).round)
         self.load(session, None)

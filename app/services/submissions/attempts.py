@@ -1,6 +1,6 @@
-"""Upload attempts: when an upload entered, and which uploads are still arriving.
+"""Upload attempts: when an upload began, and which uploads are still arriving.
 
-An upload enters when its sender has been authenticated, before its body is read. That time decides whether it
+An upload begins when its sender has been authenticated, before its body is read. That time decides whether it
 is in time. The body may arrive until the grace period is over, and everything that happens at a deadline
 waits for that long. A retry with the same idempotency key continues the unanswered attempt: the earlier
 request may still be running, may have lost its connection or its process, or may have been refused for lack
@@ -31,27 +31,27 @@ def find_unfinished(
 
 
 def has_ended(session: Session, attempt: Attempt) -> bool:
-    """Whether the attempt has been answered meanwhile, by a request with the same key."""
+    """Return whether the attempt has been answered meanwhile, by a request with the same key."""
     return session.scalar(select(Attempt.ended_at).where(Attempt.id == attempt.id)) is not None
 
 
 def end(session: Session, attempt: Attempt, *, counts: bool = True) -> None:
-    """Mark an attempt as answered, once; a later retry is a new attempt."""
+    """Mark an attempt as answered, once; a later retry is a new attempt. It counts only with ``counts``."""
     query = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
     session.execute(query.values(ended_at=func.clock_timestamp(), counts=counts))
 
 
-def abandon(session: Session, attempt: Attempt, *, costs: bool) -> None:
+def abandon(session: Session, attempt: Attempt, *, counts: bool) -> None:
     """Record that a request ended without a result. Its sender may retry it with the same key.
 
-    The time of entry stays valid for the grace period. Without a key, a retry cannot be recognized, so that
-    the attempt ends. ``costs``: whether the request counts against the quota; if not, the attempt still
-    counts while another request shares it.
+    The time of the beginning stays valid for the grace period. Without a key, a retry cannot be recognized,
+    so that the attempt ends. Unless ``counts``, the request does not count towards the quota; the attempt
+    still does while another request shares it.
     """
     query = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
     ended_at = func.clock_timestamp() if attempt.key is None else None
-    counts = Attempt.counts if costs else and_(Attempt.counts, Attempt.senders > 1)
-    session.execute(query.values(senders=Attempt.senders - 1, counts=counts, ended_at=ended_at))
+    still_counts = Attempt.counts if counts else and_(Attempt.counts, Attempt.senders > 1)
+    session.execute(query.values(senders=Attempt.senders - 1, counts=still_counts, ended_at=ended_at))
 
 
 def get_grace_period() -> timedelta:
@@ -65,8 +65,8 @@ def is_in_grace_period(attempt: Attempt, status: PhaseStatus) -> bool:
 def require_in_time(round_: Round, attempt: Attempt, status: PhaseStatus) -> None:
     """Raise Conflict if an upload came too late to be accepted. The competition must be locked.
 
-    Uploads that entered in time are accepted even if the phase has ended or been paused meanwhile. After the
-    grace period, an upload is treated as if it entered now.
+    Uploads that began in time are accepted even if the phase has ended or been paused meanwhile. After the
+    grace period, an upload is treated as if it began now.
     """
     if phases.get_fixed_at(round_, attempt.phase) is None and is_in_grace_period(attempt, status):
         return
@@ -79,7 +79,7 @@ def require_in_time(round_: Round, attempt: Attempt, status: PhaseStatus) -> Non
 
 
 def has_pending_uploads(session: Session, round_: Round, phase: str) -> bool:
-    """Whether uploads that entered ``phase`` may still be accepted.
+    """Return whether uploads that began in ``phase`` may still be accepted.
 
     The grace period limits the wait for uploads that are never finished.
     """

@@ -40,6 +40,7 @@ def enqueue(session: Session, submission_id: UUID, *, rescore: Rescore | None = 
     evaluation = Evaluation(
         submission_id=submission_id,
         round_id=submission.round_id,
+        # Jobs of different parties take turns. A rescore is one party, however many teams it concerns.
         party_id=rescore.id if rescore else submission.team_id,
         current=rescore is None,
         rescore_id=rescore.id if rescore else None,
@@ -53,12 +54,12 @@ def enqueue(session: Session, submission_id: UUID, *, rescore: Rescore | None = 
 def include_in_open_rescore(session: Session, round_id: UUID, submission_id: UUID) -> None:
     """Add a submission to the open rescore, if there is one, so that it covers all submissions."""
     rescore = revisions.find_open_rescore(session, round_id)
-    existing_id = rescore and session.scalar(
-        select(Evaluation.id).where(
-            Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id
-        )
+    if rescore is None:
+        return
+    query = select(Evaluation.id).where(
+        Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id
     )
-    if rescore is not None and existing_id is None:
+    if session.scalar(query) is None:
         enqueue(session, submission_id, rescore=rescore)
 
 
@@ -69,6 +70,7 @@ def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> Eval
 
 
 def build_claim(session: Session, evaluation: Evaluation) -> EvaluationClaim:
+    """Load what a worker needs to score an evaluation that it has leased."""
     query = (
         select(Submission, Round, Secret)
         .join(Round, Round.id == Submission.round_id)
@@ -96,7 +98,7 @@ def _get_competition_file(session: Session, evaluation: Evaluation, round_: Roun
     return complete_file(rescore.file, rescore.scales, rescore.scored_by)
 
 
-def record(
+def record_verdict(
     session: Session, claim: EvaluationClaim, *, verdict: dict[str, Any], scorer: str, steps: int = 0
 ) -> bool:
     """Store a verdict; False if another worker has claimed the evaluation meanwhile."""
@@ -104,6 +106,9 @@ def record(
     if evaluation is None:
         return False
     leases.finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)
-    evaluation.step = evaluation.steps = steps
-    evaluation.verdict, evaluation.scorer, evaluation.failure = verdict | schemas.FORMAT, scorer, None
+    evaluation.verdict = verdict | schemas.FORMAT
+    evaluation.scorer = scorer
+    evaluation.failure = None
+    evaluation.step = steps
+    evaluation.steps = steps
     return True

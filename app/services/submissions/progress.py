@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Evaluation, Member, Organizer, Round, State, Submission, Token, User
+from app.services.accounts import tokens
 from app.services.accounts.principal import Principal
 from app.services.jobs import fairness
 from app.services.submissions import submissions
@@ -110,8 +111,7 @@ def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Fol
         .join(Round, Round.id == Submission.round_id)
         .join(Competition, Competition.id == Round.competition_id)
         .join(User, User.id == Token.user_id)
-        .where(Token.revoked_at.is_(None), Token.expires_at > func.clock_timestamp())
-        .where(any_(Token.scopes) == "read", Round.removed_at.is_(None))
+        .where(tokens.is_valid(), any_(Token.scopes) == "read", Round.removed_at.is_(None))
         .where(or_(is_team_member, and_(Competition.removed_at.is_(None), _is_in_charge())))
     )
     return {Follower(*row) for row in session.execute(query)}

@@ -1,19 +1,19 @@
 """Quotas: how much a team may still upload. The API, the pages and the acceptance of uploads share them.
 
-Caps count within one phase: ``valid_*`` accepted submissions, ``attempts_*`` all uploads begun, ``*_per_day``
-those since midnight in the competition's time zone. In the re-identification phase each target has its own
-cap, so that attempts are the refused uploads only. A submission that ends in ERROR or is cancelled no longer
-counts as valid, but its attempt still counts.
+Caps count within one phase: ``valid_*`` accepted submissions, ``attempts_*`` all uploads that have begun, and
+``*_per_day`` those since midnight in the competition's time zone. In the re-identification phase each target
+has its own cap, so that attempts are the refused uploads only. A submission that ends in ERROR or is
+cancelled no longer counts as valid, but its attempt still counts.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select
+from sqlalchemy import BindParameter, ColumnElement, Select, Uuid, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import TooManyRequests
@@ -25,8 +25,22 @@ from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.submissions import attempts
 
+
+@dataclass(frozen=True, slots=True)
+class _CapKind:
+    counts: Literal["valid", "attempts", "guesses"]
+    is_daily: bool = False
+
+
 GUESSES_PER_TARGET = "guesses_per_target"
-CAP_NAMES = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total", GUESSES_PER_TARGET)
+_CAP_KINDS = {
+    "valid_per_day": _CapKind("valid", is_daily=True),
+    "valid_total": _CapKind("valid"),
+    "attempts_per_day": _CapKind("attempts", is_daily=True),
+    "attempts_total": _CapKind("attempts"),
+    GUESSES_PER_TARGET: _CapKind("guesses"),
+}
+CAP_NAMES = tuple(_CAP_KINDS)
 REFUNDED_STATES = (State.ERROR, State.CANCELLED)
 FREE_GUESS_STATES = (State.ERROR, State.REFUSED)
 """States of guesses that do not count towards the cap of their target. A refused one counts as an attempt."""
@@ -48,7 +62,7 @@ class QuotaCap:
 
     @property
     def is_for_attempts(self) -> bool:
-        return self.name.startswith("attempts")
+        return _CAP_KINDS[self.name].counts == "attempts"
 
     @property
     def left(self) -> int:
@@ -59,11 +73,12 @@ class QuotaCap:
 class CountingWindow:
     """The half-open interval in which uploads count; unbounded if both ends are None."""
 
-    starts_at: datetime | None
-    resets_at: datetime | None
+    starts_at: datetime | BindParameter[datetime] | None
+    resets_at: datetime | BindParameter[datetime] | None
 
 
 _UNBOUNDED = CountingWindow(None, None)
+_Id = UUID | BindParameter[UUID]
 
 
 def load_caps(
@@ -71,77 +86,69 @@ def load_caps(
 ) -> tuple[QuotaCap, ...]:
     """Return all caps on a team's uploads in ``phase`` at ``now``, in one query."""
     rules = contest.rules
-    today = CountingWindow(*phases.find_midnights(now, rules.timezone))
+    midnight, next_midnight = phases.find_midnights(now, rules.timezone)
     parameters = {
         "team": team_id,
         "round": contest.round.id,
-        "since": today.starts_at,
-        "until": today.resets_at,
+        "since": midnight,
+        "until": next_midnight,
     }
-    values = [int(count) for count in session.execute(_build_counts_query(phase), parameters).one()]
+    counts = [int(count) for count in session.execute(_build_counts_query(phase), parameters).one()]
     return tuple(
         QuotaCap(
             name,
-            max(0, used_count),
-            getattr(rules.limits, name) + extra,
-            today.resets_at if _is_daily(name) else None,
+            used=max(0, used),
+            limit=getattr(rules.limits, name) + granted,
+            resets_at=next_midnight if kind.is_daily else None,
         )
-        for name, used_count, extra in zip(_list_caps(phase), values[::2], values[1::2], strict=True)
+        for (name, kind), used, granted in zip(
+            _select_caps(phase).items(), counts[::2], counts[1::2], strict=True
+        )
     )
 
 
 @lru_cache(maxsize=2)
 def _build_counts_query(phase: str) -> Select[Any]:
-    """Build a query for the used and granted numbers of each cap, with team, round and day as parameters.
+    """Build a query for two numbers of each cap, used and granted, with team, round and day as parameters.
 
     The query is cached because building it takes longer than running it.
     """
-    team, round_id, starts_at, resets_at = (
-        cast("Any", bindparam(name)) for name in ("team", "round", "since", "until")
-    )
-    today = CountingWindow(starts_at, resets_at)
-    windows = {name: today if _is_daily(name) else _UNBOUNDED for name in _list_caps(phase)}
-    return select(
-        *(
-            count.scalar_subquery()
-            for name, window in windows.items()
-            for count in (
-                _select_used(team, round_id, name, phase, window),
-                _select_granted(team, round_id, name, window),
-            )
-        )
-    )
+    team_id, round_id = bindparam("team", type_=Uuid), bindparam("round", type_=Uuid)
+    today = CountingWindow(bindparam("since"), bindparam("until"))
+    counts = []
+    for name, kind in _select_caps(phase).items():
+        window = today if kind.is_daily else _UNBOUNDED
+        counts.append(_select_used(team_id, round_id, kind, phase, window))
+        counts.append(_select_granted(team_id, round_id, name, window))
+    return select(*(count.scalar_subquery() for count in counts))
 
 
-def _list_caps(phase: str) -> tuple[str, ...]:
-    prefixes = ("attempts",) if phase == REIDENTIFICATION else ("valid", "attempts")
-    return tuple(name for name in CAP_NAMES if name.startswith(prefixes))
+def _select_caps(phase: str) -> dict[str, _CapKind]:
+    """Return the caps of a phase, except those on each target."""
+    counted = {"attempts"} if phase == REIDENTIFICATION else {"valid", "attempts"}
+    return {name: kind for name, kind in _CAP_KINDS.items() if kind.counts in counted}
 
 
-def _is_daily(name: str) -> bool:
-    return name.endswith("_per_day")
-
-
-def _select_used(team_id: UUID, round_id: UUID, name: str, phase: str, window: CountingWindow) -> Select[int]:
+def _select_used(
+    team_id: _Id, round_id: _Id, kind: _CapKind, phase: str, window: CountingWindow
+) -> Select[int]:
     """Build a query that counts the uploads limited by a cap."""
-    if name.startswith("valid"):
-        return _select_accepted(team_id, round_id, phase, window)
-    begun_query = _select_begun(team_id, round_id, phase, window)
+    accepted_query = _select_accepted(team_id, round_id, phase, window)
+    if kind.counts == "valid":
+        return accepted_query
+    attempts_query = _select_attempts(team_id, round_id, phase, window)
     if phase == REIDENTIFICATION:
-        return select(
-            begun_query.scalar_subquery()
-            - _select_accepted(team_id, round_id, phase, window).scalar_subquery()
-        )
-    return begun_query
+        return select(attempts_query.scalar_subquery() - accepted_query.scalar_subquery())
+    return attempts_query
 
 
-def _select_begun(team_id: UUID, round_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
+def _select_attempts(team_id: _Id, round_id: _Id, phase: str, window: CountingWindow) -> Select[int]:
     query = select(func.count()).where(Attempt.team_id == team_id, Attempt.round_id == round_id)
     query = query.where(Attempt.phase == phase, Attempt.counts)
     return query.where(*_build_window_conditions(Attempt.started_at, window))
 
 
-def _select_accepted(team_id: UUID, round_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
+def _select_accepted(team_id: _Id, round_id: _Id, phase: str, window: CountingWindow) -> Select[int]:
     """Build a query that counts valid submissions or, in the re-identification phase, accepted guesses."""
     if phase == REIDENTIFICATION:
         guess_query = select(func.count()).where(
@@ -158,7 +165,7 @@ def _select_accepted(team_id: UUID, round_id: UUID, phase: str, window: Counting
     return valid_query.where(*_build_window_conditions(Submission.received_at, window))
 
 
-def _select_granted(team_id: UUID, round_id: UUID, name: str, window: CountingWindow) -> Select[int]:
+def _select_granted(team_id: _Id, round_id: _Id, name: str, window: CountingWindow) -> Select[int]:
     query = select(func.coalesce(func.sum(Grant.amount), 0)).where(
         Grant.team_id == team_id, Grant.round_id == round_id, Grant.cap == name
     )
@@ -173,10 +180,10 @@ def load_guess_cap(
     used = _fetch_count(
         session, query.where(Guess.question == question, Guess.state.not_in(FREE_GUESS_STATES))
     )
-    return QuotaCap(GUESSES_PER_TARGET, used, compute_guess_limit(session, contest, team_id), None)
+    return QuotaCap(GUESSES_PER_TARGET, used, load_guess_limit(session, contest, team_id), None)
 
 
-def compute_guess_limit(session: Session, contest: Contest, team_id: UUID) -> int:
+def load_guess_limit(session: Session, contest: Contest, team_id: UUID) -> int:
     extra = _fetch_count(session, _select_granted(team_id, contest.round.id, GUESSES_PER_TARGET, _UNBOUNDED))
     return contest.rules.limits.guesses_per_target + extra
 
@@ -195,22 +202,25 @@ def _build_window_conditions(column: Any, window: CountingWindow) -> tuple[Colum
 
 def require_remaining(caps: Iterable[QuotaCap], now: datetime) -> None:
     """Raise TooManyRequests for the first cap that is used up, with the time until it resets."""
-    for exhausted in (cap for cap in caps if not cap.left):
-        message_values: dict[str, str | int] = {"limit": exhausted.limit, "cap": exhausted.name}
-        if exhausted.resets_at is None:
-            raise TooManyRequests(
-                "your team has used all {limit} of {cap}, which only the organizers can raise",
-                retry_after=MAX_RETRY_AFTER_S,
-                code="quota_used_up",
-                **message_values,
-            )
+    exhausted = next((cap for cap in caps if not cap.left), None)
+    if exhausted is None:
+        return
+    if exhausted.resets_at is None:
         raise TooManyRequests(
-            "your team has used all {limit} of {cap}, until {until}",
-            retry_after=max(1, int((exhausted.resets_at - now).total_seconds()) + 1),
+            "your team has used all {limit} of {cap}, which only the organizers can raise",
+            retry_after=MAX_RETRY_AFTER_S,
             code="quota_used_up",
-            until=f"{exhausted.resets_at:%Y-%m-%d %H:%M:%S %Z}",
-            **message_values,
+            limit=exhausted.limit,
+            cap=exhausted.name,
         )
+    raise TooManyRequests(
+        "your team has used all {limit} of {cap}, until {until}",
+        retry_after=max(1, int((exhausted.resets_at - now).total_seconds()) + 1),
+        code="quota_used_up",
+        limit=exhausted.limit,
+        cap=exhausted.name,
+        until=f"{exhausted.resets_at:%Y-%m-%d %H:%M:%S %Z}",
+    )
 
 
 def begin_attempt(

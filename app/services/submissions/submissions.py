@@ -116,7 +116,7 @@ def get_competition_slug(session: Session, submission: Submission) -> str:
 
 
 def can_see(session: Session, principal: Principal, submission: Submission) -> bool:
-    """Whether the person is in the submission's team or an organizer; nobody sees one of a removed round."""
+    """Return whether the person is in its team or an organizer. Nobody sees one of a removed round."""
     if session.get_one(Round, submission.round_id).removed_at is not None:
         return False
     own_team = memberships.find_team(session, submission.team.competition_id, principal)

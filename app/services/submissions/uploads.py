@@ -1,4 +1,4 @@
-"""Uploads of teams: each enters, is received, is parsed and is accepted.
+"""Uploads of teams: each begins, is received, parsed and accepted.
 
 Releases are here, guesses in ``attacks.guesses``. ``app.http.uploads`` receives the body between the steps.
 """
@@ -63,10 +63,10 @@ _NO_QUOTA: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(eq=False, repr=False)
 class Upload(ABC, Generic[AcceptedT, CheckT]):
-    """One upload of a team: it enters before its body is received, is parsed, and is then accepted.
+    """One upload of a team: it begins before its body is received, is parsed, and is then accepted.
 
-    It is parsed against the competition as it was when it entered. The time of entry decides whether it is in
-    time. No lock and no transaction is held while its body is received and parsed.
+    It is parsed against the competition as it was when it began. That time decides whether it is in time. No
+    lock and no transaction is held while its body is received and parsed.
     """
 
     phase: ClassVar[str]
@@ -83,7 +83,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     team_id: UUID = field(init=False)
     attempt: Attempt | None = field(default=None, init=False)
     """The counted attempt; None for a retry of an accepted upload, a dry run or a baseline."""
-    entered_at: datetime | None = field(default=None, init=False)
+    started_at: datetime | None = field(default=None, init=False)
     """When the counted attempt began."""
     accepted_id: UUID | None = field(default=None, init=False)
     """Id of the submission or guess that was accepted under the same key, or None."""
@@ -96,14 +96,16 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
 
     def set_round(self, round_: Round) -> None:
         """Keep the competition as it is now, for parsing."""
-        self.round, self.rules = round_, parse_stored_rules(round_.file)
-        self.track, self.original = TRACKS[self.rules.track], list_original_digests(round_)
+        self.round = round_
+        self.rules = parse_stored_rules(round_.file)
+        self.track = TRACKS[self.rules.track]
+        self.original = list_original_digests(round_)
 
-    def get_entry_time(self) -> datetime:
-        assert self.entered_at is not None  # noqa: S101  # only a retry, a dry run or a baseline has none
-        return self.entered_at
+    def get_start_time(self) -> datetime:
+        assert self.started_at is not None  # noqa: S101  # only a retry, a dry run or a baseline has none
+        return self.started_at
 
-    def enter(self, session: Session, principal: Principal) -> None:
+    def begin(self, session: Session, principal: Principal) -> None:
         """Check that the person may send this upload now, and count an attempt before the body is read."""
         principal.require("submit")
         self.attempt = None
@@ -113,13 +115,13 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         self.team_id = team.id
         self.admit(session, round_, team, principal.user_id)
 
-    def enter_again(self, session: Session, principal: Principal) -> None:
-        """Enter again if a request with the same key was answered while the body was being received."""
+    def begin_again_if_answered(self, session: Session, principal: Principal) -> None:
+        """Begin again if a request with the same key was answered while the body was being received."""
         if self.key is not None and self.attempt is not None and attempts.has_ended(session, self.attempt):
-            self.enter(session, principal)
+            self.begin(session, principal)
 
-    def enter_check(self, session: Session, principal: Principal) -> None:
-        """Enter a dry run, which counts no attempt. It may precede the phase, but not follow it."""
+    def begin_dry_run(self, session: Session, principal: Principal) -> None:
+        """Begin a dry run, which counts no attempt. It may precede the phase, but not follow it."""
         principal.require("submit")
         round_ = self.find_round(session, principal)
         self.set_round(round_)
@@ -163,7 +165,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     def admit(self, session: Session, round_: Round, team: Team, user_id: UUID) -> None:
         """Check idempotency key, qualification, deadline and quota. Competition and team must be locked.
 
-        The checks run when the upload enters, which counts its attempt, and again when it is accepted,
+        The checks run when the upload begins, which counts its attempt, and again when it is accepted,
         because all of them may have changed in the meantime.
         """
         self.accepted_id = self.find_accepted_id(session, team.id)
@@ -174,7 +176,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         contest = Contest(round_)
         if self.attempt is None:
             attempt = quota.begin_attempt(session, contest, team, user_id, phase=self.phase, key=self.key)
-            self.entered_at = attempt.started_at
+            self.started_at = attempt.started_at
             self.load(session, team)
             self.attempt = attempt
         else:
@@ -310,9 +312,9 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         self.team_name = team.name if team else ""
 
     def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
-        """Return the caps of the day of entry; raises Conflict if the rules or the data have changed."""
+        """Return the caps on the day when the upload began; raises Conflict if rules or data have changed."""
         self.require_same_settings(contest.round)
-        return quota.load_caps(session, contest, team.id, self.phase, self.get_entry_time())
+        return quota.load_caps(session, contest, team.id, self.phase, self.get_start_time())
 
     def require_same_settings(self, round_: Round) -> None:
         """Raise Conflict if the release would be parsed differently now; deadlines may have moved."""
@@ -346,7 +348,8 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
 
         The InvalidUpload error also lists missing files, so that a form's files can be checked one by one.
         """
-        comment, missing = self.read_texts(files, texts), self.list_missing(files)
+        comment = self.read_texts(files, texts)
+        missing = self.list_missing(files)
         tables = {name: files[name] for name in self.track.release_file_names if name in files}
         try:
             _require_comment(comment)
@@ -388,7 +391,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
             round_,
             team,
             user_id,
-            received_at=self.get_entry_time(),
+            received_at=self.get_start_time(),
             quota_left=quota.collect_remaining(quota.add_valid_submission(self.caps)),
         )
 
@@ -516,7 +519,7 @@ def _require_comment(comment: str) -> None:
 
 
 def is_storable(text: str) -> bool:
-    """Whether Postgres can store the text: it accepts neither NUL nor lone surrogates."""
+    """Return whether Postgres can store the text: it accepts neither NUL nor lone surrogates."""
     return "\x00" not in text and text.encode(errors="replace").decode() == text
 
 

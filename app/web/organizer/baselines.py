@@ -61,7 +61,7 @@ def add(
 ) -> Response:
     upload = BaselineUpload(page.slug)
     with transaction() as session:
-        upload.enter(session, page.principal)
+        upload.begin(session, page.principal)
     files = baselines.run_sample_method(upload, method)
     upload.parse(files, {"comment": method, "name": name.strip() or method})
     with transaction() as session:

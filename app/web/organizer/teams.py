@@ -83,7 +83,7 @@ def render_team(
         phase = phases.ANONYMIZATION if frame.contest.round.published_at is None else phases.REIDENTIFICATION
         content: dict[str, Any] = {
             "caps": quota.load_caps(session, frame.contest, team_id, phase, frame.status.now),
-            "guess_limit": quota.compute_guess_limit(session, frame.contest, team_id),
+            "guess_limit": quota.load_guess_limit(session, frame.contest, team_id),
             "adjustments": adjustments.list_adjustments(session, page.principal, page.slug, team_id),
             "granted": disqualification.list_grants(session, page.principal, page.slug, team_id),
             "sent": submissions.list_for_organizer(session, page.principal, page.slug, team_id=team_id),

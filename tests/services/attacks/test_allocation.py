@@ -417,8 +417,8 @@ def test_only_a_teams_members_can_read_its_files(contest: Contest, capfd: pytest
     with transaction() as session:
         administrator = users.create_user(session, name="root", password=PASSWORD, role=Role.ADMINISTRATOR)
         other_organizer = users.create_user(session, name="other", password=PASSWORD, role=Role.ORGANIZER)
-        tokens = [tokens.issue_token(session, user, name="test") for user in (administrator, other_organizer)]
-    for token in (arena.organizer_token, *tokens):
+        issued = [tokens.issue_token(session, user, name="test") for user in (administrator, other_organizer)]
+    for token in (arena.organizer_token, *issued):
         for path in ("own", "own/secret.csv", "own/labels.csv"):
             assert arena.get(f"{COMPETITION_PATH}/{path}", token=token).status_code == 403
     assert arena.client.get(f"/api/v1{COMPETITION_PATH}/own/secret.csv").status_code == 401

@@ -51,8 +51,8 @@ def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
     ("module", "function_name", "call_number"),
     [
         (allocation, "commit_seed", 1),
-        (workers.allocate, "draw_files", 1),
-        (workers.allocate, "draw_files", 3),
+        (workers.allocate, "_make_files", 1),
+        (workers.allocate, "_make_files", 3),
         (allocation, "record_allocation", 1),
         (allocation, "record_allocation", 2),
     ],

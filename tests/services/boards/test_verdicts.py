@@ -156,7 +156,7 @@ def test_verdicts_of_a_failed_transaction_are_not_cached(client: TestClient) -> 
     assert verdict is not None
     with transaction() as session:
         claim = claim_evaluation(session, queued_id)
-        evaluations.record(session, claim, verdict=verdict | {"utility": 0.25}, scorer="failing")
+        evaluations.record_verdict(session, claim, verdict=verdict | {"utility": 0.25}, scorer="failing")
         session.flush()
         assert 0.25 in {
             row.utility

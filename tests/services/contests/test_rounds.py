@@ -32,7 +32,7 @@ def load_caps(round_id: UUID, team_name: str, phase: str) -> dict[str, tuple[int
         contest = StoredContest(session.get_one(Round, round_id))
         team_id = session.scalars(select(Team.id).where(Team.name == team_name)).one()
         caps = quota.load_caps(session, contest, team_id, phase, datetime.now(UTC))
-        guess_limit = quota.compute_guess_limit(session, contest, team_id)
+        guess_limit = quota.load_guess_limit(session, contest, team_id)
         return {cap.name: (cap.used, cap.limit) for cap in caps} | {"guesses": (0, guess_limit)}
 
 

@@ -220,7 +220,7 @@ def test_two_workers_make_a_move_once(rehearsal: RehearsedContest) -> None:
         assert rehearsal.count_sent() == 0
     (tokens,) = load_sealed_tokens()
     # If the first worker has lost its lock, the second sends the same upload.
-    assert [rehearse.make_first(round_, moves, tokens) for _ in range(2)] == [True, True]
+    assert [rehearse.make_first_move(round_, moves, tokens) for _ in range(2)] == [True, True]
     assert (len(list_rows(Submission, rehearsal.slug)), rehearsal.list_questions()) == (1, [])
     with transaction() as session:
         assert len(session.scalars(select(Attempt)).all()) == 1

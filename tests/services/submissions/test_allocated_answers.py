@@ -14,7 +14,7 @@ from app.services.submissions.uploads import ParsedRelease, ReleaseUpload
 from app.storage import get_store
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.page_requests import get_page
-from tests.support.phase_changes import enter_upload
+from tests.support.phase_changes import begin_upload
 
 pytestmark = pytest.mark.full
 
@@ -33,11 +33,11 @@ def allocate_answers(patch: pytest.MonkeyPatch) -> None:
 
 def test_allocated_answer_replaces_an_uploaded_secret(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     table, secret = build_noisy_release(1, arena.table)
-    _, upload = enter_upload(arena, "red")
+    _, upload = begin_upload(arena, "red")
     assert upload.file_names == ("anonymized", "secret")
     upload.parse({"anonymized": table, "secret": secret}, {})
     allocate_answers(monkeypatch)
-    _, allocated_upload = enter_upload(arena, "red")
+    _, allocated_upload = begin_upload(arena, "red")
     allocated_upload.own_files = {"secret": get_store().save(secret)}
     assert allocated_upload.file_names == ("anonymized",)
     allocated_upload.parse({"anonymized": table}, {})
@@ -48,7 +48,7 @@ def test_allocated_answer_replaces_an_uploaded_secret(arena: Arena, monkeypatch:
 def test_unshuffled_release_is_stored_as_it_was_sent(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     """A compromised parser could replace the releases of other teams."""
     table, secret = build_noisy_release(1, arena.table)
-    _, upload = enter_upload(arena, "red")
+    _, upload = begin_upload(arena, "red")
     parse_honestly = ReleaseUpload._call_parser
 
     def parse_and_add_files(self: ReleaseUpload, *arguments: Any) -> ParsedRelease:
@@ -63,7 +63,7 @@ def test_unshuffled_release_is_stored_as_it_was_sent(arena: Arena, monkeypatch: 
 @pytest.mark.parametrize("part", ["file", "text"])
 def test_unrequested_secret_is_refused(arena: Arena, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     allocate_answers(monkeypatch)
-    _, upload = enter_upload(arena, "red")
+    _, upload = begin_upload(arena, "red")
     files, texts = ({"secret": b""}, {}) if part == "file" else ({}, {"secret": "original_row"})
     with pytest.raises(InvalidUpload) as excinfo:
         upload.parse(files, texts)

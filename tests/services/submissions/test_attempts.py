@@ -14,7 +14,7 @@ from app.services.submissions import attempts
 from tests.support.contest import Contest, judge_everything, load_round, run_clock
 from tests.support.phase_changes import (
     accept_upload,
-    enter_upload,
+    begin_upload,
     list_audit_actions,
     list_targets,
     receive_upload,
@@ -153,7 +153,7 @@ def test_upload_of_the_first_phase_does_not_delay_the_second(contest: Contest) -
 
 
 def test_killed_web_process_delays_the_freeze_for_the_grace_period_only(contest: Contest) -> None:
-    enter_upload(contest.arena, "red")
+    begin_upload(contest.arena, "red")
     end_first_phase(contest)
     run_clock()
     assert load_round().frozen_at is None
@@ -202,7 +202,8 @@ def test_upload_counts_for_the_day_it_started(contest: Contest) -> None:
     _, todays_upload = receive_upload(contest.arena, "red", seed=2)
     attempt = yesterdays_upload.attempt
     assert attempt is not None
-    started_at = yesterdays_upload.entered_at = attempt.started_at - timedelta(days=1)
+    started_at = attempt.started_at - timedelta(days=1)
+    attempt.started_at = yesterdays_upload.started_at = started_at
     with transaction() as session:
         session.execute(update(Attempt).where(Attempt.id == attempt.id).values(started_at=started_at))
     for upload in (todays_upload, yesterdays_upload):

@@ -20,7 +20,7 @@ from app.services.attacks.guesses import GuessUpload
 from app.services.submissions import attempts
 from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest, judge_everything, load_round, run_clock
-from tests.support.phase_changes import enter_upload, get_principal, score_submission
+from tests.support.phase_changes import begin_upload, get_principal, score_submission
 from tests.support.uploads_in_flight import (
     end_first_phase,
     list_open_attempts,
@@ -42,7 +42,7 @@ def contest(client: TestClient) -> Contest:
 
 def record_interrupted_attempt(contest: Contest, key: str = IDEMPOTENCY_KEY) -> Attempt:
     """Record the attempt of an upload whose web process dies right afterwards."""
-    _, upload = enter_upload(contest.arena, "red", key=key)
+    _, upload = begin_upload(contest.arena, "red", key=key)
     assert upload.attempt is not None
     return upload.attempt
 
@@ -267,7 +267,7 @@ def test_guesses_can_be_retried_like_uploads(contest: Contest) -> None:
     target = contest.find_target(red_submission)["id"]
     interrupted_guess = GuessUpload(UUID(target), key=IDEMPOTENCY_KEY)
     with transaction() as session:
-        interrupted_guess.enter(session, get_principal(contest.arena, "blue"))
+        interrupted_guess.begin(session, get_principal(contest.arena, "blue"))
     first_attempt = interrupted_guess.attempt
     contest.move_phases(reidentification=(-1, 0))
     run_clock()
