@@ -101,7 +101,7 @@ def check_result(result: Any, numbers: NumericTables, scale: dict[str, float], l
 
 
 def test_stored_numbers_are_correct_for_generated_data(settings: Settings, tmp_path: Path) -> None:
-    table = generate_households()
+    table = generate_households(2_500)
     original = write_csv(table)
     with run_web_server(tmp_path) as url, run_worker(tmp_path):
         contest = open_contest(
