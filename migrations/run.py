@@ -27,6 +27,10 @@ def list_revisions() -> set[str]:
     return {script.revision for script in ScriptDirectory.from_config(build_config()).walk_revisions()}
 
 
+def find_newest_revision() -> str | None:
+    return ScriptDirectory.from_config(build_config()).get_current_head()
+
+
 def migrate(database_url: str, revision: str = "head") -> None:
     engine = create_engine(database_url, connect_args={"connect_timeout": 5})
     try:

@@ -2,7 +2,7 @@
 
 import typer
 
-from app.cli import admin, demo, keys, migrate, packages, scheduler, serve, worker
+from app.cli import admin, demo, doctor, keys, migrate, packages, scheduler, serve, worker
 from app.cli.backup import command
 
 _SERVER_PANEL = "Running a service"
@@ -15,6 +15,7 @@ def add_commands(main: typer.Typer) -> None:
     main.command(rich_help_panel=_SERVER_PANEL)(worker.worker)
     main.command(rich_help_panel=_SERVER_PANEL)(scheduler.scheduler)
     main.command(rich_help_panel=_SERVER_PANEL)(migrate.migrate)
+    main.command(rich_help_panel=_SERVER_PANEL)(doctor.doctor)
     main.command(rich_help_panel=_SERVER_PANEL)(command.backup)
     main.command(rich_help_panel=_SERVER_PANEL)(command.restore)
     main.add_typer(admin.admin, name="admin", rich_help_panel=_SERVER_PANEL)

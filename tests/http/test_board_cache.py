@@ -32,7 +32,7 @@ from tests.support.query_counter import log_queries
 from tests.support.two_rounds import build_contest, build_round, create_two_rounds
 from tests.support.uploads import score_everything
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("without_autovacuum")]
 
 BOARDS = ("anonymization", "anonymization.csv", "reidentification", "matrix")
 TOTALS = ("total", "total.csv", "attack-total", "attack-total.csv")

@@ -15,7 +15,7 @@ from app.http.session_cookie import COOKIE
 from tests.support.query_counter import log_queries
 from tests.support.random_contests import RandomContest, unrecorded_versions
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("without_autovacuum")]
 
 __all__ = ["unrecorded_versions"]  # an autouse fixture
 PAGES = (

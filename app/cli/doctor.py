@@ -1,0 +1,37 @@
+"""``anoncup doctor``: check an installation of the service."""
+
+import typer
+
+from anoncup.cli.options import AsJson
+from app.cli.service_options import (
+    DEFAULT_DATA_FOLDER,
+    DataFolder,
+    PrivateKeyFolder,
+    PublicKeyFile,
+    get_key_paths,
+)
+
+
+def doctor(
+    data: DataFolder = DEFAULT_DATA_FOLDER,
+    *,
+    public: PublicKeyFile = None,
+    private_dir: PrivateKeyFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check versions, sandbox, fonts, disk, keys, servers, store, clock and workers, and say what to do.
+
+    Run it with the environment of the service. Exit status 1: there is a problem.
+    """
+    from anoncup.cli.output import print_entries
+    from app.cli.installation_checks import CheckContext, check_installation
+    from app.cli.local_service import find_configured_services
+    from app.processes.embedded_servers import find_running_services
+
+    services = find_configured_services() or find_running_services(data)
+    keys = get_key_paths(data, public, private_dir)
+    results = list(check_installation(CheckContext(data, keys.public or data, keys.private, services)))
+    columns = ("check", "status", "detail")
+    rows = [{name: getattr(result, name) for name in columns} for result in results]
+    print_entries(rows, dict(zip(columns, columns, strict=True)), as_json=as_json)
+    raise typer.Exit(any(result.status == "problem" for result in results))

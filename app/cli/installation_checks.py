@@ -1,0 +1,220 @@
+"""Checks of an installation of the service. Each says what to do if something is missing."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+from alembic.runtime.migration import MigrationContext
+from redis import Redis
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
+
+from anoncup.errors import DomainError
+from anoncup.plugins import INSTALLED
+from app.cli.local_service import find_configured_services
+from app.cli.service_access import check_clock, use_services
+from app.config import get_settings
+from app.crypto import sealing
+from app.http.redis_client import CONNECTION_ERRORS, get_pool
+from app.processes.embedded_servers import EmbeddedServices
+from app.processes.supervisor import QUEUE_BY_KIND
+from app.services.jobs.store_check import check_store
+from app.services.jobs.worker_reports import list_workers
+from app.web.site.raster import can_draw, has_fonts
+from migrations.run import build_unreachable_error, find_newest_revision
+from workers import sandbox
+
+_MIN_FREE_GB, _LOW_FREE_GB = 1.0, 10.0
+_MAX_CLOCK_DIFFERENCE_S = 2.0
+
+
+class CheckWarning(Exception):
+    """The service runs, but lacks something that it may need."""
+
+
+class CheckProblem(Exception):
+    """The service does not run, or not completely."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """``detail`` says what was found, and what to do unless ``status`` is ok."""
+
+    check: str
+    status: Literal["ok", "warning", "problem"]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """What is checked. ``services``: None if no server is named and those of the folder do not run."""
+
+    data_folder: Path
+    public_key_file: Path
+    private_key_folder: Path
+    services: EmbeddedServices | None
+
+
+def check_installation(context: CheckContext) -> Iterator[CheckResult]:
+    """Run the checks in order, those of servers only if they can be reached."""
+    yield from _run_checks(_LOCAL_CHECKS, context)
+    if context.services is None:
+        yield CheckResult("servers", "problem", "the service does not run: start it with anoncup serve")
+        return
+    use_services(context.services, context.data_folder)
+    for result in _run_checks(_SERVER_CHECKS, context):
+        yield result
+        if result.check == "database" and result.status == "problem":
+            return
+
+
+def _run_checks(
+    checks: Mapping[str, Callable[[CheckContext], str]], context: CheckContext
+) -> Iterator[CheckResult]:
+    for name, check in checks.items():
+        try:
+            yield CheckResult(name, "ok", check(context))
+        except CheckWarning as warning:
+            yield CheckResult(name, "warning", str(warning))
+        except (CheckProblem, DomainError) as error:
+            yield CheckResult(name, "problem", str(error))
+
+
+def _check_versions(_: CheckContext) -> str:
+    for package in INSTALLED.packages:
+        if package.broken:
+            raise CheckProblem(f"the package {package.name} cannot be used: {package.broken}")
+    names = ("anoncup", "numpy", "pandas", "numba", "sqlalchemy")
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
+    return f"Python {sys.version.split()[0]}, {versions}"
+
+
+def _check_sandbox(_: CheckContext) -> str:
+    setting = get_settings().sandbox
+    if setting == sandbox.OFF:
+        raise CheckWarning("ANONCUP_SANDBOX=off: processes that read uploads are not restricted")
+    if sandbox.get_available().is_complete:
+        return sandbox.describe(setting)
+    if setting == sandbox.REQUIRED and find_configured_services():
+        raise CheckProblem(sandbox.explain_missing())
+    raise CheckWarning(sandbox.explain_missing())
+
+
+def _check_fonts(_: CheckContext) -> str:
+    if not has_fonts():
+        raise CheckWarning("no font: links have no preview pictures; install fonts-dejavu-core")
+    if not can_draw("あ"):
+        raise CheckWarning("no Japanese font: install one, such as fonts-ipaexfont-gothic")
+    return "Latin and Japanese"
+
+
+def _check_disk(context: CheckContext) -> str:
+    folder = context.data_folder.resolve()
+    while not folder.exists():
+        folder = folder.parent
+    free_gb = shutil.disk_usage(folder).free / 1e9
+    if free_gb < _MIN_FREE_GB:
+        raise CheckProblem(f"only {free_gb:.1f} GB free at {folder}")
+    if free_gb < _LOW_FREE_GB:
+        raise CheckWarning(f"only {free_gb:.1f} GB free at {folder}")
+    return f"{free_gb:.0f} GB free at {folder}"
+
+
+def _check_address(_: CheckContext) -> str:
+    settings = get_settings()
+    if settings.is_local:
+        raise CheckWarning("only this machine can use the service: set ANONCUP_PUBLIC_URL for others")
+    if not settings.public_url.startswith("https:"):
+        raise CheckWarning(f"{settings.public_url} is not encrypted: use https")
+    return settings.public_url
+
+
+def _check_keys(context: CheckContext) -> str:
+    private_keys = sealing.list_private_keys(context.private_key_folder)
+    if not context.public_key_file.exists():
+        if not private_keys:
+            raise CheckProblem("there are no keys: anoncup serve creates them at its first start")
+        raise CheckWarning("no public key here: another machine must receive the uploads")
+    key_id = sealing.compute_key_id(sealing.read_public_key(context.public_key_file))
+    if not private_keys:
+        raise CheckWarning("no private key here: another machine must score the releases")
+    if key_id not in private_keys:
+        raise CheckProblem(
+            f"the private key {key_id} is not in {context.private_key_folder}: restore it from a backup"
+        )
+    return f"public key {key_id}, {len(private_keys)} private"
+
+
+def _check_database(context: CheckContext) -> str:
+    """Check the connection, the schema and the difference between the clocks."""
+    assert context.services is not None  # noqa: S101  # only checked with servers
+    engine = create_engine(context.services.database_url, connect_args={"connect_timeout": 5})
+    try:
+        with engine.connect() as connection:
+            server_version = connection.scalar(text("SHOW server_version"))
+            now: datetime = connection.scalars(text("SELECT clock_timestamp()")).one()
+            difference_s = abs((datetime.now(UTC) - now).total_seconds())
+            revision = MigrationContext.configure(connection).get_current_revision()
+    except OperationalError as error:
+        raise build_unreachable_error(error) from error
+    finally:
+        engine.dispose()
+    if revision != find_newest_revision():
+        raise CheckProblem(f"the schema is of revision {revision}: run anoncup migrate")
+    if difference_s > _MAX_CLOCK_DIFFERENCE_S:
+        raise CheckProblem(
+            f"the clock of the database differs by {difference_s:.1f} s: synchronize both with NTP"
+        )
+    return f"Postgres {server_version}, schema {revision}, clock differs by {difference_s:.2f} s"
+
+
+def _check_queue(context: CheckContext) -> str:
+    assert context.services is not None  # noqa: S101  # only checked with servers
+    try:
+        with Redis(connection_pool=get_pool(context.services.redis_url)) as client:
+            return f"Redis {client.info('server')['redis_version']}"
+    except CONNECTION_ERRORS as error:
+        raise CheckProblem(f"Redis cannot be reached: {error}") from error
+
+
+def _check_store(_: CheckContext) -> str:
+    check_store()
+    return get_settings().store or "in the data folder"
+
+
+def _check_clock(_: CheckContext) -> str:
+    check_clock()
+    return "runs"
+
+
+def _check_workers(_: CheckContext) -> str:
+    workers = list_workers() or []
+    for worker in workers:
+        if worker.lacks:
+            raise CheckProblem(f"{worker.name}: {worker.lacks}")
+    if missing := set(QUEUE_BY_KIND) - {kind for worker in workers for kind in worker.serves}:
+        raise CheckProblem(f"no worker does {', '.join(sorted(missing))}: start anoncup worker")
+    return ", ".join(worker.name for worker in workers)
+
+
+_LOCAL_CHECKS: Mapping[str, Callable[[CheckContext], str]] = {
+    "versions": _check_versions,
+    "sandbox": _check_sandbox,
+    "fonts": _check_fonts,
+    "disk": _check_disk,
+    "address": _check_address,
+    "keys": _check_keys,
+}
+_SERVER_CHECKS: Mapping[str, Callable[[CheckContext], str]] = {
+    "queue": _check_queue,
+    "workers": _check_workers,
+    "database": _check_database,
+    "store": _check_store,
+    "clock": _check_clock,
+}
+"""``store`` and ``clock`` need the database."""

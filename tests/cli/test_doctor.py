@@ -1,0 +1,118 @@
+"""``doctor`` names what an installation lacks."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.config import Settings
+from app.crypto import sealing
+from app.db.transaction import transaction
+from app.services.jobs import health
+
+pytestmark = pytest.mark.full
+
+
+def examine(folder: Path, **variables: str) -> tuple[int, dict[str, Any]]:
+    """Return the exit status of ``doctor``, and status and detail of each check."""
+    names = ("DATABASE_URL", "REDIS_URL")
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in names and not name.startswith("ANONCUP_")
+    }
+    result = subprocess.run(
+        [sys.executable, "-m", "anoncup.cli", "doctor", "--json"],
+        cwd=folder,
+        env=environment | variables,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert result.stderr == ""
+    entries = json.loads(result.stdout)
+    return result.returncode, {entry["check"]: (entry["status"], entry["detail"]) for entry in entries}
+
+
+def build_variables(settings: Settings, **changed: str) -> dict[str, str]:
+    """Return the environment of an installation with the test's servers."""
+    return {
+        "DATABASE_URL": settings.database_url,
+        "REDIS_URL": settings.redis_url,
+        "ANONCUP_DATA": str(settings.data),
+        "ANONCUP_SEALING_KEY_FILE": str(settings.sealing_key_file),
+        "ANONCUP_OPENING_KEYS_DIR": str(settings.opening_keys_dir),
+        "ANONCUP_PUBLIC_URL": "https://cup.example.org",
+    } | changed
+
+
+def test_empty_folder_has_neither_keys_nor_servers(tmp_path: Path) -> None:
+    status, checks = examine(tmp_path)
+    assert status == 1
+    assert checks["versions"][0] == "ok"
+    assert checks["address"][0] == "warning"
+    problems = {name: detail for name, (result, detail) in checks.items() if result == "problem"}
+    assert set(problems) == {"keys", "servers"}
+    assert all("anoncup serve" in detail for detail in problems.values())
+
+
+def test_running_servers_are_checked(settings: Settings, tmp_path: Path) -> None:
+    with transaction() as session:
+        health.record_heartbeat(session, health.TRANSITION_TASK)
+    status, checks = examine(tmp_path, **build_variables(settings))
+    results = {name: result for name, (result, _) in checks.items() if name not in ("fonts", "sandbox")}
+    assert results == dict.fromkeys(results, "ok") | {"workers": "problem"}
+    assert checks["workers"][1].endswith("start anoncup worker")
+    assert checks["database"][1].startswith("Postgres ")
+    assert status == 1
+
+
+def test_stopped_clock_is_a_problem(settings: Settings, tmp_path: Path) -> None:
+    _, checks = examine(tmp_path, **build_variables(settings))
+    assert checks["clock"] == ("problem", "the clock has never run: phases do not change")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "check"),
+    [
+        ("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none", "database"),
+        ("REDIS_URL", "redis://127.0.0.1:1", "queue"),
+    ],
+)
+def test_unreachable_server_is_a_problem(
+    settings: Settings, tmp_path: Path, variable: str, value: str, check: str
+) -> None:
+    _, checks = examine(tmp_path, **build_variables(settings, **{variable: value}))
+    assert checks[check][0] == "problem"
+    assert "cannot be reached" in checks[check][1]
+
+
+def test_keys_must_belong_together(settings: Settings, tmp_path: Path) -> None:
+    key_id = sealing.create_keys(tmp_path / "other.pub", tmp_path / "private")
+    public, private = str(tmp_path / "other.pub"), str(settings.opening_keys_dir)
+    _, checks = examine(tmp_path, **build_variables(settings, ANONCUP_SEALING_KEY_FILE=public))
+    assert checks["keys"][0] == "problem"
+    assert key_id in checks["keys"][1]
+    assert private in checks["keys"][1]
+
+
+@pytest.mark.parametrize(
+    ("variable", "missing"),
+    [("ANONCUP_SEALING_KEY_FILE", "no public key"), ("ANONCUP_OPENING_KEYS_DIR", "no private key")],
+)
+def test_host_with_one_kind_of_key_is_warned(
+    settings: Settings, tmp_path: Path, variable: str, missing: str
+) -> None:
+    _, checks = examine(tmp_path, **build_variables(settings, **{variable: str(tmp_path / "none")}))
+    assert checks["keys"][0] == "warning"
+    assert missing in checks["keys"][1]
+
+
+def test_switched_off_sandbox_and_plain_http_are_warned(settings: Settings, tmp_path: Path) -> None:
+    changed = {"ANONCUP_SANDBOX": "off", "ANONCUP_PUBLIC_URL": "http://cup.example.org"}
+    _, checks = examine(tmp_path, **build_variables(settings, **changed))
+    assert checks["sandbox"][0] == checks["address"][0] == "warning"
