@@ -1,6 +1,9 @@
 """Measures, attackers and anonymization methods of the contests, for notebooks and programs.
 
-``TRACKS`` contains them by track, such as ``TRACKS["microdata"]``. The steps are the same in all tracks:
+``score``, ``attack``, ``guess``, ``anonymize`` and ``compare`` take tables or files and return results that
+print as tables: ``anoncup.score("original.csv", released, secret, competition="competition.toml")``.
+
+``TRACKS`` contains the parts by track, such as ``TRACKS["microdata"]``. The steps are the same in all tracks:
 
 1. ``rules = parse_competition(text)``
 2. ``original, remarks = track.parse_original(files, rules)``, or build the original yourself
@@ -18,6 +21,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anoncup.competition.parser import parse_competition as parse_competition
     from anoncup.competition.templates import template as template
+    from anoncup.dataframes import anonymize as anonymize
+    from anoncup.dataframes import attack as attack
+    from anoncup.dataframes import compare as compare
+    from anoncup.dataframes import guess as guess
+    from anoncup.dataframes import score as score
     from anoncup.errors import InvalidCompetition as InvalidCompetition
     from anoncup.errors import InvalidInput as InvalidInput
     from anoncup.errors import InvalidUpload as InvalidUpload
@@ -52,6 +60,11 @@ if TYPE_CHECKING:
     from anoncup.tracks.transactions.tables import TransactionTables as TransactionTables
 
 _IMPORT_PATHS = {
+    "anonymize": "anoncup.dataframes.anonymize",
+    "attack": "anoncup.dataframes.attack",
+    "compare": "anoncup.dataframes.compare",
+    "guess": "anoncup.dataframes.guess",
+    "score": "anoncup.dataframes.score",
     "ATTACKERS": "anoncup.tracks.microdata.registry.ATTACKERS",
     "AttackerSettings": "anoncup.rules.settings.AttackerSettings",
     "Columns": "anoncup.rules.settings.Columns",

@@ -1,0 +1,160 @@
+"""Results for notebooks: each prints as a table and has a plot."""
+
+import io
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from anoncup.evaluation.evaluate import Verdict
+from anoncup.rules.model import Rules
+from anoncup.tracks.outcomes import Rate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class ResultTable:
+    """A result that prints as ``table``, in terminals and in notebooks."""
+
+    @property
+    @abstractmethod
+    def table(self) -> pd.DataFrame:
+        """The numbers."""
+
+    @property
+    def heading(self) -> str:
+        """A line above the table; empty if the table says everything."""
+        return ""
+
+    def __str__(self) -> str:
+        return f"{self.heading}\n{self.table.to_string()}".lstrip("\n")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        heading = f"<p>{self.heading}</p>" if self.heading else ""
+        return heading + self.table.to_html()
+
+    def plot(self) -> "Axes":
+        """Draw the numbers as bars with matplotlib and return its axes."""
+        axes: Axes = self.table.select_dtypes("number").plot.barh()
+        axes.invert_yaxis()
+        return axes
+
+
+@dataclass(frozen=True, repr=False)
+class Score(ResultTable):
+    """The complete result of a release. U, E and ``overall`` are losses in [0, 1]; 0 is best."""
+
+    verdict: Verdict
+    rules: Rules
+
+    @property
+    def utility(self) -> float:
+        """The utility loss U."""
+        return self.verdict.utility
+
+    @property
+    def security(self) -> float:
+        """The security risk E."""
+        return self.verdict.security
+
+    @property
+    def overall(self) -> float:
+        return self.verdict.overall
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the rules of the competition accept the release."""
+        return not self.verdict.violations
+
+    @property
+    def heading(self) -> str:
+        reasons = "; ".join(str(violation.message) for violation in self.verdict.violations)
+        decision = f"{self.verdict.verdict}: {reasons}" if reasons else self.verdict.verdict
+        return f"{decision}. U {self.utility:.6f}, E {self.security:.6f}, overall {self.overall:.6f}"
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The value of each measure and the rate of each attacker."""
+        measures = {("measure", name): result.value for name, result in self.verdict.measures.items()}
+        attackers = {("attacker", name): result.rate.rate for name, result in self.verdict.attackers.items()}
+        values = pd.Series(measures | attackers, name="value")
+        return values.rename_axis(["part", "name"]).to_frame()
+
+
+@dataclass(frozen=True, repr=False)
+class AttackRates(ResultTable):
+    """The success rates of attackers, in [0, 1]; 0 is best for the team that made the release."""
+
+    rates: Mapping[str, Rate]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """``rate``, its ``baseline`` of blind guessing, and what was found of ``trials`` rows."""
+        rows = {
+            name: {
+                "rate": rate.rate,
+                "baseline": rate.baseline,
+                "correct": rate.correct,
+                "trials": rate.trials,
+            }
+            for name, rate in self.rates.items()
+        }
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("attacker")
+
+    def plot(self) -> "Axes":
+        axes: Axes = self.table[["rate", "baseline"]].plot.barh()
+        axes.invert_yaxis()
+        return axes
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(ResultTable):
+    """The scores of several releases by name, best first."""
+
+    scores: Mapping[str, Score]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """U, E, ``overall`` and the decision, with a row for each release."""
+        rows = {
+            name: {
+                "U": score.utility,
+                "E": score.security,
+                "overall": score.overall,
+                "accepted": score.is_accepted,
+            }
+            for name, score in self.scores.items()
+        }
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("release")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AnonymizedTables:
+    """A release and its secret, as the contents of the files to upload."""
+
+    files: Mapping[str, bytes]
+    secret_file: bytes
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by name, with all cells as text."""
+        return {name: read_text_table(content) for name, content in self.files.items()}
+
+    @property
+    def secret(self) -> pd.DataFrame:
+        """The file secret.csv, whose rows are counted from 1."""
+        return read_text_table(self.secret_file)
+
+    def __repr__(self) -> str:
+        sizes = [f"{name} ({len(table)} rows)" for name, table in self.tables.items()]
+        return f"AnonymizedTables: {', '.join(sizes)}"
+
+
+def read_text_table(content: bytes) -> pd.DataFrame:
+    """Read a CSV file without interpreting its cells."""
+    return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
