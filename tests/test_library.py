@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import sys
+import tarfile
 import venv
 from collections.abc import Iterable
 from importlib.metadata import distribution, version
@@ -87,6 +89,32 @@ def test_wheel_contains_only_the_library(wheel: Path) -> None:
         f"{info}/licenses/LICENSE",
         f"{info}/licenses/NOTICE",
     }
+
+
+def test_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (source,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert {path.name for path in folder.iterdir()} == {
+        "anoncup",
+        "CHANGELOG.md",
+        "LICENSE",
+        "NOTICE",
+        "PKG-INFO",
+        "README.md",
+        "pyproject.toml",
+        ".gitignore",
+    }
+    rebuilt = build_wheel(folder, tmp_path / "wheel")
+    assert read_contents(rebuilt) == read_contents(wheel)
+
+
+def read_contents(wheel: Path) -> dict[str, bytes]:
+    with ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_library_needs_no_server_database_or_web_framework() -> None:
