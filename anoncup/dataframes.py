@@ -115,7 +115,7 @@ def compare(
 
 def _choose(parts: Mapping[str, PartT], name: str, kind: str) -> PartT:
     if name not in parts:
-        raise InvalidInput("{kind}: {names}", code=f"unknown_{kind[:-1]}", kind=kind, names=tuple(parts))
+        raise InvalidInput("{kind}: {names}", kind=kind, names=tuple(parts))
     return parts[name]
 
 
@@ -137,7 +137,7 @@ def _read_files(tables: Tables, names: list[str]) -> dict[str, bytes]:
     if isinstance(tables, Mapping):
         return {name: _read_table(table) for name, table in tables.items()}
     if len(names) != 1:
-        raise InvalidInput("give the tables by their names: {names}", code="files", names=tuple(names))
+        raise InvalidInput("give the tables by their names: {names}", names=tuple(names))
     return {names[0]: _read_table(tables)}
 
 
