@@ -1,5 +1,6 @@
 """Browser sessions are no bearer tokens, API tokens are no cookies, and both expire."""
 
+import secrets
 from datetime import timedelta
 
 import pytest
@@ -102,3 +103,10 @@ def test_account_page_lists_sessions_and_tokens_separately(client: TestClient) -
     assert f"/account/tokens/{rows[0]['id']}/revoke" in token_list
     assert translate("This browser") in sessions
     assert "/revoke" not in sessions
+
+
+def test_codes_begin_with_no_hyphen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command would take such a code for an option."""
+    drawn_codes = iter(["-first", "--second", "third"])
+    monkeypatch.setattr(secrets, "token_urlsafe", lambda _: next(drawn_codes))
+    assert tokens.generate_code(12) == "third"

@@ -1,6 +1,5 @@
 """Password changes with the old password, or with a link from an organizer or administrator."""
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -63,7 +62,7 @@ def issue_link(session: Session, principal: Principal, name: str) -> IssuedPassw
         raise NotFound("there is nobody of that name", code="no_such_user")
     principal.require_reauthentication()
     expire_links(session, user.id)
-    code = secrets.token_urlsafe(24)
+    code = tokens.generate_code(24)
     link = PasswordLink(
         user_id=user.id,
         digest=tokens.hash_token(code),

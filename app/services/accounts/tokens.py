@@ -102,6 +102,13 @@ def create_token(
     return issue_token(session, user, name=name, scopes=scopes, lifetime=lifetime)
 
 
+def generate_code(size: int) -> str:
+    """Return a random code of ``size`` bytes. Without a leading hyphen, it is not taken for an option."""
+    while (code := secrets.token_urlsafe(size)).startswith("-"):
+        pass
+    return code
+
+
 def hash_token(token: str) -> bytes:
     """Return the SHA-256 of a token or code. Random values need no slow hash, which would delay requests."""
     return hashlib.sha256(token.encode()).digest()

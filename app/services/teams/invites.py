@@ -1,6 +1,5 @@
 """Invite codes with which people create or join a team."""
 
-import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -109,7 +108,7 @@ def insert_invite(
     invite_id: UUID | None = None,
 ) -> str:
     """Insert an invite and return its code in clear. Only the digest of the code is stored."""
-    code = secrets.token_urlsafe(12)
+    code = tokens.generate_code(12)
     insertion = insert(Invite).values(
         id=invite_id or uuid4(),
         competition_id=competition_id,
