@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput
-from anoncup.evaluation.attacks import rate_attack, select_questions, write_guesses
+from anoncup.evaluation.attacks import predict, rate_attack, write_guesses
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.result_tables import AnonymizedTables, AttackRates, Comparison, Score, read_text_table
@@ -46,9 +46,7 @@ def score(original: Tables, released: Tables, secret: Secret, *, competition: Co
 
     Raises InvalidUpload with row and column of each error in a release or its secret.
     """
-    contest = _load_contest(original, competition)
-    upload = _read_upload(contest, released, secret)
-    return Score(evaluate(contest.rules, contest.original, upload.release, upload.answer), contest.rules)
+    return _score(_load_contest(original, competition), released, secret)
 
 
 def attack(original: Tables, released: Tables, secret: Secret, *, competition: Competition) -> AttackRates:
@@ -62,9 +60,7 @@ def attack(original: Tables, released: Tables, secret: Secret, *, competition: C
     release = contest.track.add_answer(contest.original, upload.release, upload.answer, context)
     rates = {}
     for name, attacker in contest.track.attackers.items():
-        parameters = contest.rules.attacker_settings(name).parameters
-        is_asked = bool(select_questions(attacker, contest.track, contest.rules))
-        prediction = attacker.attack(release.target, **parameters) if is_asked else None
+        prediction = predict(attacker, release.target, track=contest.track, rules=contest.rules)
         rates[name] = rate_attack(attacker, prediction, upload.answer, context, track=contest.track)
     return AttackRates(rates)
 
@@ -105,12 +101,13 @@ def compare(
 ) -> Comparison:
     """Score several releases, given by name with their secrets, and return them best first."""
     contest = _load_contest(original, competition)
-    scores = {}
-    for name, (released, secret) in releases.items():
-        upload = _read_upload(contest, released, secret)
-        verdict = evaluate(contest.rules, contest.original, upload.release, upload.answer)
-        scores[name] = Score(verdict, contest.rules)
+    scores = {name: _score(contest, *release) for name, release in releases.items()}
     return Comparison(dict(sorted(scores.items(), key=lambda entry: entry[1].overall)))
+
+
+def _score(contest: _Contest, released: Tables, secret: Secret) -> Score:
+    upload = _read_upload(contest, released, secret)
+    return Score(evaluate(contest.rules, contest.original, upload.release, upload.answer))
 
 
 def _choose(parts: Mapping[str, PartT], name: str, kind: str) -> PartT:

@@ -1,23 +1,24 @@
 """Results for notebooks: each prints as a table and has a plot."""
 
 import io
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
 from anoncup.evaluation.evaluate import Verdict
-from anoncup.rules.model import Rules
 from anoncup.tracks.outcomes import Rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ResultTable:
+class ResultTable(ABC):
     """A result that prints as ``table``, in terminals and in notebooks."""
+
+    plotted_columns: ClassVar[tuple[str, ...]]
 
     @property
     @abstractmethod
@@ -40,7 +41,7 @@ class ResultTable:
 
     def plot(self) -> "Axes":
         """Draw the numbers as bars with matplotlib and return its axes."""
-        axes: Axes = self.table.select_dtypes("number").plot.barh()
+        axes: Axes = self.table[list(self.plotted_columns)].plot.barh()
         axes.invert_yaxis()
         return axes
 
@@ -49,8 +50,8 @@ class ResultTable:
 class Score(ResultTable):
     """The complete result of a release. U, E and ``overall`` are losses in [0, 1]; 0 is best."""
 
+    plotted_columns = ("value",)
     verdict: Verdict
-    rules: Rules
 
     @property
     def utility(self) -> float:
@@ -90,6 +91,7 @@ class Score(ResultTable):
 class AttackRates(ResultTable):
     """The success rates of attackers, in [0, 1]; 0 is best for the team that made the release."""
 
+    plotted_columns = ("rate", "baseline")
     rates: Mapping[str, Rate]
 
     @property
@@ -106,16 +108,12 @@ class AttackRates(ResultTable):
         }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("attacker")
 
-    def plot(self) -> "Axes":
-        axes: Axes = self.table[["rate", "baseline"]].plot.barh()
-        axes.invert_yaxis()
-        return axes
-
 
 @dataclass(frozen=True, repr=False)
 class Comparison(ResultTable):
     """The scores of several releases by name, best first."""
 
+    plotted_columns = ("U", "E", "overall")
     scores: Mapping[str, Score]
 
     @property

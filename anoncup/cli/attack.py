@@ -97,15 +97,14 @@ def _attack_own_release(
 
 def _run_attackers(contest: LocalContest, target: object, names: list[str]) -> dict[str, object]:
     """Return the answer of each attacker; None if the contest does not ask its question."""
-    from anoncup.evaluation.attacks import select_questions
+    from anoncup.evaluation.attacks import predict
 
     answers = {}
     with progress_bar("attacking") as progress:
         for step, name in enumerate(names, 1):
             progress(step, len(names), name)
-            settings, attacker = contest.rules.attacker_settings(name), contest.track.attackers[name]
-            questions = select_questions(attacker, contest.track, contest.rules)
-            answers[name] = attacker.attack(target, **settings.parameters) if questions else None
+            attacker = contest.track.attackers[name]
+            answers[name] = predict(attacker, target, track=contest.track, rules=contest.rules)
     return answers
 
 

@@ -20,6 +20,13 @@ def select_questions(attacker: AnyAttacker, track: AnyTrack, rules: Rules) -> di
     return {name: contest_questions[name] for name in attacker.questions if name in contest_questions}
 
 
+def predict(attacker: AnyAttacker, target: object, *, track: AnyTrack, rules: Rules) -> object:
+    """Return the attacker's answer; None if the competition asks none of its questions."""
+    if not select_questions(attacker, track, rules):
+        return None
+    return attacker.attack(target, **rules.attacker_settings(attacker.name).parameters)
+
+
 def get_answers_by_question(attacker: AnyAttacker, answer: object) -> Mapping[str, object]:
     """Return an attacker's answers by question, even if it answers only one."""
     if isinstance(attacker.question, str):

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 from anoncup.competition.scoring_versions import counts_towards_score, counts_towards_security
-from anoncup.evaluation.attacks import rate_attack, select_questions
+from anoncup.evaluation.attacks import predict, rate_attack
 from anoncup.evaluation.ranking import (
     compute_overall_loss,
     compute_security_risk,
@@ -257,9 +257,7 @@ def _run_attacker(
 ) -> tuple[object, AttackerResult]:
     """Return an attacker's answer, None if the contest asks none of its questions, and its result."""
     announce(attacker.name)
-    parameters = rules.attacker_settings(attacker.name).parameters
-    questions = select_questions(attacker, TRACKS[rules.track], rules)
-    attacker_answer = attacker.attack(target, **parameters) if questions else None
+    attacker_answer = predict(attacker, target, track=TRACKS[rules.track], rules=rules)
     return attacker_answer, AttackerResult(rate(attacker, attacker_answer), attacker.version)
 
 

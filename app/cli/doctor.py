@@ -24,13 +24,14 @@ def doctor(
     Run it with the environment of the service. Exit status 1: there is a problem.
     """
     from anoncup.cli.output import print_entries
-    from app.cli.installation_checks import CheckContext, check_installation
+    from app.cli.installation_checks import InstallationPaths, check_installation
     from app.cli.local_service import find_configured_services
     from app.processes.embedded_servers import find_running_services
 
     services = find_configured_services() or find_running_services(data)
     keys = get_key_paths(data, public, private_dir)
-    results = list(check_installation(CheckContext(data, keys.public or data, keys.private, services)))
+    paths = InstallationPaths(data, keys.public or data, keys.private)
+    results = list(check_installation(paths, services))
     columns = ("check", "status", "detail")
     rows = [{name: getattr(result, name) for name in columns} for result in results]
     print_entries(rows, dict(zip(columns, columns, strict=True)), as_json=as_json)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from alembic.runtime.migration import MigrationContext
 from redis import Redis
@@ -29,6 +29,7 @@ from app.web.site.raster import can_draw, has_fonts
 from migrations.run import build_unreachable_error, find_newest_revision
 from workers import sandbox
 
+SubjectT = TypeVar("SubjectT")
 _MIN_FREE_GB, _LOW_FREE_GB = 1.0, 10.0
 _MAX_CLOCK_DIFFERENCE_S = 2.0
 
@@ -51,41 +52,39 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckContext:
-    """What is checked. ``services``: None if no server is named and those of the folder do not run."""
-
+class InstallationPaths:
     data_folder: Path
     public_key_file: Path
     private_key_folder: Path
-    services: EmbeddedServices | None
 
 
-def check_installation(context: CheckContext) -> Iterator[CheckResult]:
-    """Run the checks in order, those of servers only if they can be reached."""
-    yield from _run_checks(_LOCAL_CHECKS, context)
-    if context.services is None:
+def check_installation(paths: InstallationPaths, services: EmbeddedServices | None) -> Iterator[CheckResult]:
+    """Run the checks in order, those of servers only if they can be reached.
+
+    ``services`` is None if no server is named and those of the data folder do not run.
+    """
+    yield from _run_checks(_LOCAL_CHECKS, paths)
+    if services is None:
         yield CheckResult("servers", "problem", "the service does not run: start it with anoncup serve")
         return
-    use_services(context.services, context.data_folder)
-    for result in _run_checks(_SERVER_CHECKS, context):
+    use_services(services, paths.data_folder)
+    for result in _run_checks(_SERVER_CHECKS, services):
         yield result
         if result.check == "database" and result.status == "problem":
             return
 
 
-def _run_checks(
-    checks: Mapping[str, Callable[[CheckContext], str]], context: CheckContext
-) -> Iterator[CheckResult]:
+def _run_checks(checks: Mapping[str, Callable[[SubjectT], str]], subject: SubjectT) -> Iterator[CheckResult]:
     for name, check in checks.items():
         try:
-            yield CheckResult(name, "ok", check(context))
+            yield CheckResult(name, "ok", check(subject))
         except CheckWarning as warning:
             yield CheckResult(name, "warning", str(warning))
         except (CheckProblem, DomainError) as error:
             yield CheckResult(name, "problem", str(error))
 
 
-def _check_versions(_: CheckContext) -> str:
+def _check_versions(_: InstallationPaths) -> str:
     for package in INSTALLED.packages:
         if package.broken:
             raise CheckProblem(f"the package {package.name} cannot be used: {package.broken}")
@@ -94,7 +93,7 @@ def _check_versions(_: CheckContext) -> str:
     return f"Python {sys.version.split()[0]}, {versions}"
 
 
-def _check_sandbox(_: CheckContext) -> str:
+def _check_sandbox(_: InstallationPaths) -> str:
     setting = get_settings().sandbox
     if setting == sandbox.OFF:
         raise CheckWarning("ANONCUP_SANDBOX=off: processes that read uploads are not restricted")
@@ -105,7 +104,7 @@ def _check_sandbox(_: CheckContext) -> str:
     raise CheckWarning(sandbox.explain_missing())
 
 
-def _check_fonts(_: CheckContext) -> str:
+def _check_fonts(_: InstallationPaths) -> str:
     if not has_fonts():
         raise CheckWarning("no font: links have no preview pictures; install fonts-dejavu-core")
     if not can_draw("あ"):
@@ -113,8 +112,8 @@ def _check_fonts(_: CheckContext) -> str:
     return "Latin and Japanese"
 
 
-def _check_disk(context: CheckContext) -> str:
-    folder = context.data_folder.resolve()
+def _check_disk(paths: InstallationPaths) -> str:
+    folder = paths.data_folder.resolve()
     while not folder.exists():
         folder = folder.parent
     free_gb = shutil.disk_usage(folder).free / 1e9
@@ -125,7 +124,7 @@ def _check_disk(context: CheckContext) -> str:
     return f"{free_gb:.0f} GB free at {folder}"
 
 
-def _check_address(_: CheckContext) -> str:
+def _check_address(_: InstallationPaths) -> str:
     settings = get_settings()
     if settings.is_local:
         raise CheckWarning("only this machine can use the service: set ANONCUP_PUBLIC_URL for others")
@@ -134,26 +133,25 @@ def _check_address(_: CheckContext) -> str:
     return settings.public_url
 
 
-def _check_keys(context: CheckContext) -> str:
-    private_keys = sealing.list_private_keys(context.private_key_folder)
-    if not context.public_key_file.exists():
+def _check_keys(paths: InstallationPaths) -> str:
+    private_keys = sealing.list_private_keys(paths.private_key_folder)
+    if not paths.public_key_file.exists():
         if not private_keys:
             raise CheckProblem("there are no keys: anoncup serve creates them at its first start")
         raise CheckWarning("no public key here: another machine must receive the uploads")
-    key_id = sealing.compute_key_id(sealing.read_public_key(context.public_key_file))
+    key_id = sealing.compute_key_id(sealing.read_public_key(paths.public_key_file))
     if not private_keys:
         raise CheckWarning("no private key here: another machine must score the releases")
     if key_id not in private_keys:
         raise CheckProblem(
-            f"the private key {key_id} is not in {context.private_key_folder}: restore it from a backup"
+            f"the private key {key_id} is not in {paths.private_key_folder}: restore it from a backup"
         )
     return f"public key {key_id}, {len(private_keys)} private"
 
 
-def _check_database(context: CheckContext) -> str:
+def _check_database(services: EmbeddedServices) -> str:
     """Check the connection, the schema and the difference between the clocks."""
-    assert context.services is not None  # noqa: S101  # only checked with servers
-    engine = create_engine(context.services.database_url, connect_args={"connect_timeout": 5})
+    engine = create_engine(services.database_url, connect_args={"connect_timeout": 5})
     try:
         with engine.connect() as connection:
             server_version = connection.scalar(text("SHOW server_version"))
@@ -173,26 +171,25 @@ def _check_database(context: CheckContext) -> str:
     return f"Postgres {server_version}, schema {revision}, clock differs by {difference_s:.2f} s"
 
 
-def _check_queue(context: CheckContext) -> str:
-    assert context.services is not None  # noqa: S101  # only checked with servers
+def _check_queue(services: EmbeddedServices) -> str:
     try:
-        with Redis(connection_pool=get_pool(context.services.redis_url)) as client:
+        with Redis(connection_pool=get_pool(services.redis_url)) as client:
             return f"Redis {client.info('server')['redis_version']}"
     except CONNECTION_ERRORS as error:
         raise CheckProblem(f"Redis cannot be reached: {error}") from error
 
 
-def _check_store(_: CheckContext) -> str:
+def _check_store(_: EmbeddedServices) -> str:
     check_store()
     return get_settings().store or "in the data folder"
 
 
-def _check_clock(_: CheckContext) -> str:
+def _check_clock(_: EmbeddedServices) -> str:
     check_clock()
     return "runs"
 
 
-def _check_workers(_: CheckContext) -> str:
+def _check_workers(_: EmbeddedServices) -> str:
     workers = list_workers() or []
     for worker in workers:
         if worker.lacks:
@@ -202,7 +199,7 @@ def _check_workers(_: CheckContext) -> str:
     return ", ".join(worker.name for worker in workers)
 
 
-_LOCAL_CHECKS: Mapping[str, Callable[[CheckContext], str]] = {
+_LOCAL_CHECKS: Mapping[str, Callable[[InstallationPaths], str]] = {
     "versions": _check_versions,
     "sandbox": _check_sandbox,
     "fonts": _check_fonts,
@@ -210,7 +207,7 @@ _LOCAL_CHECKS: Mapping[str, Callable[[CheckContext], str]] = {
     "address": _check_address,
     "keys": _check_keys,
 }
-_SERVER_CHECKS: Mapping[str, Callable[[CheckContext], str]] = {
+_SERVER_CHECKS: Mapping[str, Callable[[EmbeddedServices], str]] = {
     "queue": _check_queue,
     "workers": _check_workers,
     "database": _check_database,
