@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.service_processes import find_free_port
+from tests.support.service_processes import find_free_port, read_command_line
 from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
@@ -39,7 +39,9 @@ def run_make(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[psut
 
 
 def find_process(program: str, children: list[psutil.Process]) -> psutil.Process:
-    return next(child for child in children if any(program in argument for argument in child.cmdline()))
+    return next(
+        child for child in children if any(program in argument for argument in read_command_line(child))
+    )
 
 
 def is_alive(process: psutil.Process) -> bool:
@@ -65,7 +67,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_no_process_survives(program: str, signal_number: signal.Signals, data: Path) -> None:
     with run_make("serve", f"PORT={find_free_port()}", f"DATA={data}") as (process, children):
-        names = " ".join(" ".join(child.cmdline()) for child in children)
+        names = " ".join(" ".join(read_command_line(child)) for child in children)
         assert all(
             part in names
             for part in ("valkey", "postgres", "app.cli.web_server", "workers.main", "workers.clock")

@@ -27,6 +27,7 @@ from tests.support.service_processes import (
     QUICK_SETTINGS,
     kill,
     open_small_contest,
+    read_command_line,
     run_program,
     run_web_server,
     run_worker,
@@ -148,7 +149,7 @@ def test_child_killed_midway_is_replaced(client: TestClient, tmp_path: Path) -> 
             child = next(
                 candidate
                 for candidate in list_children(process)
-                if "workers.lifecycle" in candidate.cmdline()
+                if "workers.lifecycle" in read_command_line(candidate)
             )
             os.kill(child.pid, signal.SIGKILL)
             require_eventually(lambda: not child.is_running())

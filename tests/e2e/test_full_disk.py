@@ -21,7 +21,13 @@ from app.processes.embedded_servers import run_embedded_services
 from app.processes.supervisor import Program, wait_until_healthy
 from app.services.submissions.uploads import MAX_COMMENT_LENGTH
 from tests.support.arena import PASSWORD, build_competition_toml, build_noisy_release, build_original_table
-from tests.support.service_processes import QUICK_SETTINGS, find_free_port, require_running, run_program
+from tests.support.service_processes import (
+    QUICK_SETTINGS,
+    find_free_port,
+    read_command_line,
+    require_running,
+    run_program,
+)
 from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
@@ -185,7 +191,7 @@ def test_accepted_uploads_survive_a_full_disk(tmp_path: Path, disk: Path, data: 
         workers = psutil.Process(service.process.pid).children(recursive=True)
         with ExitStack() as stack:
             for item in workers:
-                if any("workers" in word for word in item.cmdline()):
+                if any("workers" in word for word in read_command_line(item)):
                     item.suspend()
                     stack.callback(item.resume)
             responses = {"a": post_upload(url, token, key="a")}

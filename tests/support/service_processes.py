@@ -78,7 +78,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
         process.send_signal(signal.SIGKILL)
     process.wait(TIMEOUT_S)
     _, survivors = psutil.wait_procs(descendants, timeout=TIMEOUT_S)
-    assert not survivors, f"orphans: {[survivor.cmdline() for survivor in survivors]}"
+    assert not survivors, f"orphans: {[read_command_line(survivor) for survivor in survivors]}"
 
 
 def find_pools(pid: int) -> dict[str, psutil.Process]:
