@@ -25,6 +25,7 @@ LINK_PATTERN = re.compile(
 PROGRAM_LANGUAGES = {"sh", "python"}
 INSTALLS = "installs from a package index; tests/test_library.py installs the wheel"
 NEEDS_DOCKER = "needs Docker; tests/containers/test_compose_runs.py runs docker-compose.yml"
+NEEDS_KUBERNETES = "needs a cluster; tests/test_kubernetes.py checks the manifests"
 NEEDS_SYSTEMD = "needs root and systemd; tests/test_systemd.py checks the units and runs their commands"
 NOT_A_PROGRAM = "a line of a log or SQL"
 NOT_RUN: Mapping[tuple[str, str], str] = {
@@ -43,6 +44,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "docs/hosting.md",
         "docker build",
     ): "needs Docker; tests/containers/test_compose_runs.py builds the images",
+    ("docs/hosting.md", "anoncup keys create"): NEEDS_KUBERNETES,
+    ("docs/hosting.md", "kubectl create namespace"): NEEDS_KUBERNETES,
+    ("docs/hosting.md", "kubectl delete job"): NEEDS_KUBERNETES,
     ("docs/hosting.md", '{"standing": "landlock'): NOT_A_PROGRAM,
     ("docs/hosting.md", "cp deploy/systemd"): NEEDS_SYSTEMD,
     ("docs/hosting.md", "/opt/anoncup/bin/anoncup keys witness"): NEEDS_SYSTEMD,
