@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -13,11 +15,14 @@ import pytest
 
 from anoncup.client import Client
 from app.processes import readiness
-from tests.support.markdown_blocks import ROOT, list_code_blocks
+from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, environment
+from tests.support.markdown_blocks import ROOT, read_guide
 from tests.support.service_processes import find_free_port
 from tests.support.wait import TIMEOUT_S
 
 pytestmark = pytest.mark.full
+
+__all__ = ["environment"]
 
 PASSWORD = "correct horse battery staple"
 PROMPT = "anoncup-test> "
@@ -108,23 +113,16 @@ def shell(tmp_path: Path, url: str) -> Iterator[GuideShell]:
     guide_shell.close()
 
 
-def read_guide(name: str) -> list[str]:
-    """Return the shell blocks of a guide, except those for installation."""
-    return [
-        block.text
-        for block in list_code_blocks(ROOT / "docs" / name)
-        if block.language == "sh" and "install" not in block.labels
-    ]
-
-
 def test_contest_can_be_run_by_the_guides(shell: GuideShell, url: str, tmp_path: Path) -> None:
-    serve, edit, create = read_guide("organize.md")
+    serve, edit, create = (block.text for block in read_guide("docs/organize.md"))
     shell.run(serve)
     shell.run(edit)
     open_first_phase(tmp_path / "competition.toml")
     code = shell.run(create).split()[-1]
     shell.answers["[Ii]nvite: "] = code
-    join, score, score_shop, submit, download, attack = read_guide("take-part.md")
+    join, score, score_shop, submit, download, attack = (
+        block.text for block in read_guide("docs/take-part.md")
+    )
     shell.run(join)
     assert "accepted" in shell.run(score)
     assert "accepted" in shell.run(score_shop)
@@ -136,7 +134,7 @@ def test_contest_can_be_run_by_the_guides(shell: GuideShell, url: str, tmp_path:
 
 
 def test_accounts_of_the_readme_demo_can_sign_in(shell: GuideShell, url: str, tmp_path: Path) -> None:
-    demo, _ = [block.text for block in list_code_blocks(ROOT / "README.md") if block.language == "sh"]
+    (demo,) = (block.text for block in read_guide("README.md"))
     shell.bash.timeout = 5 * TIMEOUT_S
     shell.answers.clear()  # the demo prompts for nothing, but its output looks like a prompt
     assert "records identified" in shell.run(f"{demo.strip()} &")
@@ -152,10 +150,38 @@ def test_accounts_of_the_readme_demo_can_sign_in(shell: GuideShell, url: str, tm
 
 
 def test_service_can_be_run_and_restored_by_the_guide(shell: GuideShell, tmp_path: Path) -> None:
-    serve, backup = read_guide("operate.md")
+    serve, backup = (block.text for block in read_guide("docs/operate.md"))
     shell.run(serve)
     shell.run(backup)
     assert (tmp_path / "restored" / "keys" / "private").is_dir()
+
+
+def test_example_track_can_be_tried_by_the_guide(environment: PackageEnvironment, tmp_path: Path) -> None:
+    """pip installs without an index, into the environment of the test."""
+    (commands,) = (block.text for block in read_guide("docs/tracks.md"))
+    for name, module in {"anoncup": "anoncup.cli", "pytest": "pytest"}.items():
+        program = environment.folder / "bin" / name
+        program.write_text(f'#!/bin/sh\nexec {environment.python_path} -P -m {module} "$@"\n')
+        program.chmod(0o755)
+    variables = {
+        "PATH": f"{environment.folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "PIP_PYTHON": str(environment.python_path),
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this as "without isolation"
+    }
+    completed = subprocess.run(
+        ["bash", "-e"],
+        input=commands,
+        cwd=shutil.copytree(EXAMPLE_TRACK, tmp_path / "track"),
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "accepted" in completed.stdout
 
 
 def open_first_phase(file: Path) -> None:

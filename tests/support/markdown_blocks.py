@@ -1,6 +1,8 @@
 """Code blocks and links of the Markdown documents."""
 
 import re
+import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +22,39 @@ INLINE_CODE = re.compile(r"`([^`\n]+)`")
 LINK_PATTERN = re.compile(
     r"\]\((?!https?:)(?P<path>[^)#\s]+)(?:#[^)]*)?\)|^\[\w+\]: (?!https?:)(?P<reference>\S+)$", re.MULTILINE
 )
+PROGRAM_LANGUAGES = {"sh", "python"}
+INSTALLS = "installs from a package index; tests/test_library.py installs the wheel"
+NEEDS_DOCKER = "needs Docker; tests/containers/test_compose_runs.py runs docker-compose.yml"
+NEEDS_KUBERNETES = "needs a cluster; tests/test_kubernetes.py checks the manifests"
+NEEDS_SYSTEMD = "needs root and systemd; tests/test_systemd.py checks the units and runs their commands"
+NOT_A_PROGRAM = "a line of a log or SQL"
+NOT_RUN: Mapping[tuple[str, str], str] = {
+    ("docs/take-part.md", "python3 -m venv .venv"): INSTALLS,
+    ("docs/organize.md", "./bootstrap requirements.lock"): INSTALLS,
+    ("docs/operate.md", "./bootstrap requirements.lock"): INSTALLS,
+    (
+        "docs/tracks.md",
+        "anoncup packages add",
+    ): "needs a package index and Python 3.12; tests/e2e/test_track_package.py adds one",
+    ("docs/hosting.md", "printf 'POSTGRES_PASSWORD"): NEEDS_DOCKER,
+    ("docs/hosting.md", "#!/bin/sh"): "tests/test_nightly_backups.py runs it with a replacement for docker",
+    ("docs/hosting.md", "docker compose up --detach postgres"): NEEDS_DOCKER,
+    ("docs/hosting.md", '{"kind": "DiskFull"'): NOT_A_PROGRAM,
+    (
+        "docs/hosting.md",
+        "docker build",
+    ): "needs Docker; tests/containers/test_compose_runs.py builds the images",
+    ("docs/hosting.md", "anoncup keys create"): NEEDS_KUBERNETES,
+    ("docs/hosting.md", "kubectl create namespace"): NEEDS_KUBERNETES,
+    ("docs/hosting.md", "kubectl delete job"): NEEDS_KUBERNETES,
+    ("docs/hosting.md", '{"standing": "landlock'): NOT_A_PROGRAM,
+    ("docs/hosting.md", "cp deploy/systemd"): NEEDS_SYSTEMD,
+    ("docs/hosting.md", "/opt/anoncup/bin/anoncup keys witness"): NEEDS_SYSTEMD,
+    ("docs/hosting.md", "CREATE ROLE anoncup LOGIN"): NOT_A_PROGRAM,
+    ("docs/hosting.md", "CREATE ROLE anoncup_web"): NOT_A_PROGRAM,
+    ("docs/scale.md", ".venv/bin/python -m benchmarks.scale"): "takes minutes",
+}
+"""Code blocks that no test of ``tests/documents`` runs, by document and begin, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +73,34 @@ def list_code_blocks(document: Path) -> list[CodeBlock]:
         language, *labels = match["info"].split() or [""]
         code_blocks.append(CodeBlock(language, tuple(labels), match["text"]))
     return code_blocks
+
+
+def list_indented_blocks(document: Path) -> list[str]:
+    """Return the indented blocks of a document, without their indentation."""
+    prose = FENCED_BLOCK.sub("", document.read_text())
+    return [f"{textwrap.dedent(block).rstrip()}\n" for block in INDENTED_BLOCK.findall(prose)]
+
+
+def find_reason(document: Path, text: str) -> str | None:
+    """Return why no test runs a block of a document; None if one must."""
+    name = str(document.relative_to(ROOT))
+    reasons = (
+        reason for (guide, start), reason in NOT_RUN.items() if guide == name and text.startswith(start)
+    )
+    return next(reasons, None)
+
+
+def read_guide(name: str) -> list[CodeBlock]:
+    """Return the commands and programs of a document, except those in ``NOT_RUN``.
+
+    A test that calls this unpacks the list, so that it fails if the document gets another block.
+    """
+    document = ROOT / name
+    return [
+        block
+        for block in list_code_blocks(document)
+        if block.language in PROGRAM_LANGUAGES and find_reason(document, block.text) is None
+    ]
 
 
 def list_command_lines(document: Path) -> list[str]:
