@@ -4,8 +4,6 @@ import json
 import subprocess
 import sys
 import tarfile
-import venv
-from collections.abc import Iterable
 from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import IO, cast
@@ -17,68 +15,13 @@ from packaging.requirements import Requirement
 
 from anoncup.cli.exit_status import SCORING_PACKAGES
 from tests.support.environments import build_wheel
+from tests.support.library_environment import ROOT, find_dependencies, python, run_python, wheel
 
-ROOT = Path(__file__).parents[1]
+__all__ = ["python", "wheel"]
+
 NOTEBOOK = ROOT / "examples" / "papers.ipynb"
 TABLE_FILE = "original.csv"
 MAX_LIGHT_SIZE = 30 * 1024**2
-
-
-def find_dependencies(name: str, extra: str = "") -> set[str]:
-    """Return the names of the distributions that one needs, itself included."""
-    visited: set[tuple[str, str]] = set()
-    pending = [(name, "")] + [(name, extra)] * bool(extra)
-    while pending:
-        if (current := pending.pop()) in visited:
-            continue
-        visited.add(current)
-        for line in distribution(current[0]).requires or ():
-            requirement = Requirement(line)
-            if requirement.marker is None or requirement.marker.evaluate({"extra": current[1]}):
-                pending += [(requirement.name, extra) for extra in ("", *requirement.extras)]
-    return {name for name, _ in visited}
-
-
-def link_distributions(names: Iterable[str], folder: Path) -> None:
-    """Link the top-level files and folders of installed distributions into a folder."""
-    folder.mkdir()
-    for name in names:
-        for file in distribution(name).files or ():
-            link = folder / file.parts[0]
-            if file.parts[0] not in ("..", "__pycache__") and not link.exists():
-                link.symlink_to(Path(str(distribution(name).locate_file(file.parts[0]))))
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
-
-
-@pytest.fixture(scope="module")
-def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with the wheel, its dependencies and the notebook's plotting packages."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, symlinks=True)
-    (packages,) = folder.glob("lib/python*/site-packages")
-    dependencies = set().union(*map(find_dependencies, ("anoncup", "matplotlib", "jinja2")))
-    dependencies |= find_dependencies("anoncup", "score")
-    link_distributions(dependencies - {"anoncup"}, folder / "linked")
-    (packages / "linked.pth").write_text(f"{folder / 'linked'}\n")
-    ZipFile(wheel).extractall(packages)
-    return folder / "bin/python"
-
-
-def run_python(python: Path, *arguments: str, folder: Path) -> str:
-    completed = subprocess.run(
-        [python, "-P", *arguments],
-        cwd=folder,
-        env={"MPLBACKEND": "agg"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stdout + completed.stderr
-    return completed.stdout
 
 
 def test_wheel_contains_only_the_library(wheel: Path) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 from anoncup.errors import InvalidInput
 
 MANIFEST_NAME = "SHA256SUMS"
-SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+_WINDOWS_DEVICES = r"(?i:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)"
+SAFE_NAME = re.compile(rf"(?!{_WINDOWS_DEVICES})[A-Za-z0-9_][A-Za-z0-9._-]{{0,99}}(?<!\.)")
+"""Names that are legal on every system: Windows has devices of some names, and cuts a final dot."""
 _MANIFEST_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 MAX_UNPACKED_BYTES = 64 << 30
 """Maximum total size of the unpacked files."""
@@ -39,15 +41,20 @@ def unpack(archive: Path, folder: Path) -> list[str]:
     return list(members)
 
 
+def _is_safe_path(path: str) -> bool:
+    """Return whether a path is at most one folder deep and has only safe characters in its names."""
+    parts = path.split("/")
+    return len(parts) <= 2 and all(map(SAFE_NAME.fullmatch, parts))
+
+
 def _validate_member(member: zipfile.ZipInfo) -> str:
     """Return the member's path.
 
     Raise InvalidInput unless it is a regular file, at most one folder deep, with only safe characters in its
     name.
     """
-    parts = member.filename.split("/")
     file_type = stat.S_IFMT(member.external_attr >> 16)
-    if len(parts) > 2 or not all(map(SAFE_NAME.fullmatch, parts)) or file_type not in {0, stat.S_IFREG}:
+    if not _is_safe_path(member.filename) or file_type not in {0, stat.S_IFREG}:
         raise InvalidInput(
             "the archive has an unsafe member {member!r}", code="unsafe_archive", member=member.filename
         )
@@ -61,16 +68,26 @@ def _read_manifest(archive_file: zipfile.ZipFile, members: dict[str, zipfile.Zip
     """
     if MANIFEST_NAME not in members or members[MANIFEST_NAME].file_size > CHUNK_BYTES * 16:
         raise InvalidInput("the archive has no {sums}", code="no_manifest", sums=MANIFEST_NAME)
-    lines = archive_file.read(MANIFEST_NAME).decode("utf-8", "replace").splitlines()
-    matches = [_MANIFEST_LINE.fullmatch(line) for line in lines if line]
-    digests = {match[2]: match[1] for match in matches if match}
+    digests = parse_manifest(archive_file.read(MANIFEST_NAME))
     listed, present = set(digests), set(members) - {MANIFEST_NAME}
     unlisted = {name for name in present - listed if "/" in name}
-    if None in matches or listed - present or unlisted:
-        raise InvalidInput(
-            "{sums} does not fit the archive's files", code="wrong_manifest", sums=MANIFEST_NAME
-        )
+    if listed - present or unlisted:
+        raise _build_manifest_error()
     return digests
+
+
+def parse_manifest(content: bytes) -> dict[str, str]:
+    """Return the SHA-256 of each file that SHA256SUMS lists; raise InvalidInput if a line is malformed."""
+    lines = content.decode("utf-8", "replace").splitlines()
+    matches = [_MANIFEST_LINE.fullmatch(line) for line in lines if line]
+    digests = {match[2]: match[1] for match in matches if match}
+    if None in matches or not all(map(_is_safe_path, digests)):
+        raise _build_manifest_error()
+    return digests
+
+
+def _build_manifest_error() -> InvalidInput:
+    return InvalidInput("{sums} does not fit the archive's files", code="wrong_manifest", sums=MANIFEST_NAME)
 
 
 def _extract_member(

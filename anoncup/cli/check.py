@@ -121,14 +121,14 @@ def _check_at_service(competition: str, release: ReleasePaths, secret: Path | No
 
 
 def _read_slug(competition: str) -> str:
-    """Return the slug in a competition file, or the argument itself if it is not a file."""
+    """Return the address in a competition file, or the argument itself if it is not a file."""
     path = Path(competition)
     if not path.is_file():
         return competition
     try:
-        slug = tomllib.loads(read_text(path)).get("slug")
+        content = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as problem:
         raise InvalidInput("{name} is not TOML", code="not_toml", name=path.name) from problem
-    if not isinstance(slug, str):
+    if not isinstance(content.get("slug"), str):
         raise InvalidInput("{name} names no slug", code="missing_key", name=path.name)
-    return slug
+    return ".".join(str(content[key]) for key in ("slug", "round") if key in content)

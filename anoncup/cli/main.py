@@ -11,6 +11,7 @@ from anoncup.cli import (
     attack,
     board,
     check,
+    check_kit,
     competitions,
     download,
     draw,
@@ -39,6 +40,7 @@ app.command(rich_help_panel=_LOCAL_PANEL)(template.template)
 app.command(rich_help_panel=_LOCAL_PANEL)(scales.scales)
 app.command(rich_help_panel=_LOCAL_PANEL)(check.check)
 app.command(rich_help_panel=_LOCAL_PANEL)(score.score)
+app.command(rich_help_panel=_LOCAL_PANEL)(check_kit.check_kit)
 app.command(rich_help_panel=_LOCAL_PANEL)(attack.attack)
 app.command(rich_help_panel=_LOCAL_PANEL)(anonymize.anonymize)
 app.command(rich_help_panel=_LOCAL_PANEL)(draw.draw)

@@ -7,6 +7,7 @@ to such values by digest and are sent with the requests that make them, so that 
 """
 
 import io
+import json
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -66,6 +67,7 @@ RESULT_TYPES: Mapping[str, Any] = {
     "anoncup.evaluation.scales.scales": dict[str, float],
     "anoncup.evaluation.scales.check_scales": None,
     "app.processes.remote_values.is_within_rules": bool,
+    "app.processes.remote_values.score_as_json": bytes,
     "app.processes.remote_values.build_frames": list[bytes],
 }
 """Types of the results of the functions that the service calls; those of ``FileSpec`` by name only."""
@@ -180,6 +182,13 @@ def is_within_rules(rules: Any, original: Any, release: Any, answer: Any) -> boo
     from anoncup.evaluation.evaluate import judge  # noqa: PLC0415  # numpy
 
     return not judge(rules, original, release, answer)[0]
+
+
+def score_as_json(rules: Any, original: Any, release: Any, answer: Any) -> bytes:
+    """Return the score of a release as ``anoncup score --json`` prints it."""
+    from anoncup.evaluation.evaluate import evaluate  # noqa: PLC0415  # numpy
+
+    return json.dumps(evaluate(rules, original, release, answer).to_json(), indent=2).encode()
 
 
 def build_frames(track: Any, original: Any) -> list[bytes]:

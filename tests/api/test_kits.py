@@ -2,11 +2,14 @@
 
 import io
 import json
+import re
 import shlex
 import zipfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,6 +17,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from anoncup.cli.archives import compute_file_digest
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Phase
@@ -28,6 +32,7 @@ from tests.support.arena import API, Arena, build_competition_toml
 from tests.support.service_processes import build_household_file
 from tests.support.shell_commands import run_program
 from tests.support.shop_contest import shop, upload_originals
+from tests.support.two_rounds import create_two_rounds
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
@@ -55,8 +60,9 @@ def write_files(files: dict[str, bytes], folder: Path) -> Path:
 
 
 def find_commands(readme: str, verb: str) -> list[str]:
-    """Return the commands in the README, one per language."""
-    return [line.strip() for line in readme.splitlines() if line.startswith(f"    anoncup {verb} ")]
+    """Return the commands in the README without ``uvx``, one per language."""
+    requirement = rf'anoncup=={version("anoncup")}|"anoncup\[score\]=={version("anoncup")}"'
+    return re.findall(rf"^    uvx (?:{requirement}) ({verb} .*)$", readme, re.MULTILINE)
 
 
 def assert_example_accepted(files: dict[str, bytes], folder: Path) -> None:
@@ -66,9 +72,12 @@ def assert_example_accepted(files: dict[str, bytes], folder: Path) -> None:
     for verb in ("check", "score"):
         english, japanese = find_commands(readme, verb)
         assert english == japanese
-        result = run_program(*shlex.split(english)[1:], "--json", cwd=folder)
+        result = run_program(*shlex.split(english), "--json", cwd=folder)
         assert result.returncode == 0, result.stderr
         assert json.loads(result.stdout)["verdict"] == "accepted"
+    result = run_program("check-kit", cwd=folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"the kit is complete: {len(files) - 1} files\nthis machine computes ")
 
 
 def test_microdata_kit_has_an_example_that_its_commands_accept(arena: Arena, tmp_path: Path) -> None:
@@ -76,9 +85,12 @@ def test_microdata_kit_has_an_example_that_its_commands_accept(arena: Arena, tmp
     assert list(files) == [
         "README.md",
         "competition.toml",
+        "notebook.ipynb",
         "example/anonymized.csv",
         "example/secret.csv",
+        "example/score.json",
         "original/original.csv",
+        "SHA256SUMS",
     ]
     assert files["original/original.csv"] == write_csv(arena.table)
     assert files["competition.toml"] == arena.get("/competitions/small/competition.toml").content
@@ -130,7 +142,7 @@ def test_every_track_has_a_kit_with_a_valid_example(
     kit = kits.Kit(
         text,
         tuple(sorted((file_name, get_store().save(content)) for file_name, content in data.items())),
-        ServiceInfo(),
+        ServiceInfo(version=version("anoncup")),
     )
     files = {
         file_name: content if isinstance(content, bytes) else b"".join(content)
@@ -138,7 +150,8 @@ def test_every_track_has_a_kit_with_a_valid_example(
     }
     example = {*track.release_file_names, track.answer_spec.file.name}
     assert {file_name for file_name in files if file_name.startswith("example/")} == {
-        f"example/{file_name}.csv" for file_name in example
+        "example/score.json",
+        *(f"example/{file_name}.csv" for file_name in example),
     }
     assert_example_accepted(files, tmp_path)
     readme = files["README.md"].decode()
@@ -157,9 +170,7 @@ def test_service_and_local_command_score_the_example_equally(arena: Arena, tmp_p
     result = arena.get_submission(response.json()["id"], "red")["result"]
     write_files(files, tmp_path)
     (command, _) = find_commands(files["README.md"].decode(), "score")
-    local_result = json.loads(
-        run_program(*shlex.split(command)[1:], "--json", "--methods", cwd=tmp_path).stdout
-    )
+    local_result = json.loads(run_program(*shlex.split(command), "--json", "--methods", cwd=tmp_path).stdout)
     assert [entry["methods"] for entry in result.pop("resembles")] == [
         entry["methods"] for entry in local_result["resembles"]
     ]
@@ -198,15 +209,15 @@ def test_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: py
     kit = get_kit(arena)
     readme = unpack_kit(kit)["README.md"].decode()
     assert readme.count("http://localhost/competitions/small\n") == len(LANGUAGES)
-    login_commands = ["anoncup login --url http://localhost"] * len(LANGUAGES)
+    login_commands = ["login --url http://localhost"] * len(LANGUAGES)
     assert find_commands(readme, "login") == login_commands
     assert "Ask the organizers where the code is." in readme
-    assert f"version {version('anoncup')}." in readme
+    assert f"version of this service,\n{version('anoncup')}, and runs it" in readme
     other_kit = get_kit(arena, {"Host": "localhost:9"})
     assert other_kit.headers["etag"] != kit.headers["etag"]
     assert b"localhost:9" not in unpack_kit(other_kit)["README.md"]
     assert find_commands(unpack_kit(other_kit)["README.md"].decode(), "login") == [
-        "anoncup login --url ADDRESS"
+        "login --url ADDRESS"
     ] * len(LANGUAGES)
     monkeypatch.setenv("ANONCUP_PUBLIC_URL", "https://cup.example.org/")
     monkeypatch.setenv("ANONCUP_SOURCE", "https://code.example.org/cup")
@@ -215,11 +226,11 @@ def test_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: py
         TRACKS["microdata"],
         {"anonymized": "a,b", "secret": "original_row"},
         ["original"],
-        ServiceInfo(Settings().public_url, Settings().source, "1"),
+        ServiceInfo(Settings().public_url, Settings().source, version("anoncup")),
     )
     assert "The code is at https://code.example.org/cup.\n" in public_readme
     assert "organizers where the code" not in public_readme
-    assert find_commands(public_readme, "login")[0] == "anoncup login --url https://cup.example.org"
+    assert find_commands(public_readme, "login")[0] == "login --url https://cup.example.org"
 
 
 def test_kit_changes_with_rules_and_data(arena: Arena) -> None:
@@ -238,6 +249,70 @@ def test_parallel_requests_get_the_same_new_kit(arena: Arena) -> None:
         responses = list(pool.map(lambda _: get_kit(arena), range(16)))
     assert {response.status_code for response in responses} == {200}
     assert len({response.content for response in responses}) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "expected_code"),
+    [
+        ("original/original.csv", lambda content: content + b"\n", "damaged_kit"),
+        ("example/secret.csv", None, "damaged_kit"),
+        ("SHA256SUMS", lambda content: content.replace(b"original/", b"../../"), "wrong_manifest"),
+        ("SHA256SUMS", None, "no_manifest"),
+    ],
+)
+def test_damaged_kit_is_detected(
+    arena: Arena, tmp_path: Path, file: str, change: Callable[[bytes], bytes] | None, expected_code: str
+) -> None:
+    folder = write_files(unpack_kit(get_kit(arena)), tmp_path)
+    if change is None:
+        (folder / file).unlink()
+    else:
+        (folder / file).write_bytes(change((folder / file).read_bytes()))
+    result = run_program("check-kit", str(folder), "--json", cwd=tmp_path)
+    assert (result.returncode, json.loads(result.stdout)["code"]) == (2, expected_code)
+
+
+def test_other_scores_than_those_of_the_service_are_detected(arena: Arena, tmp_path: Path) -> None:
+    folder = write_files(unpack_kit(get_kit(arena)), tmp_path)
+    score = json.loads((folder / "example/score.json").read_text("utf-8"))
+    score["measures"]["mean_mae"]["value"] *= 1 + 1e-9
+    score["attackers"]["euc1"]["correct"] += 1
+    score["attackers"]["of_another_version"] = {"rate": 0.5}
+    changed = json.dumps(score).encode()
+    digests = (folder / "SHA256SUMS").read_text("utf-8")
+    old_digest = compute_file_digest(folder / "example/score.json")
+    (folder / "example/score.json").write_bytes(changed)
+    (folder / "SHA256SUMS").write_text(digests.replace(old_digest, sha256(changed).hexdigest()), "utf-8")
+    result = run_program("check-kit", "--json", cwd=folder)
+    problem = json.loads(result.stdout)
+    assert (result.returncode, problem["code"], problem["values"]["count"]) == (2, "different_scores", 3)
+    differences = [text.partition(":")[0] for text in problem["values"]["differences"]]
+    assert differences == [
+        "measures.mean_mae.value",
+        "attackers.euc1.correct",
+        "attackers.of_another_version.rate",
+    ]
+
+
+def test_large_original_has_a_kit_without_scores(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kits, "_MAX_SCORED_ROWS", 39)
+    files = unpack_kit(get_kit(arena))
+    assert "example/score.json" not in files
+    result = run_program("check-kit", cwd=write_files(files, tmp_path))
+    assert (result.returncode, "too large for a kit with scores" in result.stdout) == (0, True)
+
+
+def test_kit_of_a_round_names_the_round(client: TestClient, tmp_path: Path) -> None:
+    arena = create_two_rounds(client)["final"].arena
+    response = get_kit(arena)
+    assert response.headers["content-disposition"] == 'attachment; filename="small.final-kit.zip"'
+    files = unpack_kit(response)
+    readme = files["README.md"].decode()
+    assert "# Small cup – Final\n" in readme
+    assert find_commands(readme, "submit")[0].startswith("submit small.final --wait ")
+    assert_example_accepted(files, tmp_path)
 
 
 def test_kit_requires_original_data(shop: Arena) -> None:

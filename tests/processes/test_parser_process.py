@@ -201,7 +201,7 @@ def test_files_of_every_track_are_parsed_equally(name: str, parsers: None) -> No
         call_twice(
             ORIGINALS, stored, original_import.build_profile, digest, columns.quasi_identifiers, used, 5
         )
-    example = call_twice(ORIGINALS, stored, kits.make_example, file, digests)
+    example = call_twice(ORIGINALS, stored, kits.make_example, file, digests).files
     secret = example.pop(track.answer_spec.file.name)
     call_twice(
         UPLOADS, stored, uploads.check_files, file, digests, files=example, secret=secret, team=TeamData()

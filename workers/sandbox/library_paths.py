@@ -63,5 +63,5 @@ def find_exposing(path: Path) -> Path | None:
 
 def _find_package_folders() -> set[Path]:
     """Return the folders of all imported packages, which include ours and editable installs of plug-ins."""
-    modules = [module for name, module in list(sys.modules.items()) if "." not in name]
+    modules = [module for name, module in sys.modules.copy().items() if "." not in name]
     return {Path(folder) for module in modules for folder in getattr(module, "__path__", ())}

@@ -27,6 +27,11 @@ class ServiceInfo:
     source: str = ""
     version: str = ""
 
+    @property
+    def pinned_version(self) -> str:
+        """The version as a requirement, so that teams score with the code that the service runs."""
+        return f"=={self.version}" if self.version else ""
+
 
 def build_readme(
     rules: Rules,
@@ -53,9 +58,13 @@ def build_readme(
         "secret_lines": (secret_header, *next(secret_examples, ("…",))),
         "min_share": "" if min_share is None else f"{100 * min_share:.12g}%",
         "install_commands": INSTALL_COMMANDS,
-        "local_options": _build_local_options(track, originals),
+        "contest_options": _build_contest_options(track, originals),
+        "example_options": _build_example_options(track),
         "submit_options": _build_submit_options(track),
         "quoted_address": shlex.quote(service.address or "ADDRESS"),
+        "light_command": f"uvx anoncup{service.pinned_version}",
+        "full_command": f'uvx "anoncup[score]{service.pinned_version}"',
+        "method": track.examples.method or next(iter(track.methods)),
     }
     return "\n".join(_render(rules, track, values, load_translator(language)) for language in LANGUAGES)
 
@@ -64,10 +73,14 @@ def _render(rules: Rules, track: AnyTrack, values: Mapping[str, object], transla
     return _load_template().render(
         values,
         _=translate,
-        title=rules.title.get(translate.language) or next(iter(rules.title.values()), rules.slug),
+        title=get_title(rules, translate.language),
         track_title=translate(track.title or track.name),
         individual=translate(track.individual),
     )
+
+
+def get_title(rules: Rules, language: str) -> str:
+    return rules.title.get(language) or next(iter(rules.title.values()), rules.slug)
 
 
 @cache
@@ -89,22 +102,26 @@ def _localize_phases(rules: Rules) -> list[Phase]:
     ]
 
 
-def _build_local_options(track: AnyTrack, originals: Collection[str]) -> str:
-    """Return the command-line options for local files; ``originals``: names of the available files."""
+def _build_contest_options(track: AnyTrack, originals: Collection[str]) -> str:
+    """Return the command-line options for rules and data; ``originals``: names of the available files."""
     required = {file.name for file in track.original_files if file.required}
     original_options = " ".join(
         f"--original {'' if name in required else f'{name}='}original/{name}.csv"
         for name in track.original_file_names
         if name in originals
     )
-    answer = f"--secret example/{track.answer_spec.file.name}.csv"
-    return f"--competition competition.toml {original_options} {_build_release_options(track)} {answer}"
+    return f"--competition competition.toml {original_options}"
+
+
+def _build_example_options(track: AnyTrack) -> str:
+    secret = f"--secret example/{track.answer_spec.file.name}.csv"
+    return f"{_build_release_options(track, 'example')} {secret}"
 
 
 def _build_submit_options(track: AnyTrack) -> str:
-    answer = "" if track.allocates_answer else f" --secret example/{track.answer_spec.file.name}.csv"
-    return f"{_build_release_options(track)}{answer}"
+    """Return the options for the example, or for the team's own release if the service allocates its data."""
+    return _build_release_options(track, "mine") if track.allocates_answer else _build_example_options(track)
 
 
-def _build_release_options(track: AnyTrack) -> str:
-    return " ".join(f"--{name} example/{name}.csv" for name in track.release_file_names)
+def _build_release_options(track: AnyTrack, folder: str) -> str:
+    return " ".join(f"--{name} {folder}/{name}.csv" for name in track.release_file_names)

@@ -1,7 +1,8 @@
 """Starter kits: the files that a team needs to take part, with an example release that the rules accept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -10,14 +11,16 @@ from anoncup.tracks.parts import HasRows
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.processes.remote_calls import run_where_installed
-from app.processes.remote_values import is_within_rules
+from app.processes.remote_values import is_within_rules, score_as_json
 from app.services.contests import competitions
 from app.services.contests.contest import parse_stored_rules
-from app.services.originals import kit_readme
+from app.services.originals import kit_notebook, kit_readme
 from app.services.originals.kit_readme import ServiceInfo
 from app.storage import get_store
 
 _EXAMPLE_SEED = 2015
+_MAX_SCORED_ROWS = 20_000
+"""Largest original whose example is scored: a team waits for a new kit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,14 @@ class Kit:
     service: ServiceInfo
 
 
+@dataclass(frozen=True, slots=True)
+class KitExample:
+    """The files of an example release with its secret, and its score as JSON; empty if it took too long."""
+
+    files: dict[str, bytes]
+    score: bytes
+
+
 def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     """Yield the names and contents of the kit's files."""
     rules = parse_stored_rules(kit.file)
@@ -38,17 +49,28 @@ def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     originals = [name for name, _ in kit.original]
     digests = dict(kit.original).values()
     example = parser_process.call_with_files(ORIGINALS, digests, make_example, kit.file, kit.original)
-    headers = {name: content.partition(b"\n")[0].decode() for name, content in example.items()}
-    yield "README.md", kit_readme.build_readme(rules, track, headers, originals, kit.service).encode()
-    yield "competition.toml", kit.file.encode()
-    for name, content in example.items():
-        yield f"example/{name}.csv", content
+    headers = {name: content.partition(b"\n")[0].decode() for name, content in example.files.items()}
+    files = {
+        "README.md": kit_readme.build_readme(rules, track, headers, originals, kit.service).encode(),
+        "competition.toml": kit.file.encode(),
+        "notebook.ipynb": kit_notebook.build_notebook(rules, track, originals, kit.service),
+        **{f"example/{name}.csv": content for name, content in example.files.items()},
+        **({"example/score.json": example.score} if example.score else {}),
+    }
+    yield from files.items()
     for name, digest in kit.original:
         yield f"original/{name}.csv", get_store().read_chunks(digest)
+    yield "SHA256SUMS", _render_checksums(kit, files)
 
 
-def make_example(file: str, original: tuple[tuple[str, str], ...]) -> dict[str, bytes]:
-    """Return the files of a release that the rules accept, with its secret; runs in the parser process.
+def _render_checksums(kit: Kit, files: Mapping[str, bytes]) -> bytes:
+    digests = {name: sha256(content).hexdigest() for name, content in files.items()}
+    digests |= {f"original/{name}.csv": digest for name, digest in kit.original}
+    return "".join(f"{digest}  {name}\n" for name, digest in digests.items()).encode()
+
+
+def make_example(file: str, original: tuple[tuple[str, str], ...]) -> KitExample:
+    """Return a release that the rules accept; runs in the parser process.
 
     The result is reproducible. If no candidate is accepted, the last one is returned.
     """
@@ -57,7 +79,11 @@ def make_example(file: str, original: tuple[tuple[str, str], ...]) -> dict[str, 
     for release, answer in _iter_candidates(rules, track, data):
         if run_where_installed(track, is_within_rules, rules, data, release, answer):
             break
-    return track.files_of(release) | {track.answer_spec.file.name: track.answer_spec.write(answer)}
+    is_scored = data.rows <= _MAX_SCORED_ROWS
+    return KitExample(
+        track.files_of(release) | {track.answer_spec.file.name: track.answer_spec.write(answer)},
+        run_where_installed(track, score_as_json, rules, data, release, answer) if is_scored else b"",
+    )
 
 
 def _iter_candidates(rules: Rules, track: AnyTrack, original: HasRows) -> Iterator[tuple[object, object]]:
