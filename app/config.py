@@ -4,13 +4,50 @@ import re
 from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DRIVER = "postgresql+psycopg://"
+
+
+class SignInProvider(BaseModel):
+    """An OpenID Connect provider by which people sign in, or an OAuth 2 provider with explicit addresses."""
+
+    model_config = ConfigDict(frozen=True)
+
+    label: Annotated[str, Field(min_length=1)]
+    """Name on the button."""
+    issuer: str
+    """URL of the provider, whose description is at ``/.well-known/openid-configuration`` below it."""
+    client_id: str
+    client_secret: SecretStr = SecretStr("")
+    client_secret_file: Path | None = None
+    """File with the client secret, which only the web application reads."""
+    scope: str = "openid"
+    authorize_url: str = ""
+    token_url: str = ""
+    user_url: str = ""
+    """Addresses of an OAuth 2 provider without OpenID Connect. The last one returns the user as JSON."""
+    subject: str = "sub"
+    """Key of the user's permanent identifier in that JSON."""
+
+    @model_validator(mode="after")
+    def check_addresses(self) -> Self:
+        """Raise ValueError unless all addresses use https or a local host, and none or all three are set."""
+        oauth_urls = [url for url in (self.authorize_url, self.token_url, self.user_url) if url]
+        if len(oauth_urls) not in {0, 3}:
+            raise ValueError("set all of authorize_url, token_url and user_url, or none of them")
+        if not all(is_secure_url(url) for url in (self.issuer, *oauth_urls)):
+            raise ValueError("the addresses of a provider begin with https://")
+        return self
+
+    def read_secret(self) -> str:
+        if self.client_secret_file is None:
+            return self.client_secret.get_secret_value()
+        return self.client_secret_file.read_text().strip()
 
 
 class Settings(BaseSettings):
@@ -19,7 +56,9 @@ class Settings(BaseSettings):
     ``DATABASE_URL`` and ``REDIS_URL`` work without the prefix too.
     """
 
-    model_config = SettingsConfigDict(env_prefix="ANONCUP_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="ANONCUP_", env_nested_delimiter="__", frozen=True, extra="ignore"
+    )
 
     database_url: str = Field(
         default="", validation_alias=AliasChoices("ANONCUP_DATABASE_URL", "DATABASE_URL")
@@ -72,6 +111,8 @@ class Settings(BaseSettings):
     metrics_token: Annotated[str, Field(pattern=r"^([!-~]{16,})?$")] = ""
     """Token for ``/metrics``, sent as ``Authorization: Bearer``, from anywhere. Without a token, only this
     machine can read ``/metrics``, and nobody can if ``public_url`` names another host."""
+    sign_in: dict[Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,30}$")], SignInProvider] = {}
+    """Providers of sign-in by their names in URLs: ``ANONCUP_SIGN_IN__NAME__ISSUER`` and so on."""
     secure_cookies: bool | None = None
     """Whether browsers send the session cookie over https only. By default they do for every host except
     local names of this machine and names without a dot."""
@@ -154,6 +195,12 @@ class Settings(BaseSettings):
     def storage_location(self) -> str:
         """Location of the files: ``store``, or the data folder by default."""
         return self.store or str(self.data)
+
+
+def is_secure_url(url: str) -> bool:
+    """Return whether the URL uses https, or http to this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or (parts.scheme == "http" and is_local_host(parts.hostname or ""))
 
 
 def is_local_host(host: str) -> bool:

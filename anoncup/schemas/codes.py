@@ -121,6 +121,8 @@ ERROR_SENTENCES_BY_STATUS: dict[str, str] = {
     "422.part_missing": "[scored_by] names a part that is not installed",
     "422.part_version": "[scored_by] names another version of a part than the installed one",
     "422.password_length": "a password has 8 to 256 characters",
+    "403.no_password": "this needs your password and you have none: sign in again with your provider on the"
+    " page, or set a password on your account page",
     "403.password_needed": "confirm this with your password in the header X-Confirm-Password",
     "409.phase_closed": "the phase is not open",
     "409.phase_not_paused": "the phase is not paused",

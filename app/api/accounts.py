@@ -166,7 +166,7 @@ def set_password(body: PasswordByCode, address: ClientAddress) -> None:
 @router.put(
     "/me/password",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses((422, "wrong_password"), "password_length"),
+    responses=build_error_responses("no_password", (422, "wrong_password"), "password_length"),
 )
 @limit_concurrency
 def change_password(body: NewPassword, principal: CurrentPrincipal, address: ClientAddress) -> None:

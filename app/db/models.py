@@ -147,8 +147,23 @@ class Token(Base):
     created_at: Mapped[datetime] = _inserted_at_column()
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
+    confirmed_at: Mapped[datetime | None]
+    """When the owner, who has no password, last signed in again with a provider in this session."""
 
     user: Mapped[User] = relationship(lazy="raise")
+
+
+class UserIdentity(Base):
+    """A user's account at a sign-in provider."""
+
+    __tablename__ = "identities"
+    __table_args__ = (UniqueConstraint("user_id", "issuer"),)
+
+    issuer: Mapped[str] = mapped_column(primary_key=True)
+    subject: Mapped[str] = mapped_column(primary_key=True)
+    """Permanent identifier of the account at the provider."""
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    created_at: Mapped[datetime] = _inserted_at_column()
 
 
 class PasswordLink(Base):

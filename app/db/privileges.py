@@ -90,6 +90,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "started_at finished_at failure traceback correct outcome risk refusal": ("ri", "ru", "r"),
     },
     "heartbeats": {"task": ("ri", "", "riu"), "at": ("riu", "", "riu")},
+    "identities": {"issuer subject user_id": ("ri", "", ""), "created_at": ("r", "", "")},
     "invites": {
         "id competition_id team_id digest expires_at": ("ri", "", ""),
         "created_at": ("r", "", ""),
@@ -154,7 +155,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "tokens": {
         "id user_id kind name digest scopes expires_at": ("ri", "", ""),
         "created_at": ("r", "", ""),
-        "revoked_at": ("riu", "", ""),
+        "revoked_at confirmed_at": ("riu", "", ""),
     },
     "organizer_files": {
         "round_id name": ("ri", "r", "r"),
@@ -185,6 +186,7 @@ decision.
 DELETE_PRIVILEGES: Mapping[str, tuple[str, ...]] = {
     "announcements": (WEB,),
     "guess_terms": (CLOCK,),
+    "identities": (WEB,),
     "members": (WEB,),
     "organizers": (WEB,),
     "organizer_files": (WEB,),

@@ -54,11 +54,13 @@ def verify_password(name: str, password: str) -> str:
 
 
 def change_own_password(principal: Principal, *, old: str, new: str) -> None:
-    """Set a new password after checking the old one."""
+    """Set a new password after checking the old one, or for a person without one, a recent sign-in."""
     principal.require("submit")
     with transaction() as session:
         old_hash = password_changes.load_hash(session, principal)
-    if not password_hashes.is_correct_password(old_hash, old):
+    if old_hash == password_hashes.UNUSABLE_HASH:
+        principal.require_reauthentication()
+    elif not password_hashes.is_correct_password(old_hash, old):
         raise password_changes.build_wrong_old_password_error()
     new_hash = password_hashes.hash_password(new)
     with transaction() as session:

@@ -41,6 +41,8 @@ LOCAL_ADDRESS_LIMIT = RateLimitItemPerMinute(20, 15, "alone")
 """Limits of a single process while Redis is unavailable."""
 TEAM_CHECK_LIMIT = RateLimitItemPerMinute(30, 1, "checks")
 """Limit for dry runs of uploads; a person who corrects a file makes a few in a minute."""
+PROVIDER_LIMIT = RateLimitItemPerMinute(300, 15, "throttle")
+"""Limit for sign-ins that an address begins with a provider; a whole class may share one address."""
 _KNOWN_ADDRESS_TTL_S = 90 * 24 * 3600
 _Counter = tuple[RateLimitItem, str]
 _CountedTry = tuple[FixedWindowRateLimiter, tuple[_Counter, ...]]
@@ -204,6 +206,12 @@ def _open_storage(url: str) -> RedisStorage:
 
 def _log_unreachable(problem: Exception) -> None:
     log.warning("throttle_unreachable", kind=type(problem).__name__)
+
+
+def count_provider_sign_in(address: str | None) -> None:
+    """Count the begin of a sign-in with a provider; raise TooManyRequests if there are too many."""
+    counters = [(PROVIDER_LIMIT, build_key("provider", normalize_address(address or "")))]
+    _count(counters, local=counters)
 
 
 def count_check(team_id: UUID) -> None:

@@ -23,6 +23,7 @@ UNFINISHED = sa.text("state IN ('QUEUED', 'SCORING')")
 
 TABLES = (
     "users",
+    "identities",
     "password_links",
     "tokens",
     "competitions",
@@ -116,6 +117,18 @@ def _create_accounts() -> None:
         sa.UniqueConstraint("name_look", name=op.f("uq_users_name_look")),
     )
     op.create_table(
+        "identities",
+        sa.Column("issuer", sa.Text(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        _moment_of_insert("created_at"),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name=op.f("fk_identities_user_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("issuer", "subject", name=op.f("pk_identities")),
+        sa.UniqueConstraint("user_id", "issuer", name=op.f("uq_identities_user_id_issuer")),
+    )
+    op.create_table(
         "password_links",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
@@ -141,6 +154,7 @@ def _create_accounts() -> None:
         _moment_of_insert("created_at"),
         sa.Column("expires_at", MOMENT, nullable=False),
         sa.Column("revoked_at", MOMENT),
+        sa.Column("confirmed_at", MOMENT),
         sa.ForeignKeyConstraint(
             ["user_id"], ["users.id"], name=op.f("fk_tokens_user_id"), ondelete="CASCADE"
         ),

@@ -164,6 +164,7 @@ class AccessScenario:
             "guess_id": self.find_guess,
             "clarification_id": self.create_clarification,
             "path": lambda: "site.css",
+            "provider": lambda: "lab",
         }
         route_params = PATH_PARAMS[route](self) if route in PATH_PARAMS else {}
         names = {name for _, name, _, _ in Formatter().parse(path) if name}

@@ -42,7 +42,7 @@ CODES_BY_PARAMETER: Mapping[str, tuple[ErrorCode, ...]] = {
     "announcement_id": ("no_such_announcement",),
     "clarification_id": ("no_such_clarification",),
     "cursor": ("invalid_cursor",),
-    "X-Confirm-Password": ("password_needed", (422, "wrong_password"), "too_many_tries"),
+    "X-Confirm-Password": ("password_needed", "no_password", (422, "wrong_password"), "too_many_tries"),
     "Idempotency-Key": ("idempotency_key", "idempotency_key_reused"),
 }
 

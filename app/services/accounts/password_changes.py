@@ -12,7 +12,7 @@ from anoncup.errors import Forbidden, NotFound, WrongCredential
 from anoncup.schemas.roles import Role
 from app.db.models import Member, PasswordLink, User
 from app.db.now import read_clock
-from app.services.accounts import audit, memberships, tokens, users
+from app.services.accounts import audit, identities, memberships, tokens, users
 from app.services.accounts.principal import Principal
 
 _LINK_LIFETIME = timedelta(hours=48)
@@ -97,7 +97,10 @@ def _require_authority(
 
 
 def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
-    """Set a new password hash with a link's code; all tokens and sessions of the user are revoked."""
+    """Set a new password hash with a link's code.
+
+    All tokens, sessions and links to providers of the user are revoked: a stranger may have made them.
+    """
     digest = tokens.hash_token(code.strip())
     user_id = session.scalar(select(PasswordLink.user_id).where(PasswordLink.digest == digest))
     # Lock the user before reading the link, so that two requests with the same code are serialized.
@@ -112,6 +115,7 @@ def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
     if user is None or link is None:
         raise WrongCredential("the code is unknown, used or expired", code="invalid_code")
     _replace_password(session, user, new_hash, except_token=None)
+    identities.remove_all(session, user.id)
     link_principal = Principal(user.id, user.name, user.role, frozenset(), link.id)
     audit.record(session, link_principal, "user.password_by_link", None, subject=user.name)
     return user

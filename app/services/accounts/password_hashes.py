@@ -14,7 +14,7 @@ DUMMY_HASH = (
 """Hash of a discarded random password. It is verified for unknown names, so that the response takes as long
 as for known ones. It is a constant because computing it would slow down every process start."""
 UNUSABLE_HASH = "!"
-"""Password hash of an account in which nobody can sign in."""
+"""Password hash of an account without a password."""
 
 
 def hash_password(password: str) -> str:

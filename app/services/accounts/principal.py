@@ -13,7 +13,8 @@ STEP_UP_REQUIRED = "password_needed"
 class Principal:
     """The authenticated sender of a request, with the scopes of the token.
 
-    ``is_reauthenticated`` means that the request also carried the password.
+    ``is_reauthenticated`` means that the request also carried the password or, for people without one, that
+    they signed in again with their provider shortly before.
     """
 
     user_id: UUID
@@ -22,6 +23,7 @@ class Principal:
     scopes: frozenset[str]
     token_id: UUID
     is_reauthenticated: bool = False
+    has_password: bool = True
 
     def require(self, scope: str) -> None:
         if scope not in self.scopes:
@@ -32,6 +34,12 @@ class Principal:
 
         Call this after the permission checks, so that it reveals nothing to those without permission.
         """
+        if not self.is_reauthenticated and not self.has_password:
+            raise Forbidden(
+                "this needs your password and you have none: sign in again with your provider on the page,"
+                " or set a password on your account page",
+                code="no_password",
+            )
         if not self.is_reauthenticated:
             raise Forbidden(
                 "confirm this with your password in the header X-Confirm-Password",

@@ -16,6 +16,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import Token, User
 from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import names
+from app.services.accounts.password_hashes import UNUSABLE_HASH
 from app.services.accounts.principal import Principal
 from app.services.accounts.users import lock_user
 
@@ -23,6 +24,8 @@ _SCOPES = ("read", "submit", "organize")
 TOKEN_LIFETIME = timedelta(days=180)
 SESSION_LIFETIME = timedelta(days=14)
 SESSION_NAME = "browser"
+CONFIRMATION_LIFETIME = timedelta(minutes=5)
+"""How long a sign-in with a provider stands in for the password of a person without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +127,38 @@ def resolve_credential(session: Session, credential: Credential) -> Authenticate
 
     Callers may cache the result until the expiry while the rows stay the same.
     """
-    token = session.scalar(
-        select(Token)
+    is_confirmed = Token.confirmed_at > func.clock_timestamp() - CONFIRMATION_LIFETIME
+    row = session.execute(
+        select(Token, is_confirmed)
         .where(Token.digest == credential.digest, Token.kind == credential.kind, is_valid())
         .options(joinedload(Token.user, innerjoin=True))
-    )
-    if token is None:
+    ).one_or_none()
+    if row is None:
         raise NotSignedIn("the token is unknown, expired or revoked", code="invalid_token")
-    user = token.user
-    principal = Principal(user.id, user.name, user.role, frozenset(token.scopes), token.id)
+    token, user = row[0], row[0].user
+    has_password = user.password_hash != UNUSABLE_HASH
+    principal = Principal(
+        user.id,
+        user.name,
+        user.role,
+        frozenset(token.scopes),
+        token.id,
+        is_reauthenticated=bool(row[1]) and not has_password,
+        has_password=has_password,
+    )
     return AuthenticatedCredential(principal, token.expires_at)
 
 
 def is_valid() -> ColumnElement[bool]:
     """Return the condition that a token is neither revoked nor expired."""
     return and_(Token.revoked_at.is_(None), Token.expires_at > func.clock_timestamp())
+
+
+def confirm_session(session: Session, principal: Principal) -> None:
+    """Let the principal's session act without a password for some minutes."""
+    session.execute(
+        update(Token).where(Token.id == principal.token_id).values(confirmed_at=func.clock_timestamp())
+    )
 
 
 def list_tokens(

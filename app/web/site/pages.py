@@ -30,6 +30,7 @@ from anoncup.errors import (
     Unavailable,
 )
 from anoncup.messages import N_, replace_control_characters
+from app.config import get_settings
 from app.http import problems
 from app.http.authentication import (
     CurrentPrincipal,
@@ -64,6 +65,7 @@ templates.env.globals |= {
     "visible": replace_control_characters,
     "service_address": get_service_url,
     "has_letters": raster.has_fonts,
+    "sign_in_providers": lambda: get_settings().sign_in,
     "short_time": notation.format_short_time,
     "clock_time": notation.format_clock_time,
     "zone_name": notation.get_zone_abbreviation,

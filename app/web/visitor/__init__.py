@@ -12,6 +12,7 @@ from app.web.visitor import (
     feeds,
     overview,
     preview,
+    provider_sign_in,
     replay,
     rules,
     sign_in,
@@ -34,6 +35,7 @@ ROUTERS = (
     board_reidentification.router,
     board_total.router,
     sign_in.router,
+    provider_sign_in.router,
     sign_up.router,
     account.router,
 )

@@ -17,7 +17,7 @@ from app.http import passwords, throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
 from app.http.passwords import limit_concurrency
 from app.http.step_up import FormReauthentication
-from app.services.accounts import memberships, tokens
+from app.services.accounts import identities, memberships, tokens
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.teams import organizers
@@ -32,10 +32,10 @@ _TOKEN_LIFETIMES: tuple[_TokenLifetimeDays, ...] = ("30", "90", "180", "365")
 
 @router.get("/account")
 def show_account(page: RequestedUserPage) -> HTMLResponse:
-    return _render_account(page)
+    return render_account(page)
 
 
-def _render_account(page: UserPage, **content: Any) -> HTMLResponse:
+def render_account(page: UserPage, **content: Any) -> HTMLResponse:
     with transaction() as session:
         valid_tokens = tokens.list_valid_tokens(session, page.principal)
         teams = [
@@ -46,6 +46,7 @@ def _render_account(page: UserPage, **content: Any) -> HTMLResponse:
             (slug, _load_title(session, page.principal, slug))
             for slug in organizers.list_competition_slugs(session, page.principal.user_id)
         ]
+        issuers = identities.list_issuers(session, page.principal.user_id)
     scopes = tokens.list_allowed_scopes(page.principal.role)
     return page.render(
         "visitor/account.html",
@@ -53,6 +54,7 @@ def _render_account(page: UserPage, **content: Any) -> HTMLResponse:
         organizes=organized,
         tokens=[token for token in valid_tokens if token.kind == TokenKind.API],
         sessions=[token for token in valid_tokens if token.kind == TokenKind.SESSION],
+        issuers=issuers,
         scopes=[scope for scope in scopes if scope in page.principal.scopes],
         lives=_TOKEN_LIFETIMES,
         **content,
@@ -87,10 +89,10 @@ def create_token(
     except NotSignedIn:
         raise
     except DomainError as problem:
-        return _render_account(
+        return render_account(
             page, problem=problem, wrong_form="token", token_name=name, chosen=scopes, days=days
         )
-    return _render_account(page, status=201, token=token)
+    return render_account(page, status=201, token=token)
 
 
 @router.post("/account/tokens/{token_id}/revoke")
@@ -113,5 +115,5 @@ def change_password(
         with throttle.limit_tries(address, account=page.principal.step_up_key):
             passwords.change_own_password(page.principal, old=old, new=new)
     except DomainError as problem:
-        return _render_account(page, problem=problem, wrong_form="password")
+        return render_account(page, problem=problem, wrong_form="password")
     return see_other("/account", notice="password_changed")

@@ -24,8 +24,8 @@ def show_sign_in(page: RequestedPage, to: str = "/", unsent: str = "") -> HTMLRe
     """Show the form. ``unsent`` is set if another form was lost because the session had ended."""
     return page.render(
         "visitor/sign_in.html",
-        to=_sanitize_redirect_path(to),
-        new_here=_build_sign_up_path(to),
+        to=sanitize_redirect_path(to),
+        new_here=build_sign_up_path(to),
         unsent=bool(unsent),
     )
 
@@ -52,12 +52,12 @@ def sign_in(
         return Page(request, None).render(
             "visitor/sign_in.html",
             problem=problem,
-            to=_sanitize_redirect_path(to),
-            new_here=_build_sign_up_path(to),
+            to=sanitize_redirect_path(to),
+            new_here=build_sign_up_path(to),
             name=name,
         )
     return set_session_cookie(
-        RedirectResponse(_sanitize_redirect_path(to), status_code=303), token, request, settings
+        RedirectResponse(sanitize_redirect_path(to), status_code=303), token, request, settings
     )
 
 
@@ -71,7 +71,7 @@ def sign_out(page: RequestedPage, settings: AppSettings) -> Response:
     return response
 
 
-def _sanitize_redirect_path(path: str) -> str:
+def sanitize_redirect_path(path: str) -> str:
     """Return the path if it belongs to this site, else ``/``, to prevent open redirects.
 
     Backslashes and control characters are rejected, because browsers read the former as slashes and drop the
@@ -81,8 +81,9 @@ def _sanitize_redirect_path(path: str) -> str:
     return path if is_local else "/"
 
 
-def _build_sign_up_path(path: str) -> str:
+def build_sign_up_path(path: str, **parameters: str) -> str:
     """Return the path of the sign-up form, with the invite if the visitor was going to the join page."""
-    target = urlsplit(_sanitize_redirect_path(path))
+    target = urlsplit(sanitize_redirect_path(path))
     invite = parse_qs(target.query).get("invite", [""])[0] if target.path == "/join" else ""
-    return f"/sign-up?{urlencode({'invite': invite})}" if invite else "/sign-up"
+    parameters |= {"invite": invite} if invite else {}
+    return f"/sign-up?{urlencode(parameters)}" if parameters else "/sign-up"

@@ -15,7 +15,9 @@ from app.http import throttle
 from app.http.authentication import AppSettings, ClientAddress, require_same_origin
 from app.http.passwords import limit_concurrency
 from app.http.session_cookie import set_session_cookie
-from app.services.accounts import password_changes, password_hashes, tokens
+from app.http.sign_in_flows import delete_flow, require_newcomer
+from app.http.sign_in_providers import find_provider
+from app.services.accounts import identities, password_changes, password_hashes, tokens
 from app.services.contests import competitions
 from app.services.teams import invites, members
 from app.web.site.pages import Page, PageRoute, RequestedPage, RequestedUserPage, see_other
@@ -35,10 +37,21 @@ class InviteDestination:
 
 
 @router.get("/sign-up")
-def show_sign_up(page: RequestedPage, address: ClientAddress, invite: _CodeQuery = "") -> Response:
+def show_sign_up(
+    page: RequestedPage, address: ClientAddress, invite: _CodeQuery = "", provider: _CodeQuery = ""
+) -> Response:
+    """Show the form. ``provider`` is set if this provider has vouched for the visitor, who has no account."""
     if page.principal is not None:
         return see_other(f"/join?{urlencode({'invite': invite})}" if invite else "/join")
-    return _render_invite_form(page, "visitor/sign_up.html", address=address, invite=invite)
+    try:
+        problem = None
+        if provider:
+            require_newcomer(page.request, provider)
+    except DomainError as expired:
+        provider, problem = "", expired
+    return _render_invite_form(
+        page, "visitor/sign_up.html", problem, address=address, invite=invite, provider=provider
+    )
 
 
 @router.post("/sign-up")
@@ -49,20 +62,27 @@ def sign_up(
     address: ClientAddress,
     *,
     invite: _CodeQuery = "",
+    provider: _CodeQuery = "",
     team: _FormText = "",
     name: _FormText = "",
     password: _FormText = "",
 ) -> Response:
     require_same_origin(request)
     try:
+        subject = require_newcomer(request, provider).subject if provider else None
         with throttle.limit_invite_tries(address):
             with transaction() as session:
                 invites.find_usable(session, invite)  # reject a wrong code before hashing the password
-            password_hash = password_hashes.hash_password(password)
+            password_hash = (
+                password_hashes.hash_password(password) if subject is None else password_hashes.UNUSABLE_HASH
+            )
             with transaction() as session:
                 membership = members.sign_up(
                     session, code=invite, team_name=team or None, name=name, password_hash=password_hash
                 )
+                if subject is not None:
+                    issuer = find_provider(provider).issuer
+                    identities.link(session, membership.user, issuer, subject)
                 token = tokens.begin_session(session, membership.user)
     except DomainError as problem:
         return _render_invite_form(
@@ -71,13 +91,15 @@ def sign_up(
             problem,
             address=address,
             invite=invite,
+            provider=provider,
             team=team,
             name=name,
         )
     throttle.remember_address(address, membership.user.name_key)
-    return set_session_cookie(
-        see_other(_build_submissions_path(membership), notice="joined"), token, request, settings
-    )
+    response = see_other(_build_submissions_path(membership), notice="joined")
+    if provider:
+        delete_flow(response, request)
+    return set_session_cookie(response, token, request, settings)
 
 
 @router.get("/join")

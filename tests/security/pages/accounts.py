@@ -11,6 +11,9 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
     "GET /sign-in": (200, 200, 200, 200, 200, 200),
     "POST /sign-in": (303, 303, 303, 303, 303, 303),
+    "GET /sign-in/{provider}": (303, 303, 303, 303, 303, 303),
+    "POST /sign-in/{provider}": (404, 404, 404, 404, 404, 404),
+    "GET /sign-in/{provider}/callback": (422, 422, 422, 422, 422, 422),
     "POST /sign-out": (303, 303, 303, 303, 303, 303),
     "GET /sign-up": (200, 303, 303, 303, 303, 303),
     "POST /sign-up": (303, 303, 303, 303, 303, 303),
@@ -22,6 +25,12 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /account/tokens": (303, 303, 303, 303, 303, 303),
     "POST /account/tokens": (303, 201, 201, 201, 201, 201),
     "POST /account/tokens/{token_id}/revoke": (303, 404, 303, 404, 404, 404),
+    "GET /account/identities/{provider}": (303, 303, 303, 303, 303, 303),
+    "POST /account/identities/{provider}": (303, 404, 404, 404, 404, 404),
+    "GET /account/identities/{provider}/unlink": (303, 303, 303, 303, 303, 303),
+    "POST /account/identities/{provider}/unlink": (303, 404, 404, 404, 404, 404),
+    "GET /account/confirm": (303, 303, 303, 303, 303, 303),
+    "POST /account/confirm": (303, 404, 404, 404, 404, 404),
     "GET /account/password": (303, 303, 303, 303, 303, 303),
     "POST /account/password": (303, 303, 303, 303, 303, 303),
     "GET /competitions/{slug}/team": (303, 200, 200, 403, 403, 403),
@@ -83,6 +92,7 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     "POST /account/tokens": lambda _: {
         "data": {"name": "laptop", "scopes": "read", "days": "30", "password": PASSWORD}
     },
+    "POST /account/identities/{provider}": lambda _: {"data": {"password": PASSWORD}},
     "POST /account/password": lambda _: {"data": {"old": PASSWORD, "new": PASSWORD}},
     "POST /competitions/{slug}/team/invites": lambda _: {"data": {"uses": "2", "password": PASSWORD}},
 }

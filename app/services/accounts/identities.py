@@ -1,0 +1,74 @@
+"""Accounts of users at sign-in providers. They are never matched by name or e-mail address."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from anoncup.errors import Conflict, NotFound
+from app.db.models import User, UserIdentity
+from app.services.accounts import audit, tokens, users
+from app.services.accounts.password_hashes import UNUSABLE_HASH
+from app.services.accounts.principal import Principal
+
+
+def find_user(session: Session, issuer: str, subject: str) -> User | None:
+    """Return the user who is linked to this account, locked against changes of credentials."""
+    query = (
+        select(User).join(UserIdentity).where(UserIdentity.issuer == issuer, UserIdentity.subject == subject)
+    )
+    return session.scalar(query.with_for_update(of=User, read=True))
+
+
+def list_issuers(session: Session, user_id: UUID) -> list[str]:
+    """Return the providers that the user is linked to, oldest link first."""
+    query = select(UserIdentity.issuer).where(UserIdentity.user_id == user_id)
+    return list(session.scalars(query.order_by(UserIdentity.created_at)))
+
+
+def link(session: Session, user: User, issuer: str, subject: str) -> None:
+    """Link the account to a locked or new user.
+
+    Raise Conflict if the account is linked already, or the user is linked to another one of the provider.
+    """
+    session.add(UserIdentity(issuer=issuer, subject=subject, user_id=user.id))
+    try:
+        session.flush()
+    except IntegrityError:
+        raise Conflict(
+            "this account of the provider is linked already, or you are linked to another one",
+            code="identity_taken",
+        ) from None
+    principal = Principal(user.id, user.name, user.role, frozenset(), user.id)
+    audit.record(session, principal, "user.identity_link", None, subject=user.name, after={"issuer": issuer})
+
+
+def unlink(session: Session, principal: Principal, issuer: str, *, issuers: Collection[str]) -> None:
+    """Remove the link to a provider; all other tokens and sessions are revoked.
+
+    ``issuers`` are those of the configured providers: a link to another one lets nobody sign in.
+    """
+    principal.require("submit")
+    principal.require_reauthentication()
+    user = users.lock_user(session, principal.user_id)
+    linked_issuers = set(list_issuers(session, user.id))
+    if issuer not in linked_issuers:
+        raise NotFound("you are not linked to this provider", code="no_such_identity")
+    if user.password_hash == UNUSABLE_HASH and not (linked_issuers - {issuer}).intersection(issuers):
+        raise Conflict(
+            "this is your only way to sign in: set a password or link another provider first",
+            code="last_credential",
+        )
+    session.execute(
+        delete(UserIdentity).where(UserIdentity.user_id == user.id, UserIdentity.issuer == issuer)
+    )
+    tokens.revoke_all(session, user.id, except_id=principal.token_id)
+    audit.record(
+        session, principal, "user.identity_unlink", None, subject=user.name, before={"issuer": issuer}
+    )
+
+
+def remove_all(session: Session, user_id: UUID) -> None:
+    session.execute(delete(UserIdentity).where(UserIdentity.user_id == user_id))

@@ -1,0 +1,472 @@
+"""Sign-in with an OpenID Connect provider that runs on a port."""
+
+import logging
+import time
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx2
+import pytest
+from fastapi.testclient import TestClient
+from limits import RateLimitItemPerMinute
+from sqlalchemy import select, update
+
+from anoncup.schemas.roles import Role
+from app.config import get_settings
+from app.db.models import Token, User, UserIdentity
+from app.db.transaction import transaction
+from app.http import throttle
+from app.http.session_cookie import COOKIE
+from app.services.accounts.tokens import CONFIRMATION_LIFETIME
+from tests.support.accounts import (
+    create_invite,
+    create_person,
+    list_audit_entries,
+    sign_in_new_person,
+)
+from tests.support.arena import API, PASSWORD, Arena
+from tests.support.page_requests import SAME_ORIGIN, extract_text, post_form
+from tests.support.provider_sign_in import (
+    CLIENT_SECRET,
+    PROVIDER,
+    RunningProvider,
+    begin_sign_in,
+    follow,
+    run_provider,
+    sign_in,
+)
+from tests.support.translations import translate, translate_message
+
+FLOW_COOKIE = "anoncup_sign_in"
+CALLBACK = f"/sign-in/{PROVIDER}/callback"
+
+
+@pytest.fixture(scope="module")
+def running_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningProvider]:
+    with run_provider(tmp_path_factory.mktemp("provider")) as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(
+    running_provider: RunningProvider, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[RunningProvider]:
+    running_provider.forge()
+    running_provider.configure(monkeypatch)
+    yield running_provider
+    monkeypatch.undo()
+    get_settings.cache_clear()
+
+
+def sign_up(client: TestClient, provider: RunningProvider, arena: Arena, subject: str) -> httpx2.Response:
+    """Create an account without a password and a team of the same name."""
+    invite = create_invite(arena)
+    answer = sign_in(client, provider, subject, {"to": f"/join?invite={invite}"})
+    fields = {"team": f"team {subject}", "name": subject}
+    response: httpx2.Response = client.post(
+        answer.headers["location"], data=fields, headers=SAME_ORIGIN, follow_redirects=False
+    )
+    assert response.status_code == 303, response.text
+    return response
+
+
+def link_new_person(
+    client: TestClient, provider: RunningProvider, name: str, subject: str
+) -> httpx2.Response:
+    """Create a person with a password, sign in and link the account of the provider."""
+    create_person(name)
+    client.cookies.clear()
+    client.post("/sign-in", data={"name": name, "password": PASSWORD}, headers=SAME_ORIGIN)
+    url = begin_sign_in(client, f"/account/identities/{PROVIDER}", {"password": PASSWORD})
+    return follow(client, provider.authorize(url, subject))
+
+
+def list_identities() -> list[tuple[str, str, str]]:
+    with transaction() as session:
+        rows = session.execute(
+            select(UserIdentity.issuer, UserIdentity.subject, User.name).join(User).order_by(User.name)
+        )
+        return [(issuer, subject, name) for issuer, subject, name in rows]
+
+
+def is_signed_in(client: TestClient) -> bool:
+    response = client.get("/account", follow_redirects=False)
+    return bool(response.status_code == 200)
+
+
+def assert_problem(response: httpx2.Response, status: int, message: str) -> None:
+    assert response.status_code == status
+    assert translate_message(message) in extract_text(response)
+
+
+def test_person_with_an_invite_signs_up_without_a_password(arena: Arena, provider: RunningProvider) -> None:
+    client = arena.client
+    response = sign_up(client, provider, arena, "hanako")
+    assert response.headers["location"].endswith("?done=joined")
+    assert FLOW_COOKIE not in client.cookies
+    assert list_identities() == [(provider.url, "hanako", "hanako")]
+    assert ("hanako", "user.identity_link", "hanako") in list_audit_entries()
+    client.cookies.clear()
+    wrong = client.post("/sign-in", data={"name": "hanako", "password": "!"}, headers=SAME_ORIGIN)
+    assert wrong.status_code == 401
+    answer = sign_in(client, provider, "hanako", {"to": "/account#tokens"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account#tokens")
+    assert is_signed_in(client)
+    assert FLOW_COOKIE not in client.cookies
+
+
+def test_refused_sign_up_can_be_corrected(arena: Arena, provider: RunningProvider) -> None:
+    create_person("Hanako")
+    answer = sign_in(arena.client, provider, "h", {"to": f"/join?invite={create_invite(arena)}"})
+    form = arena.client.get(answer.headers["location"])
+    assert 'name="password"' not in form.text
+    assert "Lab &lt;ID&gt;" in form.text
+    for name, status in (("hanako", 409), ("Hana", 200)):
+        fields = {"team": "red", "name": name}
+        response = arena.client.post(answer.headers["location"], data=fields, headers=SAME_ORIGIN)
+        assert response.status_code == status
+    assert list_identities() == [(provider.url, "h", "Hana")]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_unknown_account_without_an_invite_is_told_what_is_needed(
+    arena: Arena, provider: RunningProvider, language: str
+) -> None:
+    create_person("known@example.org")  # an equal name or address links nobody
+    answer = sign_in(arena.client, provider, "known@example.org")
+    assert answer.headers["location"] == f"/sign-up?provider={PROVIDER}"
+    page = arena.client.get(answer.headers["location"], headers={"Accept-Language": language})
+    text = translate(
+        "No account here is linked to this account of {provider}. If you have one, sign in with its password"
+        " and link {provider} on your account page. Organizers get accounts from an administrator.",
+        language,
+        provider="Lab <ID>",
+    )
+    assert text in extract_text(page)
+    assert f'<input type="hidden" name="provider" value="{PROVIDER}">' in page.text
+    assert not is_signed_in(arena.client)
+    assert list_identities() == []
+
+
+def test_sign_up_needs_the_answer_of_the_provider(arena: Arena, provider: RunningProvider) -> None:
+    path = f"/sign-up?{urlencode({'invite': create_invite(arena), 'provider': PROVIDER})}"
+    fields = {"team": "red", "name": "Hanako"}
+    begin_sign_in(arena.client)  # has a cookie, but no answer
+    response = arena.client.post(path, data=fields, headers=SAME_ORIGIN)
+    assert response.status_code == 422
+    assert list_identities() == []
+    page = arena.client.get(path)
+    assert 'name="password"' in page.text
+
+
+@pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil.example", "/\tevil"])
+def test_sign_in_never_leads_to_another_site(arena: Arena, provider: RunningProvider, target: str) -> None:
+    sign_up(arena.client, provider, arena, "hanako")
+    arena.client.cookies.clear()
+    assert sign_in(arena.client, provider, "hanako", {"to": target}).headers["location"] == "/"
+
+
+def test_sign_in_begins_a_new_session(arena: Arena, provider: RunningProvider) -> None:
+    sign_up(arena.client, provider, arena, "hanako")
+    session = arena.client.cookies[COOKIE]
+    sign_in(arena.client, provider, "hanako")
+    assert arena.client.cookies[COOKIE] != session
+
+
+def test_wrong_state_and_other_browsers_are_refused(arena: Arena, provider: RunningProvider) -> None:
+    sign_up(arena.client, provider, arena, "hanako")
+    arena.client.cookies.clear()
+    expired = "this sign-in began in another browser or more than 10 minutes ago: begin again"
+    answer = provider.authorize(begin_sign_in(arena.client), "hanako")
+    cookies = dict(arena.client.cookies)
+    query = parse_qs(urlsplit(answer).query)
+    for state in ("", "other"):
+        arena.client.cookies.clear()
+        begin_sign_in(arena.client)
+        path = f"{CALLBACK}?{urlencode({'code': query['code'][0], 'state': state})}"
+        assert_problem(arena.client.get(path), 422, expired)
+    arena.client.cookies.clear()
+    assert_problem(follow(arena.client, answer), 422, expired)  # login CSRF: the victim has no cookie
+    arena.client.cookies.update(cookies)
+    mixed_up_answer = answer.replace(f"/{PROVIDER}/", "/other/")
+    assert_problem(follow(arena.client, mixed_up_answer), 422, expired)
+    assert not is_signed_in(arena.client)
+
+
+def test_answer_works_once(arena: Arena, provider: RunningProvider) -> None:
+    sign_up(arena.client, provider, arena, "hanako")
+    arena.client.cookies.clear()
+    url = begin_sign_in(arena.client)
+    cookies = dict(arena.client.cookies)
+    answer = provider.authorize(url, "hanako")
+    assert follow(arena.client, answer).status_code == 303
+    arena.client.cookies.clear()
+    arena.client.cookies.update(cookies)
+    assert follow(arena.client, answer).status_code == 422
+    # A thief of the code who begins a sign-in of their own lacks the verifier, and the code is used up.
+    arena.client.cookies.clear()
+    state = parse_qs(urlsplit(begin_sign_in(arena.client)).query)["state"][0]
+    code = parse_qs(urlsplit(answer).query)["code"][0]
+    stolen = arena.client.get(f"{CALLBACK}?{urlencode({'code': code, 'state': state})}")
+    assert_problem(stolen, 422, "the provider’s answer is not valid: sign in again")
+    assert not is_signed_in(arena.client)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"nonce": "that of another sign-in"},
+        {"nonce": None},
+        {"aud": "another client"},
+        {"aud": "another client", "azp": "anoncup"},
+        {"aud": ["anoncup", "another client"]},
+        {"iss": "https://evil.example"},
+        {"exp": 1_700_000_000},
+        {"exp": None},
+        {"sub": ""},
+        {"sub": None},
+        {"sub": "x" * 256},
+    ],
+    ids=str,
+)
+def test_forged_id_token_is_refused(
+    arena: Arena, provider: RunningProvider, claims: dict[str, object]
+) -> None:
+    sign_up(arena.client, provider, arena, "hanako")
+    arena.client.cookies.clear()
+    provider.forge(**claims)
+    response = sign_in(arena.client, provider, "hanako")
+    assert_problem(response, 422, "the provider’s answer is not valid: sign in again")
+    assert not is_signed_in(arena.client)
+    assert FLOW_COOKIE not in response.headers.get("set-cookie", "")
+
+
+def test_description_of_another_provider_is_refused(
+    arena: Arena, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issuer = provider.url.replace("127.0.0.1", "localhost")
+    provider.configure(monkeypatch, ANONCUP_SIGN_IN__LAB__ISSUER=f"{issuer}/")
+    response = arena.client.post(f"/sign-in/{PROVIDER}", headers=SAME_ORIGIN)
+    assert response.status_code == 503
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_provider_that_is_down_gives_a_clear_page(
+    arena: Arena, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    provider.configure(monkeypatch, ANONCUP_SIGN_IN__LAB__ISSUER="http://127.0.0.1:9")
+    headers = SAME_ORIGIN | {"Accept-Language": language}
+    response = arena.client.post(f"/sign-in/{PROVIDER}", headers=headers)
+    text = "the provider cannot be reached or answers with an error: try again later"
+    assert response.status_code == 503
+    assert translate_message(text, language) in extract_text(response)
+    assert "Retry-After" in response.headers
+
+
+def test_cancelled_sign_in_says_so(arena: Arena, provider: RunningProvider) -> None:
+    answer = provider.deny(begin_sign_in(arena.client))
+    assert_problem(follow(arena.client, answer), 422, "you cancelled the sign-in with the provider")
+
+
+def test_form_of_another_site_begins_no_sign_in(arena: Arena, provider: RunningProvider) -> None:
+    response = arena.client.post(f"/sign-in/{PROVIDER}", headers={"Sec-Fetch-Site": "cross-site"})
+    assert response.status_code == 403
+
+
+def test_sign_ins_of_an_address_are_limited(
+    arena: Arena, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttle, "PROVIDER_LIMIT", RateLimitItemPerMinute(1, 15, "throttle"))
+    begin_sign_in(arena.client)
+    assert arena.client.post(f"/sign-in/{PROVIDER}", headers=SAME_ORIGIN).status_code == 429
+
+
+def test_linking_needs_the_password_and_gives_a_second_way_in(
+    client: TestClient, provider: RunningProvider
+) -> None:
+    create_person("Mei")
+    client.post("/sign-in", data={"name": "Mei", "password": PASSWORD}, headers=SAME_ORIGIN)
+    for password, status in (("", 403), ("wrong", 422)):
+        fields = {"password": password}
+        response = client.post(f"/account/identities/{PROVIDER}", data=fields, headers=SAME_ORIGIN)
+        assert response.status_code == status
+    url = begin_sign_in(client, f"/account/identities/{PROVIDER}", {"password": PASSWORD})
+    answer = follow(client, provider.authorize(url, "mei-at-lab"))
+    assert answer.headers["location"] == "/account?done=identity_linked"
+    client.cookies.clear()
+    sign_in(client, provider, "mei-at-lab")
+    assert "Mei" in client.get("/account").text
+
+
+def test_link_needs_the_session_that_began_it(client: TestClient, provider: RunningProvider) -> None:
+    create_person("Mei")
+    create_person("Mallory")
+    client.post("/sign-in", data={"name": "Mallory", "password": PASSWORD}, headers=SAME_ORIGIN)
+    url = begin_sign_in(client, f"/account/identities/{PROVIDER}", {"password": PASSWORD})
+    client.post("/sign-in", data={"name": "Mei", "password": PASSWORD}, headers=SAME_ORIGIN)
+    assert follow(client, provider.authorize(url, "mallory")).status_code == 422
+    assert list_identities() == []
+
+
+def test_account_of_somebody_else_cannot_be_linked(client: TestClient, provider: RunningProvider) -> None:
+    link_new_person(client, provider, "Mei", "shared")
+    response = link_new_person(client, provider, "Rei", "shared")
+    message = "this account of the provider is linked already, or you are linked to another one"
+    assert_problem(response, 409, message)
+    assert list_identities() == [(provider.url, "shared", "Mei")]
+
+
+def test_unlinking_ends_other_sessions_and_needs_the_password(
+    client: TestClient, provider: RunningProvider
+) -> None:
+    link_new_person(client, provider, "Mei", "mei")
+    client.cookies.clear()
+    sign_in(client, provider, "mei")
+    other_session = client.cookies[COOKIE]
+    sign_in(client, provider, "mei")
+    path = f"/account/identities/{PROVIDER}/unlink"
+    assert client.post(path, headers=SAME_ORIGIN).status_code == 403
+    client.post(path, data={"password": PASSWORD}, headers=SAME_ORIGIN)
+    assert list_identities() == []
+    assert is_signed_in(client)
+    client.cookies.clear()
+    client.cookies[COOKIE] = other_session
+    assert not is_signed_in(client)
+    assert ("Mei", "user.identity_unlink", "Mei") in list_audit_entries()
+
+
+def confirm(client: TestClient, provider: RunningProvider, subject: str) -> httpx2.Response:
+    url = begin_sign_in(client, "/account/confirm")
+    assert parse_qs(urlsplit(url).query)["max_age"] == ["0"]
+    return follow(client, provider.authorize(url, subject))
+
+
+def test_last_way_of_signing_in_cannot_be_unlinked(arena: Arena, provider: RunningProvider) -> None:
+    client = arena.client
+    sign_up(client, provider, arena, "hanako")
+    path = f"/account/identities/{PROVIDER}/unlink"
+    assert client.post(path, headers=SAME_ORIGIN).status_code == 403
+    confirm(client, provider, "hanako")
+    refusal = client.post(path, headers=SAME_ORIGIN)
+    message = "this is your only way to sign in: set a password or link another provider first"
+    assert_problem(refusal, 409, message)
+    response = client.post("/account/password", data={"new": PASSWORD}, headers=SAME_ORIGIN)
+    assert response.status_code == 200
+    fields = {"password": PASSWORD}
+    assert client.post(path, data=fields, headers=SAME_ORIGIN).status_code == 200
+    assert list_identities() == []
+
+
+def test_person_without_password_confirms_by_signing_in_again(
+    arena: Arena, provider: RunningProvider
+) -> None:
+    client = arena.client
+    sign_up(client, provider, arena, "hanako")
+    fields = {"name": "laptop", "scopes": "read"}
+    refusal = client.post("/account/tokens", data=fields, headers=SAME_ORIGIN)
+    assert refusal.status_code == 403
+    assert 'formaction="/account/confirm"' in refusal.text
+    assert confirm(client, provider, "somebody else").status_code == 422
+    assert confirm(client, provider, "hanako").headers["location"] == "/account?done=confirmed"
+    response = client.post("/account/tokens", data=fields, headers=SAME_ORIGIN)
+    assert response.status_code == 201
+    with transaction() as session:
+        session.execute(update(Token).values(confirmed_at=Token.confirmed_at - CONFIRMATION_LIFETIME))
+    assert client.post("/account/tokens", data=fields, headers=SAME_ORIGIN).status_code == 403
+
+
+def test_confirmation_needs_a_fresh_sign_in_if_the_provider_tells(
+    arena: Arena, provider: RunningProvider
+) -> None:
+    sign_up(arena.client, provider, arena, "hanako")
+    provider.forge(auth_time=int(time.time()) - 3600)
+    message = "the provider did not ask you to sign in again: sign out there and try again"
+    assert_problem(confirm(arena.client, provider, "hanako"), 422, message)
+    provider.forge(auth_time=int(time.time()))
+    assert confirm(arena.client, provider, "hanako").status_code == 303
+
+
+def test_confirmation_does_not_replace_a_password(client: TestClient, provider: RunningProvider) -> None:
+    link_new_person(client, provider, "Mei", "mei")
+    confirm(client, provider, "mei")
+    fields = {"name": "laptop", "scopes": "read"}
+    assert client.post("/account/tokens", data=fields, headers=SAME_ORIGIN).status_code == 403
+
+
+def test_api_tokens_of_people_without_password_work(arena: Arena, provider: RunningProvider) -> None:
+    sign_up(arena.client, provider, arena, "hanako")
+    confirm(arena.client, provider, "hanako")
+    page = arena.client.post(
+        "/account/tokens", data={"name": "x", "scopes": "submit"}, headers=SAME_ORIGIN
+    ).text
+    token = page.split('class="once"')[1].split(">")[1].split("<")[0]
+    arena.client.cookies.clear()
+    headers = {"Authorization": f"Bearer {token}"}
+    assert arena.client.get(f"{API}/me", headers=headers).json()["scopes"] == ["submit"]
+    invites = f"{API}/competitions/{arena.slug}/team/invites"
+    refusal = arena.client.post(invites, json={}, headers=headers)
+    assert (refusal.status_code, refusal.json()["code"]) == (403, "no_password")
+    body = {"old": "!", "new": PASSWORD}
+    refusal = arena.client.put(f"{API}/me/password", json=body, headers=headers)
+    assert (refusal.status_code, refusal.json()["code"]) == (403, "no_password")
+
+
+def test_password_link_removes_links_to_providers(arena: Arena, provider: RunningProvider) -> None:
+    link_new_person(arena.client, provider, "Mei", "mei")
+    arena.client.cookies.clear()
+    token = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
+    code = arena.post("/users/password-links", token=token, json={"name": "Mei"}).json()["code"]
+    assert len(list_identities()) == 1
+    post_form(arena, f"/password?code={code}", {"password": "a new password"})
+    assert list_identities() == []
+
+
+def test_oauth_provider_without_openid_connect(
+    arena: Arena, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefix = "ANONCUP_SIGN_IN__LAB__"
+    oauth_settings = {
+        f"{prefix}AUTHORIZE_URL": f"{provider.url}/oauth2/authorize",
+        f"{prefix}TOKEN_URL": f"{provider.url}/oauth2/token",
+        f"{prefix}USER_URL": f"{provider.url}/userinfo",
+        f"{prefix}SUBJECT": "sub",
+        f"{prefix}ISSUER": "https://example.org",
+    }
+    provider.configure(monkeypatch, **oauth_settings)
+    sign_up(arena.client, provider, arena, "hanako")
+    assert list_identities() == [("https://example.org", "hanako", "hanako")]
+
+
+def test_logs_contain_no_secrets(
+    arena: Arena,
+    provider: RunningProvider,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    caplog.set_level(logging.INFO)  # as in production
+    answer = provider.authorize(begin_sign_in(arena.client), "hanako")
+    provider.forge(nonce="wrong")
+    assert follow(arena.client, answer).status_code == 422
+    query = parse_qs(urlsplit(answer).query)
+    captured = capfd.readouterr()
+    own_records = [
+        record.getMessage()
+        for record in caplog.records
+        # The client of this test and its requests to the provider are not the service's.
+        if record.name != "httpx2" or "/oauth2/token" in record.getMessage()
+    ]
+    log_text = "".join(own_records) + captured.out + captured.err
+    assert "sign_in_refused" in log_text
+    for secret in (CLIENT_SECRET, query["code"][0], query["state"][0], "eyJ"):
+        assert secret not in log_text
+
+
+def test_without_providers_pages_offer_nothing(client: TestClient) -> None:
+    create_person("Mei")
+    client.post("/sign-in", data={"name": "Mei", "password": PASSWORD}, headers=SAME_ORIGIN)
+    for path in ("/sign-in", "/sign-up", "/account", "/password?code=x"):
+        text = client.get(path).text
+        assert not any(
+            word in text for word in ("/sign-in/", "identities", 'confirm"', translate("Without a password"))
+        )
+    assert client.post("/sign-in/lab", headers=SAME_ORIGIN).status_code == 404
