@@ -21,6 +21,8 @@ pytestmark = pytest.mark.full
 
 PASSWORD = "correct horse battery staple"
 PROMPT = "anoncup-test> "
+INSTALLATION = 'title="Installation"'
+"""Label of the blocks that install the command."""
 SERVICE_VARIABLES = ("DATABASE_URL", "REDIS_URL", "ANONCUP_")
 
 
@@ -94,7 +96,7 @@ def url() -> str:
 
 @pytest.fixture
 def shell(tmp_path: Path, url: str) -> Iterator[GuideShell]:
-    make = f"make -C {ROOT} -o runtime BIN={Path(sys.executable).parent}"
+    make = f"make -C {ROOT} -o runtime -o site/index.html BIN={Path(sys.executable).parent}"
     port, data = url.rpartition(":")[2], str(tmp_path)
     replacements = {
         "make demo &": f"{make} demo PORT={port} DATA={data}/demo &",
@@ -113,7 +115,7 @@ def read_guide(name: str) -> list[str]:
     return [
         block.text
         for block in list_code_blocks(ROOT / "docs" / name)
-        if block.language == "sh" and "install" not in block.labels
+        if block.language == "sh" and INSTALLATION not in block.labels
     ]
 
 

@@ -12,13 +12,14 @@ DOCUMENTS = (
     *GUIDES,
     ROOT / "CONTRIBUTING.md",
     *sorted(path for path in (ROOT / "docs").glob("*.md") if path not in GUIDES),
+    *sorted((ROOT / "docs/ja").glob("*.md")),
 )
 
 FENCED_BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED_BLOCK = re.compile(r"(?:(?<=\n\n)|\A)(?:    [^\n]+\n+)+")
 INLINE_CODE = re.compile(r"`([^`\n]+)`")
 LINK_PATTERN = re.compile(
-    r"\]\((?!https?:)(?P<path>[^)#\s]+)(?:#[^)]*)?\)|^\[\w+\]: (?!https?:)(?P<reference>\S+)$", re.MULTILINE
+    r"\]\((?!https?:|/)(?P<path>[^)#\s]+)(?:#[^)]*)?\)|^\[\w+\]: (?!https?:)(?P<reference>\S+)$", re.MULTILINE
 )
 
 
@@ -51,5 +52,5 @@ def list_command_lines(document: Path) -> list[str]:
 
 
 def list_linked_paths(document: Path) -> list[str]:
-    """Return the relative paths that a document links to."""
+    """Return the relative paths that a document links to. A path from the root is one of the service."""
     return [match["path"] or match["reference"] for match in LINK_PATTERN.finditer(document.read_text())]
