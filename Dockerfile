@@ -11,6 +11,13 @@ COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY anoncup anoncup
 RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheel .
 
+# The documentation, from the texts and from the docstrings of the library.
+FROM wheel AS documentation
+COPY app/web/site/mathematics.py app/web/site/mathematics.py
+COPY docs docs
+COPY zensical.toml .
+RUN PYTHONPATH=. zensical build --strict
+
 FROM python:3.13-slim AS installed
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 # What is copied into the images has no pip: that of this stage fills it.
@@ -24,6 +31,7 @@ RUN pip --python /opt/anoncup/bin/python install --no-deps /wheel/*.whl
 COPY app /opt/anoncup/service/app
 COPY workers /opt/anoncup/service/workers
 COPY migrations /opt/anoncup/service/migrations
+COPY --from=documentation /src/site /opt/anoncup/service/site
 RUN /opt/anoncup/bin/python -m compileall -q /opt/anoncup/service \
     && echo /opt/anoncup/service > "$(/opt/anoncup/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/anoncup-service.pth"
 

@@ -5,16 +5,25 @@ BIN := .venv/bin
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-.PHONY: demo serve test test-all test-versions coverage containers faults check format words pictures bench rush lock clean
+.PHONY: demo serve docs test test-all test-versions coverage containers faults check format words pictures bench rush lock clean
 
 # In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
 WITH_MAKE := exec $(BIN)/python -IS app/processes/child_process.py $$PPID 15 0
 
-demo: runtime
+demo: runtime site/index.html
 	@$(WITH_MAKE) $(BIN)/anoncup demo --port $(PORT) --data "$(DATA)"
 
-serve: runtime
+serve: runtime site/index.html
 	@$(WITH_MAKE) $(BIN)/anoncup serve --port $(PORT) --data "$(DATA)"
+
+# The documentation that the service shows at /docs, in ten seconds; wrong links are errors.
+docs: BUILD_OPTIONS = --strict --clean
+docs: runtime
+	$(BUILD_DOCUMENTATION)
+
+BUILD_DOCUMENTATION = @$(BIN)/zensical build $(BUILD_OPTIONS) && touch site/index.html
+site/index.html: zensical.toml $(shell find docs anoncup -name '*.md' -o -name '*.png' -o -name '*.css' -o -name '*.html' -o -name '*.py') | runtime
+	$(BUILD_DOCUMENTATION)
 
 # Before a commit: contracts, reference implementations on a few cases, one whole contest, every route.
 test: dev .venv/.warm

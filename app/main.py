@@ -56,7 +56,7 @@ from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
 from app.web import organizer, team, visitor
 from app.web.site import pages
-from app.web.visitor import reference
+from app.web.visitor import documentation, reference
 from workers import sandbox
 
 _API_PREFIX = "/api/v1"
@@ -143,6 +143,7 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
         app.include_router(router, include_in_schema=False)
     app.include_router(reference.router, prefix=_API_PREFIX, include_in_schema=False)
     app.mount("/static", pages.static_files)
+    app.mount("/docs", documentation.files)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route(
         "/readyz",

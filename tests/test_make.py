@@ -24,7 +24,8 @@ OWN_VARIABLES = ("DATABASE_URL", "REDIS_URL", "ANONCUP_")
 def run_make(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
     """Run a target of the Makefile until it is ready. Yield its process and all descendants."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(OWN_VARIABLES)}
-    command = ["make", "-o", "runtime", f"BIN={Path(sys.executable).parent}", *arguments]
+    unchanged = ("-o", "runtime", "-o", "site/index.html")
+    command = ["make", *unchanged, f"BIN={Path(sys.executable).parent}", *arguments]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert any(line.startswith("ready: ") for line in process.stdout)

@@ -14,13 +14,14 @@ DOCUMENTS = (
     *GUIDES,
     ROOT / "CONTRIBUTING.md",
     *sorted(path for path in (ROOT / "docs").glob("*.md") if path not in GUIDES),
+    *sorted((ROOT / "docs/ja").glob("*.md")),
 )
 
 FENCED_BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED_BLOCK = re.compile(r"(?:(?<=\n\n)|\A)(?:    [^\n]+\n+)+")
 INLINE_CODE = re.compile(r"`([^`\n]+)`")
 LINK_PATTERN = re.compile(
-    r"\]\((?!https?:)(?P<path>[^)#\s]+)(?:#[^)]*)?\)|^\[\w+\]: (?!https?:)(?P<reference>\S+)$", re.MULTILINE
+    r"\]\((?!https?:|/)(?P<path>[^)#\s]+)(?:#[^)]*)?\)|^\[\w+\]: (?!https?:)(?P<reference>\S+)$", re.MULTILINE
 )
 PROGRAM_LANGUAGES = {"sh", "python"}
 INSTALLS = "installs from a package index; tests/test_library.py installs the wheel"
@@ -114,5 +115,5 @@ def list_command_lines(document: Path) -> list[str]:
 
 
 def list_linked_paths(document: Path) -> list[str]:
-    """Return the relative paths that a document links to."""
+    """Return the relative paths that a document links to. A path from the root is one of the service."""
     return [match["path"] or match["reference"] for match in LINK_PATTERN.finditer(document.read_text())]

@@ -11,8 +11,8 @@ from starlette.types import Scope
 
 from app.http.compression import accepts_gzip, weaken_etag
 
-_COMPRESSIBLE_SUFFIXES = (".css", ".js", ".svg", ".txt")
-_MAX_CACHED_FILES = 64
+_COMPRESSIBLE_SUFFIXES = (".css", ".html", ".js", ".json", ".svg", ".txt")
+_MAX_CACHED_FILES = 128
 
 
 class GzipStaticFiles(StaticFiles):

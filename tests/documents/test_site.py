@@ -1,0 +1,174 @@
+"""The documentation site builds without warnings, is complete, and can be searched in both languages."""
+
+import html
+import inspect
+import json
+import re
+import threading
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, sync_playwright
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Mount
+
+import anoncup
+from app.config import Settings
+from app.http.middleware import SecurityHeadersMiddleware
+from app.web.site.pages import static_files
+from app.web.visitor.documentation import DocumentationFiles
+from tests.support import measures_page
+from tests.support.browser import CHROMIUM, CHROMIUM_OPTIONS
+from tests.support.documentation_site import build_site, list_pages, read_text
+from tests.support.markdown_blocks import FENCED_BLOCK, ROOT
+from tests.support.wait import poll_until
+from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
+
+CONFIGURATION = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]
+SEARCHES = {"en": ("threshold", "Which threshold"), "ja": ("しきい値", "コンテストを開催する")}
+"""What a reader types in each language, and the title of a page that is among the results."""
+PAGES = ("", "take-part/", "measures/", "library/", "architecture/", "ja/", "ja/take-part/", "ja/measures/")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, output = build_site(tmp_path_factory.mktemp("documentation"))
+    assert "No issues found" in output
+    return folder
+
+
+def iter_navigation(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        else:
+            (value,) = entry.values()
+            yield from iter_navigation(value) if isinstance(value, list) else [value]
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    assert sorted(iter_navigation(CONFIGURATION["nav"])) == sorted(list_pages())
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_pages_of_measures_equal_the_registries(language: str) -> None:
+    page = measures_page.PATHS[language].read_text(encoding="utf-8")
+    assert page == measures_page.render_page(language), "run python -m tests.support.measures_page"
+
+
+@pytest.mark.full
+def test_site_has_every_page_without_leftovers_of_markdown(site: Path) -> None:
+    for path in list_pages():
+        name = re.sub(r"(^|/)index$", r"\1", path.removesuffix(".md"))
+        text = read_text(site / name / "index.html")
+        assert "```" not in text, path
+        assert "::: " not in text, path
+
+
+@pytest.mark.parametrize("document", sorted((ROOT / "docs/ja").glob("*.md")), ids=lambda path: path.name)
+def test_japanese_sentences_stay_on_one_line(document: Path) -> None:
+    """A browser would show the end of a line as a space."""
+    text = FENCED_BLOCK.sub("", document.read_text(encoding="utf-8"))
+    assert re.findall(r"[ぁ-んァ-ヶ一-龠。、）]\n *[ぁ-んァ-ヶ一-龠（「\[*`].*", text) == []
+
+
+@pytest.mark.full
+def test_pages_load_nothing_from_other_servers(site: Path) -> None:
+    pattern = re.compile(r'<(?:script|link|img|iframe|source)[^>]+(?:src|href)="((?:https?:)?//[^"]+)"')
+    assert [url for page in site.rglob("*.html") for url in pattern.findall(page.read_text())] == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", anoncup.__all__)
+def test_reference_has_every_public_name_with_its_docstring(site: Path, name: str) -> None:
+    page = (site / "library/index.html").read_text(encoding="utf-8")
+    section = page.partition(f'id="anoncup.{name}"')[2].partition('id="anoncup.')[0]
+    assert section
+    value = getattr(anoncup, name)
+    if inspect.isroutine(value):
+        first_line, *_ = (inspect.getdoc(value) or "").splitlines()
+        words = re.findall(r"\w+", html.unescape(re.sub(r"<[^>]+>", "", section)))
+        assert " ".join(re.findall(r"\w+", first_line)) in " ".join(words)
+
+
+@pytest.mark.full
+def test_formulas_are_mathml(site: Path) -> None:
+    for page in ("measures", "ja/measures"):
+        markdown = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+        html_page = (site / page / "index.html").read_text(encoding="utf-8")
+        assert html_page.count("<math ") == markdown.count("```math") > 30
+
+
+@pytest.mark.full
+def test_search_index_has_words_of_both_languages(site: Path) -> None:
+    index = json.loads((site / "search.json").read_text(encoding="utf-8"))
+    assert index["config"]["lang"] == ["ja"]  # only then does the search divide Japanese into words
+    texts = {item["location"]: item["text"] for item in index["items"]}
+    assert any("threshold" in text for location, text in texts.items() if not location.startswith("ja/"))
+    assert any("しきい値" in text for location, text in texts.items() if location.startswith("ja/"))
+
+
+@pytest.mark.full
+def test_pages_are_in_the_language_of_their_folder(site: Path) -> None:
+    for page in site.rglob("index.html"):
+        language = "ja" if page.relative_to(site).as_posix().startswith("ja/") else "en"
+        assert f'<html lang="{language}"' in page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """The address of a server with the site and the headers of the service."""
+    app = Starlette(
+        routes=[Mount("/docs", DocumentationFiles(site)), Mount("/static", static_files)],
+        middleware=[Middleware(SecurityHeadersMiddleware, settings=Settings())],
+    )
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    assert poll_until(lambda: server.started)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("this test needs a chromium, chromium-browser or google-chrome on the PATH")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
+        yield started
+        started.close()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desk", "phone"])
+def test_pages_keep_the_policy_and_are_accessible(
+    address: str, browser: Browser, size: dict[str, int]
+) -> None:
+    with inspect_pages(browser, address, session=None, language="en", size=size) as inspector:
+        faults = {}
+        for path in PAGES:
+            assert inspector.go(f"/docs/{path}") == 200
+            faults[path] = inspector.collect_faults()
+    assert faults == {path: [] for path in PAGES}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_reader_finds_a_page_by_typing_a_word(address: str, browser: Browser, language: str) -> None:
+    query, title = SEARCHES[language]
+    with inspect_pages(browser, address, session=None, language=language, size=DESKTOP) as inspector:
+        inspector.go("/docs/" if language == "en" else "/docs/ja/")
+        page = inspector.page
+        page.locator(".md-search__button").click()
+        page.get_by_role("combobox").fill(query)
+        page.get_by_role("option").filter(has_text=title).first.click()
+        page.wait_for_url(re.compile(r"/docs/(threshold|ja/organize)/"))
+        assert page.locator("h1").first.inner_text().startswith(title)
+        assert inspector.collect_faults() == []
