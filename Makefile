@@ -5,7 +5,7 @@ BIN := .venv/bin
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-.PHONY: demo serve docs test test-all test-versions coverage containers faults check format words pictures bench rush lock clean
+.PHONY: demo serve docs test test-all test-versions coverage containers faults check format words pictures bench rush lock sbom clean
 
 # In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
 WITH_MAKE := exec $(BIN)/python -IS app/processes/child_process.py $$PPID 15 0
@@ -103,6 +103,15 @@ lock: dev
 	$(COMPILE) --extra service --extra telemetry -c requirements.lock pyproject.toml -o requirements-server.lock
 	$(COMPILE) -c requirements.lock --group build -o requirements-build.lock
 	$(COMPILE) --extra service --extra telemetry --extra embedded --extra dev -c requirements.lock -c requirements-build.lock pyproject.toml -o requirements-dev.lock
+
+# What the service installs, as CycloneDX with licences, and a table of the licences.
+sbom: dev
+	@$(BIN)/uv venv -q --clear dist/service
+	@$(BIN)/uv pip sync -q --python dist/service/bin/python --require-hashes requirements-server.lock
+	@$(BIN)/uvx -q --from cyclonedx-bom==7.5.0 cyclonedx-py environment --output-reproducible \
+	  --pyproject pyproject.toml -o dist/sbom.json dist/service/bin/python
+	@$(BIN)/python -m tests.support.licences > dist/licences.md
+	@echo dist/sbom.json dist/licences.md
 
 .PHONY: runtime dev
 runtime:

@@ -1,7 +1,8 @@
 """Measures, attackers and anonymization methods of the contests, for notebooks and programs.
 
-``score``, ``attack``, ``guess``, ``anonymize`` and ``compare`` take tables or files and return results that
-print as tables: ``anoncup.score("original.csv", released, secret, competition="competition.toml")``.
+``score``, ``attack``, ``guess``, ``anonymize``, ``compare`` and ``advise`` take tables or files and return
+results that print as tables:
+``anoncup.score("original.csv", released, secret, competition="competition.toml")``.
 
 ``TRACKS`` contains the parts by track, such as ``TRACKS["microdata"]``. The steps are the same in all tracks:
 
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anoncup.competition.parser import parse_competition as parse_competition
     from anoncup.competition.templates import template as template
+    from anoncup.dataframes import advise as advise
     from anoncup.dataframes import anonymize as anonymize
     from anoncup.dataframes import attack as attack
     from anoncup.dataframes import compare as compare
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from anoncup.evaluation.fingerprint import fingerprint as fingerprint
     from anoncup.evaluation.scales import scales as scales
     from anoncup.excessive.certified_bounds import certified_bounds as certified_bounds
-    from anoncup.excessive.threshold_advisor import advise as advise
     from anoncup.plugins import TRACKS as TRACKS
     from anoncup.rules.model import Rules as Rules
     from anoncup.rules.settings import AttackerSettings as AttackerSettings
@@ -81,7 +82,7 @@ _IMPORT_PATHS = {
     "TransactionTables": "anoncup.tracks.transactions.tables.TransactionTables",
     "UTILITIES": "anoncup.tracks.microdata.registry.UTILITIES",
     "Verdict": "anoncup.evaluation.evaluate.Verdict",
-    "advise": "anoncup.excessive.threshold_advisor.advise",
+    "advise": "anoncup.dataframes.advise",
     "best_clusters": "anoncup.tracks.transactions.cluster_planning.best_clusters",
     "build_release": "anoncup.tracks.microdata.release.build_release",
     "build_target": "anoncup.tracks.microdata.release.build_target",

@@ -1,10 +1,10 @@
-"""Score, attack, anonymize and compare releases that are tables in memory or files.
+"""Score, attack, anonymize and compare tables in memory or files, and advise on their threshold.
 
 Results equal those of the commands and of a service: tables are written as CSV and parsed in the same way. So
 that cells stay as they are in a file, read it with ``pandas.read_csv(path, dtype=str)``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
@@ -17,8 +17,17 @@ from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput
 from anoncup.evaluation.attacks import predict, rate_attack, write_guesses
 from anoncup.evaluation.evaluate import evaluate
+from anoncup.excessive import SIMULATED_PERMUTATIONS
+from anoncup.excessive.question import AdviceQuestion, answer
 from anoncup.plugins import TRACKS
-from anoncup.result_tables import AnonymizedTables, AttackRates, Comparison, Score, read_text_table
+from anoncup.result_tables import (
+    AdvisedThreshold,
+    AnonymizedTables,
+    AttackRates,
+    Comparison,
+    Score,
+    read_text_table,
+)
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.model import AnyTrack, TeamData
@@ -103,6 +112,29 @@ def compare(
     contest = _load_contest(original, competition)
     scores = {name: _score(contest, *release) for name, release in releases.items()}
     return Comparison(dict(sorted(scores.items(), key=lambda entry: entry[1].overall)))
+
+
+def advise(
+    original: Tables,
+    *,
+    competition: Competition,
+    groups: Sequence[str] | None = None,
+    distance: str | None = None,
+    bits: int = 50,
+    draws: int = SIMULATED_PERMUTATIONS,
+    seconds: float = 0.0,
+) -> AdvisedThreshold:
+    """Advise on the threshold of the rule against excessive anonymization, as a service does.
+
+    ``groups``: columns whose values a cheat keeps, so that it permutes individuals with equal values only
+    (default: those of the cross-tables). ``distance``: its name (default: that of the competition).
+    ``bits``: a cheat passes with a probability of at most 2^-``bits``. ``draws``: number of permutations of
+    each type to simulate. ``seconds``: time to spend on making more of the bounds exact.
+    Raises InvalidInput for an unknown column or distance.
+    """
+    contest = _load_contest(original, competition)
+    question = AdviceQuestion(groups, distance, bits, draws, seconds)
+    return AdvisedThreshold(answer(question, contest.rules, contest.original))
 
 
 def _score(contest: _Contest, released: Tables, secret: Secret) -> Score:

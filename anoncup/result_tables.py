@@ -14,11 +14,14 @@ from anoncup.tracks.outcomes import Rate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from anoncup.excessive.evidence import ThresholdErrors
+    from anoncup.excessive.threshold_advisor import ThresholdAdvice
+
 
 class ResultTable(ABC):
     """A result that prints as ``table``, in terminals and in notebooks."""
 
-    plotted_columns: ClassVar[tuple[str, ...]]
+    plotted_columns: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
@@ -129,6 +132,52 @@ class Comparison(ResultTable):
             for name, score in self.scores.items()
         }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("release")
+
+
+@dataclass(frozen=True, repr=False)
+class AdvisedThreshold(ResultTable):
+    """Advice on a threshold, with the errors of both kinds at round thresholds."""
+
+    advice: "ThresholdAdvice"
+
+    @property
+    def threshold(self) -> float | None:
+        """The recommended threshold; None if none can be recommended."""
+        return self.advice.evidence.threshold if self.advice.evidence else None
+
+    @property
+    def heading(self) -> str:
+        recommended = "none" if self.threshold is None else f"{self.threshold:g}"
+        guaranteed = "none" if self.advice.threshold is None else f"{self.advice.threshold:g}"
+        return f"recommended threshold: {recommended}; guaranteed to reject cheats: {guaranteed}"
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The share of sample releases that are rejected and of each kind of cheat that passes."""
+        rows = {entry.threshold: self._list_shares(entry) for entry in self._errors}
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("threshold")
+
+    @property
+    def _errors(self) -> "tuple[ThresholdErrors, ...]":
+        return self.advice.evidence.errors if self.advice.evidence else ()
+
+    def _list_shares(self, entry: "ThresholdErrors") -> dict[str, float]:
+        evidence = self.advice.evidence
+        honest = sum(release.mean is not None for release in evidence.honest) if evidence else 0
+        mixtures = len(evidence.mixtures) if evidence else 0
+        return {
+            "honest rejected": entry.rejected / max(honest, 1),
+            "mixtures pass": entry.mixed / max(mixtures, 1),
+            **{f"{kind} passes": share for kind, share in entry.passing.items()},
+        }
+
+    def plot(self) -> "Axes":
+        """Draw the shares by threshold with matplotlib, a line for each, and return the axes."""
+        axes: Axes = self.table.plot(marker=".", ylabel="share", ylim=(-0.05, 1.05))
+        if self.threshold is not None:
+            axes.axvline(self.threshold, color="black", linestyle=":", label="recommended")
+            axes.legend()
+        return axes
 
 
 @dataclass(frozen=True, slots=True, repr=False)

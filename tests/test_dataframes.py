@@ -1,5 +1,6 @@
 """The functions for notebooks give the numbers of ``evaluate``, from tables, arrays and files."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,11 @@ import pandas as pd
 import pytest
 
 import anoncup
-from anoncup import TRACKS
+from anoncup import TRACKS, schemas
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.result_tables import read_text_table
 from anoncup.tables.csv_text import write_csv
+from tests.support.shell_commands import run_program
 
 ROWS = 40
 
@@ -157,6 +159,38 @@ def test_results_are_drawn_with_matplotlib(original: pd.DataFrame, competition: 
     for drawn, count in ((result, len(result.table)), (rates, 2 * len(rates.table))):
         assert len(drawn.plot().patches) == count
     pyplot.close("all")
+
+
+def test_advice_equals_that_of_the_command(original: pd.DataFrame, competition: str, tmp_path: Path) -> None:
+    result = anoncup.advise(original, competition=competition, groups=("SetaiKubun",), draws=20)
+    (tmp_path / "competition.toml").write_text(competition, "utf-8")
+    (tmp_path / "original.csv").write_bytes(write_csv(original))
+    contest = ("--competition", "competition.toml", "--original", "original.csv")
+    options = ("--groups", "SetaiKubun", "--draws", "20", "--json")
+    advice = json.loads(run_program("threshold", *contest, *options, cwd=tmp_path).stdout)
+    assert schemas.parse_advice(result.advice.to_json()).model_dump(mode="json") == advice
+    assert result.threshold == advice["evidence"]["threshold"]
+
+
+def test_advice_has_the_errors_at_each_threshold(original: pd.DataFrame, competition: str) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    result = anoncup.advise(original, competition=competition, groups=("SetaiKubun",), draws=20)
+    honest = result.table["honest rejected"]
+    assert honest.iloc[0] > honest.iloc[-1] == 0
+    assert result.table["mixtures pass"].iloc[-1] == 1
+    assert honest.is_monotonic_decreasing
+    assert result.table["shift passes"].is_monotonic_increasing
+    assert str(result).startswith(f"recommended threshold: {result.threshold:g}; guaranteed")
+    assert len(result.plot().lines) == len(result.table.columns) + 1
+    pyplot.close("all")
+
+
+def test_advice_names_groups_and_distances(original: pd.DataFrame, competition: str) -> None:
+    with pytest.raises(InvalidInput, match=r"group columns are .*SetaiKubun"):
+        anoncup.advise(original, competition=competition, groups=["nothing"])
+    with pytest.raises(InvalidInput, match=r"distances of the microdata track: .*gower"):
+        anoncup.advise(original, competition=competition, distance="miles")
 
 
 def test_errors_name_row_and_choices(original: pd.DataFrame, competition: str) -> None:

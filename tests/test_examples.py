@@ -77,7 +77,7 @@ def test_notebook_has_no_outputs_and_imports_only_anoncup(name: str) -> None:
         ("first_submission.ipynb", 0),
         ("methods.ipynb", 1),
         ("attack_a_target.ipynb", 2),
-        ("threshold.ipynb", 0),
+        ("threshold.ipynb", 1),
     ],
 )
 def test_notebook_runs_without_warnings(name: str, figures: int, tmp_path: Path) -> None:

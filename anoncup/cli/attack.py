@@ -128,21 +128,17 @@ def _write_guesses(
     """Write a guess file for each attacker that can make a guess, one per question if there are several."""
     import numpy as np
 
-    from anoncup.evaluation.attacks import get_answers_by_question, select_questions
+    from anoncup.evaluation.attacks import write_answer
 
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     has_several_questions = len(contest.track.select_questions(contest.rules)) > 1
     for name, answer in answers.items():
-        attacker = contest.track.attackers[name]
-        for question in select_questions(attacker, contest.track, contest.rules).values():
-            guess = question.resolve_guess(
-                get_answers_by_question(attacker, answer)[question.name], np.random.default_rng(seed)
-            )
-            if guess is not None:
-                file_name = f"{name}.{question.name}.csv" if has_several_questions else f"{name}.csv"
-                paths.append(folder / file_name)
-                paths[-1].write_bytes(question.write(guess))
+        attacker, rng = contest.track.attackers[name], np.random.default_rng(seed)
+        guesses = write_answer(attacker, answer, track=contest.track, rules=contest.rules, rng=rng)
+        for question, content in guesses.items():
+            paths.append(folder / (f"{name}.{question}.csv" if has_several_questions else f"{name}.csv"))
+            paths[-1].write_bytes(content)
     return paths
 
 

@@ -2,8 +2,11 @@
 
 import json
 import os
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import typer
 
 from anoncup.errors import InvalidInput
 
@@ -17,10 +20,15 @@ class Credentials:
 
 
 def _locate_file() -> Path:
-    """Return ``$XDG_CONFIG_HOME/anoncup/credentials.json``; a relative XDG_CONFIG_HOME is ignored."""
+    """Return the path in the user's folder for settings; a relative XDG_CONFIG_HOME is ignored."""
     configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    folder = configured if configured.is_absolute() else Path.home() / ".config"
-    return folder / "anoncup" / "credentials.json"
+    if configured.is_absolute():
+        folder = configured / "anoncup"
+    elif sys.platform in {"darwin", "win32"}:
+        folder = Path(typer.get_app_dir("anoncup"))
+    else:
+        folder = Path.home() / ".config" / "anoncup"
+    return folder / "credentials.json"
 
 
 def load_file() -> Credentials | None:

@@ -36,6 +36,7 @@ def run(command: Callable[[], object]) -> None:
         if getattr(sys, name) is None:  # closed by the parent process
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # open until the process exits
     _buffer_output()
+    _set_encodings()
     try:
         status = _run_command(command)
         sys.stdout.flush()
@@ -57,6 +58,19 @@ def _buffer_output() -> None:
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         descriptor, encoding, errors = sys.stdout.fileno(), sys.stdout.encoding, sys.stdout.errors
         sys.stdout = open(descriptor, "w", buffering=1, encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115
+
+
+def _set_encodings() -> None:
+    """Write files and pipes as UTF-8. Terminals show a replacement for characters that they do not have.
+
+    Windows would write them in the encoding of its region, which other commands do not expect.
+    PYTHONIOENCODING takes precedence.
+    """
+    for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
+            if not stream.isatty() and "PYTHONIOENCODING" not in os.environ:
+                stream.reconfigure(encoding="utf-8", newline="\n")
+            stream.reconfigure(errors=errors)
 
 
 def _run_command(command: Callable[[], object]) -> int:

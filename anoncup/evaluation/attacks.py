@@ -37,10 +37,16 @@ def get_answers_by_question(attacker: AnyAttacker, answer: object) -> Mapping[st
 def write_guesses(
     attacker: AnyAttacker, target: object, *, track: AnyTrack, rules: Rules, rng: "Generator"
 ) -> dict[str, bytes]:
-    """Return an attacker's guess files by question. Answers that do not lead to a guess are left out."""
-    answers = get_answers_by_question(
-        attacker, attacker.attack(target, **rules.attacker_settings(attacker.name).parameters)
-    )
+    """Attack a target and return the guess files by question."""
+    attacker_answer = predict(attacker, target, track=track, rules=rules)
+    return write_answer(attacker, attacker_answer, track=track, rules=rules, rng=rng)
+
+
+def write_answer(
+    attacker: AnyAttacker, attacker_answer: object, *, track: AnyTrack, rules: Rules, rng: "Generator"
+) -> dict[str, bytes]:
+    """Return guess files by question for an attacker's answer. Parts that lead to no guess are left out."""
+    answers = get_answers_by_question(attacker, attacker_answer)
     questions = select_questions(attacker, track, rules)
     guesses = {name: question.resolve_guess(answers[name], rng) for name, question in questions.items()}
     return {name: questions[name].write(guess) for name, guess in guesses.items() if guess is not None}

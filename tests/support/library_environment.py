@@ -81,7 +81,6 @@ def run_python(
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=600,
     )
     assert completed.returncode == 0, completed.stdout + completed.stderr
     return completed.stdout
