@@ -51,7 +51,7 @@ def migrate(database_url: str, revision: str = "head") -> None:
 def migrate_on(connection: Connection, revision: str) -> None:
     """Migrate within the connection's transaction, so that it can be rolled back."""
     lock_schema(connection)
-    _require_known_revision(connection)
+    require_known_revision(connection)
     config = build_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
@@ -59,14 +59,16 @@ def migrate_on(connection: Connection, revision: str) -> None:
         role_grants.apply_privileges(connection)
 
 
-def _require_known_revision(connection: Connection) -> None:
-    """Raise Conflict if the database has an unknown revision: a later or a removed one."""
+def require_known_revision(connection: Connection) -> str | None:
+    """Return the database's revision. Raise Conflict if it is unknown: a later or a removed one."""
     current_revision = MigrationContext.configure(connection).get_current_revision()
     if current_revision is not None and current_revision not in list_revisions():
         raise Conflict(
-            "the database is of revision {at}, which this version of anoncup does not know",
+            "the database is of revision {at}, which this version of anoncup does not know: "
+            "install the version that made it, or restore the backup from before the upgrade",
             at=current_revision,
         )
+    return current_revision
 
 
 def lock_schema(connection: Connection) -> None:

@@ -377,6 +377,11 @@ def queue(slug: Slug, as_json: AsJson = False) -> None:
         print_entries(status.workers or [], columns, as_json=False, empty_text="no worker has answered")
 
 
+def _require_new_file(path: Path, *, force: bool) -> None:
+    if path.exists() and not force:
+        raise InvalidInput("{into} exists already; --replace overwrites it", code="files", into=str(path))
+
+
 @app.command()
 def export(
     slug: Slug,
@@ -384,10 +389,25 @@ def export(
     force: Annotated[bool, typer.Option("--replace", help="replace an existing file")] = False,
 ) -> None:
     """Download everything about the competition that an organizer may have, as one archive."""
-    if into.exists() and not force:
-        raise InvalidInput("{into} exists already; --replace overwrites it", code="files", into=str(into))
+    _require_new_file(into, force=force)
     with connect() as client, transfer_bar(into.name) as progress:
         digest = client.download_export(slug, into, progress=progress)
+    print(f"{into}  SHA-256 {digest}")
+
+
+@app.command()
+def archive(
+    slug: Slug,
+    into: Annotated[Path, typer.Option(help="the file to write, such as archive.zip")],
+    license_id: Annotated[
+        str | None, typer.Option("--license", help="licence of the data, such as CC-BY-4.0")
+    ] = None,
+    force: Annotated[bool, typer.Option("--replace", help="replace an existing file")] = False,
+) -> None:
+    """Download data and results for publication, after the reveal, with metadata for Zenodo."""
+    _require_new_file(into, force=force)
+    with connect() as client, transfer_bar(into.name) as progress:
+        digest = client.download_archive(slug, into, license_id=license_id, progress=progress)
     print(f"{into}  SHA-256 {digest}")
 
 

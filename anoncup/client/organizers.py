@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
+from urllib.parse import urlencode
 
 from anoncup import schemas
 from anoncup.client.transport import (
@@ -165,6 +166,18 @@ class OrganizerApi(Transport):
     ) -> str:
         """Download everything an organizer may have as one archive; return its SHA-256."""
         return self.download(competition_path(slug, "export.zip"), destination, progress=progress)
+
+    def download_archive(
+        self,
+        slug: str,
+        destination: Path,
+        *,
+        license_id: str | None = None,
+        progress: TransferProgress = ignore_progress,
+    ) -> str:
+        """Download data and results for publication as one archive; return its SHA-256."""
+        query = f"?{urlencode({'license': license_id})}" if license_id else ""
+        return self.download(competition_path(slug, "archive.zip") + query, destination, progress=progress)
 
     def start_rescore(self, slug: str, toml: bytes) -> schemas.RescoreSummary:
         """Score all submissions by another competition file; nothing else changes until it is applied."""

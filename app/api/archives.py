@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import astuple
 from importlib.metadata import version
 from threading import Lock
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from anoncup.errors import NotFound
@@ -18,7 +19,7 @@ from app.http.board_cache import parse_known_etags
 from app.http.disk_cache import DiskCache
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
-from app.services.organizing import exports
+from app.services.organizing import exports, result_archive
 from app.services.originals import kits
 from app.services.originals.kit_readme import ServiceInfo
 from app.services.originals.kits import Kit
@@ -68,6 +69,25 @@ def export(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
     """Return everything except the secrets: rules, releases, guesses, evaluations, boards, audit log."""
     archive = build_zip(_iter_export_files(principal, slug))
     return build_download(archive, name=f"{slug}-export.zip")
+
+
+@router.get(
+    "/archive.zip",
+    response_class=StreamingResponse,
+    responses=build_raw_response(ZIP)
+    | build_error_responses(*ORGANIZER_ERRORS, "no_targets_yet", "not_revealed_yet", *STORED_FILE_ERRORS),
+)
+def download_archive(
+    slug: str,
+    principal: CurrentPrincipal,
+    license_id: Annotated[
+        result_archive.License | None, Query(alias="license", description="licence of the data, by SPDX")
+    ] = None,
+) -> StreamingResponse:
+    """Return data and results for publication, once the secrets are revealed, with metadata for Zenodo."""
+    with transaction() as session:
+        archive = result_archive.load(session, principal, slug, license_id)
+    return build_download(build_zip(archive.iter_files()), name=f"{slug}-archive.zip")
 
 
 def _iter_export_files(principal: Principal, slug: str) -> Iterator[tuple[str, Content]]:

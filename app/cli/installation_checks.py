@@ -9,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from alembic.runtime.migration import MigrationContext
 from redis import Redis
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
@@ -26,7 +25,7 @@ from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs.store_check import check_store
 from app.services.jobs.worker_reports import list_workers
 from app.web.site.raster import can_draw, has_fonts
-from migrations.run import build_unreachable_error, find_newest_revision
+from migrations.run import build_unreachable_error, find_newest_revision, require_known_revision
 from workers import sandbox
 
 SubjectT = TypeVar("SubjectT")
@@ -157,7 +156,7 @@ def _check_database(services: EmbeddedServices) -> str:
             server_version = connection.scalar(text("SHOW server_version"))
             now: datetime = connection.scalars(text("SELECT clock_timestamp()")).one()
             difference_s = abs((datetime.now(UTC) - now).total_seconds())
-            revision = MigrationContext.configure(connection).get_current_revision()
+            revision = require_known_revision(connection)
     except OperationalError as error:
         raise build_unreachable_error(error) from error
     finally:

@@ -315,6 +315,22 @@ def test_export_is_written_to_a_new_file(anoncup: CommandRunner, contest: Contes
     assert [path.name for path in folder.iterdir()] == ["e.zip"]
 
 
+def test_archive_of_results_is_written_after_the_reveal(
+    anoncup: CommandRunner, contest: Contest, folder: Path
+) -> None:
+    arguments = ("organize", "archive", "small", "--into", "a.zip", "--license", "CC0-1.0")
+    early = anoncup(*arguments)
+    assert early.status == 2
+    assert not list(folder.iterdir())
+    contest.publish_targets("red", "green")
+    contest.close_attacks()
+    result = anoncup(*arguments)
+    assert (result.status, result.stderr) == (0, "")
+    with zipfile.ZipFile(folder / "a.zip") as packed:
+        assert b"CC0-1.0" in packed.read("CITATION.cff")
+    assert anoncup(*arguments).status == 2
+
+
 def test_baseline_appears_on_the_board(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
     table, secret = build_noisy_release(99, contest.arena.table)
     (folder / "y.csv").write_bytes(table)

@@ -1,0 +1,190 @@
+"""The results of a contest as an open data set, with metadata for Zenodo, after the reveal.
+
+It contains what everybody may read by then. Teams are named, people are not.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from jinja2 import Environment, StrictUndefined, Template
+from pydantic import BaseModel
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Guess, Round, State, Submission, Target
+from app.db.now import read_clock
+from app.services.accounts.principal import Principal
+from app.services.attacks import targets
+from app.services.boards import anonymization, matrix, reidentification
+from app.services.boards.spreadsheet import render_csv
+from app.services.contests import competitions, visibility
+from app.services.contests.contest import Contest
+from app.services.contests.visibility import BoardAccess, Viewer
+from app.services.submissions import uploads
+from app.storage import compute_digest, get_store
+
+License = Literal[
+    "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-SA-4.0", "CC0-1.0", "ODbL-1.0", "ODC-By-1.0", "PDDL-1.0"
+]
+"""SPDX identifiers of licences for data, in the spelling of CITATION.cff."""
+
+_KEYWORDS = ["anonymization", "re-identification", "privacy", "data anonymization contest"]
+_TARGET_COLUMNS = ("target", "team", "rows", "commitment", "salt", "sha256 of the secret")
+
+
+@dataclass(frozen=True, slots=True)
+class ResultArchive:
+    """The generated files by name, and the SHA-256 of the stored ones by name."""
+
+    texts: dict[str, bytes]
+    digests: dict[str, str]
+
+    def iter_files(self) -> Iterator[tuple[str, bytes | Iterable[bytes]]]:
+        """Yield the names and contents of all files, the checksums first; needs no session."""
+        yield "SHA256SUMS", self._render_checksums().encode()
+        yield from sorted(self.texts.items())
+        for name, digest in sorted(self.digests.items()):
+            yield name, get_store().read_chunks(digest)
+
+    def _render_checksums(self) -> str:
+        """Return the SHA-256 of every file in the format of ``sha256sum --check``."""
+        digests = self.digests | {name: compute_digest(content) for name, content in self.texts.items()}
+        return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
+
+
+def load(session: Session, principal: Principal, slug: str, license_id: License | None) -> ResultArchive:
+    """Load the archive for an organizer; raises NotFound before the reveal."""
+    session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+    contest = competitions.find_for_organizer(session, principal, slug)
+    revealed = [
+        target
+        for target in targets.list_revealed(session, principal, slug)
+        if not targets.is_withdrawn(target)
+    ]
+    boards = _build_boards(session, contest)
+    values = _collect_facts(session, contest, revealed, license_id)
+    texts = {
+        ".zenodo.json": _format_json(_build_zenodo_metadata(values)),
+        "CITATION.cff": _format_citation(values),
+        "DATASHEET.md": _load_template("datasheet.md.jinja").render(values),
+        "README.md": _load_template("result_readme.md.jinja").render(values),
+        "competition.toml": competitions.build_published_file(contest.round),
+        "targets.csv": _format_targets(revealed),
+        **{f"boards/{name}.csv": csv for name, (_, csv) in boards.items()},
+        **{f"boards/{name}.json": board.model_dump_json() for name, (board, _) in boards.items()},
+    }
+    return ResultArchive(
+        {name: text.encode() for name, text in texts.items()}, _list_stored_files(contest.round, revealed)
+    )
+
+
+def _list_stored_files(round_: Round, revealed: Sequence[Target]) -> dict[str, str]:
+    """Return the SHA-256 of the original data, the releases and their secrets, by name in the archive."""
+    files = {f"original/{name}.csv": digest for name, digest in uploads.list_original_digests(round_)}
+    for target in revealed:
+        for name, digest in (target.files or {}).items():
+            files[f"releases/{target.name}/{name}.csv"] = digest
+        if target.opening is not None:  # for the type checker: the reveal waits until all have one
+            files[f"secrets/{target.name}.csv"] = target.opening.secret
+    return files
+
+
+def _build_boards(session: Session, contest: Contest) -> dict[str, tuple[BaseModel, str]]:
+    """Return each board as a visitor sees it after the reveal, and its CSV."""
+    access = BoardAccess(contest, visibility.compute_scope(contest, Viewer(), read_clock(session)))
+    releases = anonymization.build_board(session, access)
+    attacks = reidentification.build_board(session, access)
+    trials = matrix.build_matrix(session, access)
+    return {
+        "anonymization": (releases, anonymization.render_csv(releases)),
+        "reidentification": (attacks, reidentification.render_csv(attacks)),
+        "matrix": (trials, matrix.render_csv(trials)),
+    }
+
+
+def _format_targets(revealed: Sequence[Target]) -> str:
+    rows = (
+        (
+            target.name,
+            target.submission.team.name,
+            target.rows,
+            target.submission.secret.commitment,
+            target.opening and target.opening.salt.hex(),
+            target.opening and target.opening.secret,
+        )
+        for target in revealed
+    )
+    return render_csv(_TARGET_COLUMNS, rows)
+
+
+def _collect_facts(
+    session: Session, contest: Contest, revealed: Sequence[Target], license_id: License | None
+) -> dict[str, Any]:
+    """Return the values of the templates."""
+    rules, round_id = contest.rules, contest.round.id
+    title = rules.title.get("en") or next(iter(rules.title.values()), rules.slug)
+    scored = select(func.count()).where(
+        Submission.round_id == round_id, Submission.evaluation.has(state=State.SCORED)
+    )
+    return {
+        "title": f"{title}: data and results",
+        "organizers": f"Organizers of {title}",
+        "license": license_id,
+        "rules": rules,
+        "round": contest.round,
+        "originals": [name for name, _ in uploads.list_original_digests(contest.round)],
+        "teams": sorted({target.submission.team.name for target in revealed}),
+        "targets": revealed,
+        "scored_count": session.scalar(scored),
+        "guess_count": session.scalar(select(func.count()).where(Guess.round_id == round_id)),
+    }
+
+
+def _build_summary(values: dict[str, Any]) -> str:
+    return (
+        f"Original data, {len(values['targets'])} anonymized releases of {len(values['teams'])} teams "
+        "with their revealed secrets, rules and boards of an anonymization contest, "
+        f"track {values['rules'].track}."
+    )
+
+
+def _format_citation(values: dict[str, Any]) -> str:
+    """Return a file of format CFF 1.2. JSON values are valid YAML."""
+    fields = {
+        "cff-version": "1.2.0",
+        "message": "If you use this data set, please cite it as below.",
+        "type": "dataset",
+        "title": values["title"],
+        "abstract": _build_summary(values),
+        "authors": [{"name": values["organizers"]}],
+        "keywords": _KEYWORDS,
+        **({"license": values["license"]} if values["license"] else {}),
+    }
+    return "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
+
+
+def _build_zenodo_metadata(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "upload_type": "dataset",
+        "title": values["title"],
+        "description": _build_summary(values),
+        "creators": [{"name": values["organizers"]}],
+        "keywords": _KEYWORDS,
+        **({"license": values["license"].lower()} if values["license"] else {}),
+    }
+
+
+def _format_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+@cache
+def _load_template(name: str) -> Template:
+    environment = Environment(  # noqa: S701  # Markdown has no markup to escape
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
+    )
+    return environment.from_string(Path(__file__).with_name(name).read_text("utf-8"))

@@ -1,0 +1,152 @@
+"""The archive of results: complete after the reveal, absent before, without names of people."""
+
+import csv
+import io
+import json
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from fastapi.testclient import TestClient
+from jsonschema import Draft7Validator
+from sqlalchemy import select
+
+from app.db.models import Secret, Submission, Team, Token, User
+from app.db.now import read_clock
+from app.db.transaction import transaction
+from app.services.organizing.result_archive import License
+from tests.support.arena import PASSWORD
+from tests.support.contest import Contest
+from tests.support.secret_search import find_leaks
+
+pytestmark = pytest.mark.full
+
+CFF_SCHEMA = Path(__file__).parents[1] / "citation" / "cff-1.2.0.json"
+
+
+def download_archive(contest: Contest, query: str = "") -> bytes:
+    response = contest.arena.get(f"{contest.path}/archive.zip{query}")
+    assert response.status_code == 200, response.text
+    content: bytes = response.content
+    return content
+
+
+def unpack(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def parse_table(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+
+
+def validate_citation(content: bytes) -> dict[str, Any]:
+    citation: dict[str, Any] = yaml.safe_load(content)
+    errors = Draft7Validator(json.loads(CFF_SCHEMA.read_text())).iter_errors(citation)
+    assert [error.message for error in errors] == []
+    return citation
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    """A contest with targets of three teams, one of them disqualified, and two guesses."""
+    contest = Contest.create(client)
+    first, second, third = contest.publish_targets("red", "=2+5", "green")
+    contest.submit_correct_guess("=2+5", first, 3)
+    contest.submit_correct_guess("red", second, 5)
+    assert contest.arena.post(f"/submissions/{third}/disqualify", json={"reason": "late"}).status_code == 200
+    return contest
+
+
+def test_archive_contains_what_was_revealed(contest: Contest) -> None:
+    contest.close_attacks()
+    arena, files = contest.arena, unpack(download_archive(contest))
+    sums = files.pop("SHA256SUMS").decode()
+    assert sums.splitlines() == [
+        f"{sha256(content).hexdigest()}  {name}" for name, content in sorted(files.items())
+    ]
+    assert files["competition.toml"] == arena.get(f"{contest.path}/competition.toml").content
+    assert files["original/original.csv"] == arena.get(f"{contest.path}/original/original.csv").content
+    targets = parse_table(files["targets.csv"])
+    assert sorted(target["team"] for target in targets) == ["'=2+5", "red"]
+    for target in targets:
+        secret = files[f"secrets/{target['target']}.csv"]
+        assert sha256(bytes.fromhex(target["salt"]) + secret).hexdigest() == target["commitment"]
+        release = files[f"releases/{target['target']}/anonymized.csv"]
+        assert len(release.splitlines()) == int(target["rows"]) + 1
+    assert len([name for name in files if name.startswith(("releases/", "secrets/"))]) == 4
+    for board in ("anonymization", "reidentification", "matrix"):
+        for name, media_type in ((f"{board}.csv", "csv"), (board, "json")):
+            public = arena.client.get(f"/api/v1{contest.path}/boards/{name}").content
+            assert files[f"boards/{board}.{media_type}"] == public
+
+
+def test_metadata_state_what_is_known(contest: Contest) -> None:
+    contest.close_attacks()
+    files = unpack(download_archive(contest, "?license=CC-BY-4.0"))
+    citation = validate_citation(files["CITATION.cff"])
+    zenodo = json.loads(files[".zenodo.json"])
+    assert (citation["license"], zenodo["license"]) == ("CC-BY-4.0", "cc-by-4.0")
+    assert citation["title"] == zenodo["title"]
+    assert zenodo["upload_type"] == "dataset"
+    datasheet = files["DATASHEET.md"].decode()
+    assert "Licence: CC-BY-4.0." in datasheet
+    assert "Releases: 2 of 2 teams" in datasheet
+    assert "Guesses: 2." in datasheet
+    assert "to be filled in by the organizer" in datasheet
+    assert "Licence: CC-BY-4.0" in files["README.md"].decode()
+    without_licence = unpack(download_archive(contest))
+    assert "license" not in validate_citation(without_licence["CITATION.cff"])
+    assert "license" not in json.loads(without_licence[".zenodo.json"])
+    assert "Licence: to be filled in by the organizer" in without_licence["README.md"].decode()
+
+
+def test_every_licence_is_one_of_the_citation_format() -> None:
+    names = json.loads(CFF_SCHEMA.read_text())["definitions"]["license-enum"]["enum"]
+    assert set(get_args(License)) <= set(names)
+
+
+def test_unknown_licence_is_refused(contest: Contest) -> None:
+    assert contest.arena.get(f"{contest.path}/archive.zip?license=mine").status_code == 422
+
+
+def test_archive_does_not_exist_before_the_reveal(client: TestClient) -> None:
+    contest = Contest.create(client)
+    answers = []
+
+    def ask() -> None:
+        response = contest.arena.get(f"{contest.path}/archive.zip")
+        answers.append((response.status_code, response.json()["code"]))
+
+    contest.submit("red")
+    ask()
+    contest.open_attacks()
+    ask()
+    assert answers == [(404, "no_targets_yet"), (404, "not_revealed_yet")]
+
+
+def test_archive_contains_no_names_of_people_and_no_credentials(contest: Contest) -> None:
+    contest.close_attacks()
+    with transaction() as session:
+        names = [*session.scalars(select(User.name))]
+        hashes = [*session.scalars(select(User.password_hash))]
+        tokens = [digest.hex() for digest in session.scalars(select(Token.digest))]
+        withdrawn = select(Submission.id).join(Team).where(Team.name == "green")
+        commitments = [*session.scalars(select(Secret.commitment).where(Secret.submission_id.in_(withdrawn)))]
+    assert len(names) >= 4
+    assert commitments
+    canaries = {text.encode() for text in (PASSWORD, *names, *hashes, *tokens, *commitments)}
+    content = download_archive(contest)
+    assert not find_leaks(content + b"\n".join(unpack(content).values()), canaries)
+
+
+def test_archive_has_the_same_bytes_at_every_download(contest: Contest) -> None:
+    contest.close_attacks()
+    content = download_archive(contest)
+    assert download_archive(contest) == content
+    with transaction() as session:
+        assert str(read_clock(session).date()) not in unpack(content)["CITATION.cff"].decode()
