@@ -117,6 +117,10 @@ class Settings(BaseSettings):
     """Whether browsers send the session cookie over https only. By default they do for every host except
     local names of this machine and names without a dot."""
 
+    webhook_private_networks: bool = False
+    """Whether webhooks may lead to private networks and this machine, and may use http. Teams choose their
+    addresses, so permit this only where nothing in these networks trusts the service."""
+
     scoring_time_limit_s: int = 600
     scoring_memory_mb: int = 6144
     scoring_idle_s: float = 90

@@ -33,6 +33,7 @@ from app.api import (
     teams,
     threshold_reports,
     users,
+    webhooks,
 )
 from app.api.documentation import document
 from app.api.documentation.bodies import build_raw_response
@@ -80,6 +81,7 @@ _RESOURCES = (
     announcements,
     clarifications,
     baselines,
+    webhooks,
     audit_and_health,
     archives,
 )

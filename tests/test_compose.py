@@ -19,7 +19,7 @@ from app.processes.supervisor import QUEUE_BY_KIND, build_worker_programs
 ROOT = Path(__file__).parent.parent
 ONE_SHOT_SERVICES = {"keys", "migrate"}
 WORKER_SERVICES = {"worker", "reports"}
-OWN_SERVICES = {"keys", "migrate", "web", "scheduler"} | WORKER_SERVICES
+OWN_SERVICES = {"keys", "migrate", "web", "scheduler", "deliveries"} | WORKER_SERVICES
 
 Compose = dict[str, Any]
 
@@ -105,7 +105,8 @@ def test_file_defines_the_expected_services(services: dict[str, Compose]) -> Non
 
 def test_long_running_services_have_health_checks_and_restart(services: dict[str, Compose]) -> None:
     for name in set(services) - ONE_SHOT_SERVICES:
-        assert services[name]["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}, name
+        if name != "deliveries":  # it answers nobody, and ends when it fails
+            assert services[name]["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}, name
         assert services[name]["restart"] == "unless-stopped", name
 
 
@@ -130,10 +131,13 @@ def test_only_web_publishes_a_port_on_localhost_by_default(services: dict[str, C
     assert services["web"]["ports"] == ["${LISTEN:-127.0.0.1}:${PORT:-8000}:8000"]
 
 
-def test_only_web_reaches_the_outside_network(compose: Compose, services: dict[str, Compose]) -> None:
+def test_only_web_and_deliveries_reach_the_outside_network(
+    compose: Compose, services: dict[str, Compose]
+) -> None:
     assert compose["networks"]["backend"]["internal"] is True
     for name, service in services.items():
-        expected = {"keys": None, "web": ["backend", "frontend"]}.get(name, ["backend"])
+        outside = ["backend", "frontend"]
+        expected = {"keys": None, "web": outside, "deliveries": outside}.get(name, ["backend"])
         assert service.get("networks") == expected, name
     assert services["keys"]["network_mode"] == "none"
 
@@ -202,7 +206,11 @@ def test_passwords_come_from_required_variables(services: dict[str, Compose]) ->
 def test_each_process_sees_only_its_own_database_login(
     services: dict[str, Compose],
 ) -> None:
-    for process, names in {"web": {"web"}, "worker": WORKER_SERVICES, "clock": {"scheduler"}}.items():
+    for process, names in {
+        "web": {"web"},
+        "worker": WORKER_SERVICES | {"deliveries"},
+        "clock": {"scheduler"},
+    }.items():
         for name in names:
             url, volumes = services[name]["environment"]["DATABASE_URL"], list_mounts(services[name])
             file = get_login_path(Path("/roles"), process)
@@ -237,7 +245,8 @@ def test_persistent_data_are_in_named_volumes(compose: Compose, services: dict[s
     assert used_volumes == set(compose["volumes"])
     assert list_mounts(services["postgres"]) == {"postgres": "/var/lib/postgresql"}
     assert list_mounts(services["redis"]) == {"redis": "/data"}
-    assert {list_mounts(services[name])["blobs"] for name in OWN_SERVICES - ONE_SHOT_SERVICES} == {"/data"}
+    file_services = OWN_SERVICES - ONE_SHOT_SERVICES - {"deliveries"}
+    assert {list_mounts(services[name])["blobs"] for name in file_services} == {"/data"}
     redis_command = " ".join(services["redis"]["command"])
     assert "--appendonly yes" in redis_command
     assert "--maxmemory-policy noeviction" in redis_command

@@ -85,11 +85,16 @@ def test_only_workers_and_the_clock_can_read_private_keys() -> None:
         r"^d /etc/anoncup/private +0700 (\S+)", (UNIT_FOLDER / "tmpfiles.conf").read_text(), re.M
     )
     key_services = {name for name in SERVICE_UNITS if "ANONCUP_OPENING_KEYS_DIR" in read_environment(name)}
-    assert key_services == {name for name in SERVICE_UNITS if read_unit(name)["Service"]["User"] == owner}
+    without_keys = {"anoncup-web.service", "anoncup-deliveries.service"}
+    assert (
+        key_services
+        == {name for name in SERVICE_UNITS if read_unit(name)["Service"]["User"] == owner} - without_keys
+    )
     assert key_services == {
         name for name in SERVICE_UNITS if re.match("anoncup-(worker|reports|scheduler)", name)
     }
-    assert read_unit("anoncup-web.service")["Service"]["InaccessiblePaths"] == "-/etc/anoncup/private"
+    for name in without_keys:
+        assert read_unit(name)["Service"]["InaccessiblePaths"] == "-/etc/anoncup/private"
 
 
 @pytest.mark.parametrize("name", SERVICE_UNITS)
@@ -100,9 +105,9 @@ def test_each_service_uses_its_own_database_role(name: str) -> None:
     assert variables["PGUSER"] == {**ROLES, "owner": "anoncup"}[process]
     folders = re.findall(r"^d (\S+) +0700 (\S+)", (UNIT_FOLDER / "tmpfiles.conf").read_text(), re.M)
     assert (f"/etc/anoncup/roles/{process}", user) in folders
-    match = re.match("anoncup-(web|worker|reports|scheduler|migrate)", name)
+    match = re.match("anoncup-(web|worker|reports|scheduler|deliveries|migrate)", name)
     assert match
-    roles = {"reports": "worker", "scheduler": "clock", "migrate": "owner"}
+    roles = {"reports": "worker", "deliveries": "worker", "scheduler": "clock", "migrate": "owner"}
     assert process == roles.get(match[1], match[1])
 
 
@@ -153,6 +158,7 @@ def test_scoring_memory_limit_is_below_the_workers() -> None:
         "anoncup-worker@.service",
         "anoncup-reports.service",
         "anoncup-scheduler.service",
+        "anoncup-deliveries.service",
     ],
 )
 def test_units_require_the_sandbox_and_limit_threads(name: str) -> None:

@@ -33,6 +33,7 @@ from app.processes import child_process, remote_calls
 from app.services.attacks import contest_lifecycle
 from app.services.contests import observed_deadlines, upload_terms
 from app.services.jobs import health, queue, requeue
+from app.services.notifications import deliveries
 from app.storage import staging
 from workers import sandbox
 
@@ -280,6 +281,7 @@ def sweep() -> None:
             else requeue.requeue_unattended(session, waiting_messages=waiting_messages)
         )
     with transaction() as session:
+        deliveries.add_phase_starts(session)
         health.record_heartbeat(session, health.SWEEP_TASK)
     if requeued_counts:
         log.info("asked_again", rings=requeued_counts)

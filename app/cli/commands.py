@@ -2,7 +2,7 @@
 
 import typer
 
-from app.cli import admin, demo, doctor, keys, migrate, packages, scheduler, serve, worker
+from app.cli import admin, deliver, demo, doctor, keys, migrate, packages, scheduler, serve, worker
 from app.cli.backup import command
 
 _SERVER_PANEL = "Running a service"
@@ -14,6 +14,7 @@ def add_commands(main: typer.Typer) -> None:
     main.command(rich_help_panel=_SERVER_PANEL)(serve.serve)
     main.command(rich_help_panel=_SERVER_PANEL)(worker.worker)
     main.command(rich_help_panel=_SERVER_PANEL)(scheduler.scheduler)
+    main.command(rich_help_panel=_SERVER_PANEL)(deliver.deliver)
     main.command(rich_help_panel=_SERVER_PANEL)(migrate.migrate)
     main.command(rich_help_panel=_SERVER_PANEL)(doctor.doctor)
     main.command(rich_help_panel=_SERVER_PANEL)(command.backup)

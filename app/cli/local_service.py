@@ -25,6 +25,7 @@ from app.processes.supervisor import (
     Program,
     Supervisor,
     build_clock_program,
+    build_delivery_program,
     build_web_program,
     build_worker_programs,
     check_port_is_free,
@@ -104,6 +105,12 @@ def exec_clock() -> NoReturn:
     _exec_program(build_clock_program(env={}))
 
 
+def exec_deliveries() -> NoReturn:
+    """Replace this process by the one that sends events to webhooks."""
+    require_services()
+    _exec_program(build_delivery_program(env={}))
+
+
 def _exec_program(program: Program) -> NoReturn:
     os.environ.update(program.env)
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
@@ -180,6 +187,9 @@ def run_service(
                 name=str(os.getpid()),
             ),
             build_clock_program(env=env.shared | env.clock, log=log_folder / "scheduler.log"),
+            build_delivery_program(
+                env=env.shared | _build_role_env(services, "worker"), log=log_folder / "deliveries.log"
+            ),
         ]
         logger.info("starting the web server, the workers and the clock")
         try:

@@ -455,6 +455,60 @@ class AuditEntry(Base):
     after: Mapped[dict[str, Any] | None]
 
 
+class Webhook(Base):
+    """An address to which events of a competition are sent, for a team or (without one) its organizers."""
+
+    __tablename__ = "webhooks"
+
+    id: Mapped[UUID] = _id_column()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    """The person who added it; it is deleted when this person leaves."""
+    format: Mapped[str]
+    language: Mapped[str]
+    """Language of the sentences in the formats for people."""
+    events: Mapped[list[str]]
+    host: Mapped[str]
+    """Host of the URL, which pages show. Web processes cannot read the URL: that of a chat is secret."""
+    url: Mapped[str] = mapped_column(deferred=True)
+    secret: Mapped[bytes] = mapped_column(deferred=True)
+    """Key of the signatures."""
+    created_at: Mapped[datetime] = _inserted_at_column()
+    attempted_at: Mapped[datetime | None]
+    outcome: Mapped[str | None]
+    """Result of the last attempt: ``delivered``, or the reason of the failure (``DELIVERY_OUTCOMES``)."""
+    disabled_at: Mapped[datetime | None]
+    """When it was disabled, after a delivery had failed for the last time."""
+
+
+class Delivery(Base):
+    """An event for a webhook, written in the transaction of the event. It has ids; texts are made later."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        UniqueConstraint("webhook_id", "key"),
+        Index("ix_deliveries_unfinished", "next_attempt_at", postgresql_where=sql("finished_at IS NULL")),
+    )
+
+    id: Mapped[UUID] = _id_column()
+    webhook_id: Mapped[UUID] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
+    event: Mapped[str]
+    subject_id: Mapped[UUID | None]
+    """The evaluation, guess, round or announcement that the event is about."""
+    change: Mapped[str | None]
+    """What has changed, if the event is a phase change."""
+    phase: Mapped[str | None]
+    key: Mapped[str | None]
+    """Identifies an event that is recorded again and again, but sent once."""
+    created_at: Mapped[datetime] = _inserted_at_column()
+    attempt: Mapped[int] = mapped_column(server_default=sql("0"))
+    next_attempt_at: Mapped[datetime] = mapped_column(server_default=sql("clock_timestamp()"))
+    finished_at: Mapped[datetime | None]
+
+    webhook: Mapped[Webhook] = relationship(lazy="raise")
+
+
 class Heartbeat(Base):
     """When a regular task last completed."""
 

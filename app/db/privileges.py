@@ -21,9 +21,9 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "alembic_version": {"version_num": ("r", "r", "r")},
     "announcements": {
         # Withdrawing locks the row, which requires UPDATE on some column.
-        "id": ("riu", "", "ri"),
-        "at": ("r", "", "r"),
-        "competition_id user_id text coded_message": ("ri", "", "i"),
+        "id": ("riu", "r", "ri"),
+        "at": ("r", "r", "r"),
+        "competition_id user_id text coded_message": ("ri", "r", "i"),
     },
     "attempts": {
         "id round_id team_id phase": ("ri", "", "r"),
@@ -61,6 +61,12 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "allocated_files": {
         "round_id team team_id attempt files": ("r", "r", "ri"),
         "created_at": ("r", "", "ri"),
+    },
+    # Web processes never see a URL or secret again. A program of the worker's role sends.
+    "deliveries": {
+        "id webhook_id event subject_id change phase key": ("ri", "ri", "i"),
+        "created_at": ("r", "r", ""),
+        "attempt next_attempt_at finished_at": ("r", "ru", ""),
     },
     "evaluations": {
         "id round_id party_id submission_id rescore_id": ("ri", "r", "r"),
@@ -163,6 +169,14 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "size created_at": ("riu", "", ""),
         "sealed": ("iu", "r", "r"),
     },
+    "webhooks": {
+        "id competition_id team_id events": ("ri", "r", "r"),
+        "user_id format language host": ("ri", "r", ""),
+        "url secret": ("i", "r", ""),
+        "created_at": ("r", "r", ""),
+        "disabled_at": ("ri", "ru", "r"),
+        "attempted_at outcome": ("ri", "ru", ""),
+    },
     "users": {
         "id name name_key name_look name_capitals role": ("ri", "", ""),
         "created_at": ("r", "", ""),
@@ -185,11 +199,13 @@ decision.
 
 DELETE_PRIVILEGES: Mapping[str, tuple[str, ...]] = {
     "announcements": (WEB,),
+    "deliveries": (WORKER,),
     "guess_terms": (CLOCK,),
     "identities": (WEB,),
     "members": (WEB,),
     "organizers": (WEB,),
     "organizer_files": (WEB,),
+    "webhooks": (WEB,),
 }
 """Roles that may delete rows, by table."""
 

@@ -126,6 +126,12 @@ def build_clock_program(*, env: Mapping[str, str], log: Path | None = None) -> P
     return Program(name="scheduler", command=command, env=env, log=log, orphan_signal=signal.SIGKILL)
 
 
+def build_delivery_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
+    """Return the program that sends events to webhooks. It can be killed at any time."""
+    command = [sys.executable, "-m", "workers.deliver"]
+    return Program(name="deliveries", command=command, env=env, log=log, orphan_signal=signal.SIGKILL)
+
+
 @dataclass(kw_only=True)
 class _Child:
     program: Program

@@ -54,6 +54,8 @@ TABLES = (
     "guesses",
     "audit_entries",
     "heartbeats",
+    "webhooks",
+    "deliveries",
 )
 """All tables, each after the tables that it references."""
 
@@ -66,6 +68,7 @@ def upgrade() -> None:
     _create_submissions()
     _create_attacks()
     _create_records()
+    _create_webhooks()
 
 
 def downgrade() -> None:
@@ -679,4 +682,57 @@ def _create_records() -> None:
         sa.Column("task", sa.Text(), nullable=False),
         sa.Column("at", MOMENT, nullable=False),
         sa.PrimaryKeyConstraint("task", name=op.f("pk_heartbeats")),
+    )
+
+
+def _create_webhooks() -> None:
+    """Create webhooks and the events to be sent to them."""
+    op.create_table(
+        "webhooks",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid()),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("format", sa.Text(), nullable=False),
+        sa.Column("language", sa.Text(), nullable=False),
+        sa.Column("events", sa.ARRAY(sa.Text()), nullable=False),
+        sa.Column("host", sa.Text(), nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("secret", sa.LargeBinary(), nullable=False),
+        _moment_of_insert("created_at"),
+        sa.Column("attempted_at", MOMENT),
+        sa.Column("outcome", sa.Text()),
+        sa.Column("disabled_at", MOMENT),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_webhooks_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_webhooks_team_id")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_webhooks_user_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_webhooks")),
+    )
+    op.create_index(op.f("ix_webhooks_competition_id"), "webhooks", ["competition_id"])
+    op.create_table(
+        "deliveries",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("webhook_id", sa.Uuid(), nullable=False),
+        sa.Column("event", sa.Text(), nullable=False),
+        sa.Column("subject_id", sa.Uuid()),
+        sa.Column("change", sa.Text()),
+        sa.Column("phase", sa.Text()),
+        sa.Column("key", sa.Text()),
+        _moment_of_insert("created_at"),
+        sa.Column("attempt", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("next_attempt_at", MOMENT, server_default=sa.text("clock_timestamp()"), nullable=False),
+        sa.Column("finished_at", MOMENT),
+        sa.ForeignKeyConstraint(
+            ["webhook_id"], ["webhooks.id"], name=op.f("fk_deliveries_webhook_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_deliveries")),
+        sa.UniqueConstraint("webhook_id", "key", name=op.f("uq_deliveries_webhook_id_key")),
+    )
+    op.create_index(
+        "ix_deliveries_unfinished",
+        "deliveries",
+        ["next_attempt_at"],
+        postgresql_where=sa.text("finished_at IS NULL"),
     )

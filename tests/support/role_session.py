@@ -16,12 +16,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
-from workers import advise, allocate, clock, judge, lease_runner, lifecycle, rehearse, score
+from workers import advise, allocate, clock, deliver, judge, lease_runner, lifecycle, rehearse, score
 
 CURRENT_ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)
 
 MODULES_BY_ROLE = {
-    WORKER: (score, judge, advise, rehearse, lease_runner),
+    WORKER: (score, judge, advise, rehearse, lease_runner, deliver),
     CLOCK: (clock, allocate, lifecycle),
 }
 """The modules whose transactions use the role."""

@@ -40,6 +40,7 @@ from app.services.boards.version_filter import has_same_versions, select_compara
 from app.services.contests import competitions, observed_deadlines, phases, upload_terms
 from app.services.contests.contest import Contest, get_timetable
 from app.services.contests.sealed_inputs import SealedBox
+from app.services.jobs import outbox
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import attempts
 from app.services.submissions.uploads import list_original_digests
@@ -193,6 +194,7 @@ def freeze(session: Session, round_id: UUID) -> bool:
     round_.frozen_at = read_clock(session)
     target_count = session.scalar(select(func.count()).where(Target.round_id == round_.id))
     audit.record_by_clock(session, round_, "finals.freeze", targets=target_count)
+    outbox.add_phase_change(session, round_.competition_id, round_.id, "finals_frozen")
     return True
 
 
@@ -239,6 +241,7 @@ def publish(session: Session, round_id: UUID) -> bool:
     in_round = Target.round_id == round_.id
     session.execute(update(Target).where(in_round).values(published_at=round_.published_at))
     audit.record_by_clock(session, round_, "targets.publish")
+    outbox.add_phase_change(session, round_.competition_id, round_.id, "targets_published")
     return True
 
 
@@ -259,6 +262,7 @@ def close(session: Session, round_id: UUID) -> bool:
         return False
     round_.closed_at = read_clock(session)
     audit.record_by_clock(session, round_, "competition.close")
+    outbox.add_phase_change(session, round_.competition_id, round_.id, "closed")
     return True
 
 
@@ -320,6 +324,7 @@ def reveal(session: Session, round_id: UUID) -> bool:
     round_.revealed_at = read_clock(session)
     secret_count = session.scalar(select(func.count()).where(Target.round_id == round_.id))
     audit.record_by_clock(session, round_, "secrets.reveal", secrets=secret_count)
+    outbox.add_phase_change(session, round_.competition_id, round_.id, "revealed")
     return True
 
 

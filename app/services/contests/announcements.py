@@ -14,6 +14,7 @@ from app.locale.language import LANGUAGES, load_translator
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
+from app.services.jobs import outbox
 
 MAX_LENGTH = 4_000
 
@@ -24,6 +25,7 @@ def post(session: Session, principal: Principal, slug: str, text: dict[str, str]
     announcement = Announcement(competition_id=contest.id, user_id=principal.user_id, text=_clean_texts(text))
     session.add(announcement)
     session.flush()
+    outbox.add_announcement(session, contest.id, announcement.id)
     audit.record(
         session,
         principal,

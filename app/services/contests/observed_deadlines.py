@@ -30,6 +30,7 @@ from app.locale.language import ENGLISH
 from app.services.accounts import audit
 from app.services.contests import competitions, phases
 from app.services.contests.contest import get_timetable
+from app.services.jobs import outbox
 
 log = structlog.get_logger(__name__)
 
@@ -150,13 +151,14 @@ def _announce_moved_end(
     message = Message(
         _END_MOVED_REVEAL_LATER if reveal_at > phase.end else _END_MOVED, zone=zone.key, **times
     )
-    session.add(
-        Announcement(
-            competition_id=round_.competition_id,
-            text={ENGLISH: str(message)},
-            coded_message=CodedMessage("end_moved", message),
-        )
+    announcement = Announcement(
+        competition_id=round_.competition_id,
+        text={ENGLISH: str(message)},
+        coded_message=CodedMessage("end_moved", message),
     )
+    session.add(announcement)
+    session.flush()
+    outbox.add_announcement(session, round_.competition_id, announcement.id)
 
 
 def _get_reveal_time(round_: Round, deadlines: Iterable[ObservedDeadline]) -> datetime | None:

@@ -27,6 +27,8 @@ from app.services.contests.phases import (
     get_fixed_at,
     get_status,
 )
+from app.services.jobs import outbox
+from app.services.jobs.outbox import PhaseChange
 
 END_YEAR_LIMIT = 3000
 _CALENDAR_PARTS = ("phases", "rounds", "title")
@@ -87,6 +89,7 @@ def pause(session: Session, principal: Principal, slug: str, name: str) -> Conte
     status.require_open(_require_phase_name(name))
     round_.paused_at = status.now
     audit.record(session, principal, "phase.pause", round_.competition_id, subject=name)
+    outbox.add_phase_change(session, round_.competition_id, round_.id, "paused", phase=name)
     return Contest(round_)
 
 
@@ -178,6 +181,8 @@ def _save_phases(
         before=old_values,
         after=format_phases(new_phases),
     )
+    change: PhaseChange = "resumed" if action == "phase.resume" else "moved"
+    outbox.add_phase_change(session, round_.competition_id, round_.id, change, phase=subject)
 
 
 def _build_order_error(targets: Targets) -> Conflict:

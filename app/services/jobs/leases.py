@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from anoncup.messages import CodedMessage, Message, PluralMessage
 from app.db.models import Evaluation, Guess, LeasedJob, State, ThresholdReport
 from app.db.now import read_clock
-from app.services.jobs import fairness
+from app.services.jobs import fairness, outbox
 
 log = structlog.get_logger(__name__)
 
@@ -128,6 +128,8 @@ def finish(session: Session, job: LeasedJob, state: State) -> None:
     job.finished_at = read_clock(session)
     job.state = state
     job.leased_until = None
+    if state != State.CANCELLED:
+        outbox.add_job_result(session, job)
     log.info("work_finished", work=type(job).__name__, id=str(job.id), state=state, attempt=job.attempt)
 
 

@@ -1,5 +1,12 @@
 """Pages of a team: its submissions, results, targets, guesses and members."""
 
-from app.web.team import guesses, members, submission, submissions, targets
+from app.web.team import guesses, members, submission, submissions, targets, webhooks
 
-ROUTERS = (submission.router, submissions.router, targets.router, guesses.router, members.router)
+ROUTERS = (
+    submission.router,
+    submissions.router,
+    targets.router,
+    guesses.router,
+    members.router,
+    webhooks.router,
+)

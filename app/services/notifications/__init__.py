@@ -1,0 +1,1 @@
+"""Webhooks of teams and organizers: their settings, and the events that are sent to them."""
