@@ -99,7 +99,7 @@ rush: dev
 # servers; the build's is what makes the project itself.
 lock: COMPILE = $(BIN)/uv pip compile -q --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 lock: dev
-	$(COMPILE) --extra service --extra embedded pyproject.toml -o requirements.lock
+	$(COMPILE) --extra service --extra telemetry --extra embedded pyproject.toml -o requirements.lock
 	$(COMPILE) --extra service --extra telemetry -c requirements.lock pyproject.toml -o requirements-server.lock
 	$(COMPILE) -c requirements.lock --group build -o requirements-build.lock
 	$(COMPILE) --extra service --extra telemetry --extra embedded --extra dev -c requirements.lock -c requirements-build.lock pyproject.toml -o requirements-dev.lock
