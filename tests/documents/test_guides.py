@@ -107,6 +107,7 @@ def shell(tmp_path: Path, url: str) -> Iterator[GuideShell]:
         "make serve PORT=8000 DATA=./data": f"{make} serve PORT={port} DATA={data}/data",
         "http://127.0.0.1:8000": url,
         "https://cup.example.org": url,
+        "https://hooks.example.org": "https://hooks.invalid",
     }
     guide_shell = GuideShell(tmp_path, replacements)
     yield guide_shell
@@ -120,7 +121,7 @@ def test_contest_can_be_run_by_the_guides(shell: GuideShell, url: str, tmp_path:
     open_first_phase(tmp_path / "competition.toml")
     code = shell.run(create).split()[-1]
     shell.answers["[Ii]nvite: "] = code
-    join, score, score_shop, submit, download, attack = (
+    join, score, score_shop, submit, download, attack, hooks = (
         block.text for block in read_guide("docs/take-part.md")
     )
     shell.run(join)
@@ -131,6 +132,7 @@ def test_contest_can_be_run_by_the_guides(shell: GuideShell, url: str, tmp_path:
     end_the_first_phase(url)
     shell.run(download)
     assert re.search(r"T\d\d +QUEUED +8333", shell.run(attack))
+    assert "whsec_" in shell.run(hooks)
 
 
 def test_accounts_of_the_readme_demo_can_sign_in(shell: GuideShell, url: str, tmp_path: Path) -> None:

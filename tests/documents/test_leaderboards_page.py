@@ -44,7 +44,7 @@ def test_page_quotes_the_output_of_each_short_script(script: Path) -> None:
     assert len(text.splitlines()) < MAX_LINES
     imports = {line.split()[1].partition(".")[0] for line in text.splitlines() if "import " in line}
     assert imports <= {"anoncup", "io", "numpy", "pandas"}
-    assert f"(../examples/leaderboards/{script.name})" in PAGE.read_text()
+    assert f"`examples/leaderboards/{script.name}`" in PAGE.read_text()
     assert run_script(script.stem)[0] in [block.text for block in list_code_blocks(PAGE)]
 
 

@@ -25,7 +25,7 @@ from app.web.visitor.documentation import DocumentationFiles
 from tests.support import measures_page
 from tests.support.browser import CHROMIUM, CHROMIUM_OPTIONS
 from tests.support.documentation_site import build_site, list_pages, read_text
-from tests.support.markdown_blocks import FENCED_BLOCK, ROOT
+from tests.support.markdown_blocks import FENCED_BLOCK, ROOT, list_linked_paths
 from tests.support.wait import poll_until
 from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 
@@ -53,6 +53,13 @@ def iter_navigation(entries: list[Any]) -> Iterator[str]:
 
 def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(iter_navigation(CONFIGURATION["nav"])) == sorted(list_pages())
+
+
+@pytest.mark.parametrize("path", list_pages())
+def test_links_stay_in_the_site(path: str) -> None:
+    page = ROOT / "docs" / path
+    targets = [(page.parent / link).resolve() for link in list_linked_paths(page)]
+    assert [target for target in targets if not target.is_relative_to(ROOT / "docs")] == []
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

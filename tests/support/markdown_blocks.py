@@ -53,6 +53,10 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/hosting.md", "/opt/anoncup/bin/anoncup keys witness"): NEEDS_SYSTEMD,
     ("docs/hosting.md", "CREATE ROLE anoncup LOGIN"): NOT_A_PROGRAM,
     ("docs/hosting.md", "CREATE ROLE anoncup_web"): NOT_A_PROGRAM,
+    (
+        "docs/api.md",
+        "curl -sS http://127.0.0.1:8000/api/v1/openapi.json",
+    ): "needs a package index; tests/e2e/test_generated_client.py makes a client",
     ("docs/scale.md", ".venv/bin/python -m benchmarks.scale"): "takes minutes",
 }
 """Code blocks that no test of ``tests/documents`` runs, by document and begin, and why."""

@@ -47,7 +47,12 @@ def add_pinned_package(service: PackageEnvironment, folder: Path, data: Path) ->
         check=False,
         timeout=_ADD_TIMEOUT_S,
     )
+    skip_without_registry(completed)
+    return completed.stdout
+
+
+def skip_without_registry(completed: "subprocess.CompletedProcess[str]") -> None:
+    """Require that a command that installs packages succeeded; skip if it reached no registry."""
     if completed.returncode != 0 and any(text in completed.stderr for text in _UNREACHABLE):
         pytest.skip(f"needs a package registry: {completed.stderr.strip()[-200:]}")
-    assert completed.returncode == 0, completed.stderr
-    return completed.stdout
+    assert completed.returncode == 0, completed.stdout + completed.stderr

@@ -114,8 +114,9 @@ def _disable(session: Session, webhook: Webhook) -> None:
 
 
 def remove_old(session: Session) -> None:
-    """Delete deliveries that ended long ago."""
-    session.execute(delete(Delivery).where(Delivery.finished_at < func.clock_timestamp() - _KEPT))
+    """Delete deliveries that ended long ago, and older ones whose request could never be built."""
+    last_change = func.coalesce(Delivery.finished_at, Delivery.created_at)
+    session.execute(delete(Delivery).where(last_change < func.clock_timestamp() - _KEPT))
 
 
 def add_phase_starts(session: Session) -> None:
