@@ -99,7 +99,7 @@ def url() -> str:
 
 @pytest.fixture
 def shell(tmp_path: Path, url: str) -> Iterator[GuideShell]:
-    make = f"make -C {ROOT} -o runtime BIN={Path(sys.executable).parent}"
+    make = f"make -C {ROOT} -o runtime -o site/index.html BIN={Path(sys.executable).parent}"
     port, data = url.rpartition(":")[2], str(tmp_path)
     replacements = {
         "make demo &": f"{make} demo PORT={port} DATA={data}/demo &",
