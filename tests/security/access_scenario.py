@@ -10,7 +10,7 @@ from uuid import UUID
 
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
@@ -141,9 +141,10 @@ class AccessScenario:
             return str(adjustment.id)
 
     def create_webhook(self) -> str:
-        """Add a webhook of the own team."""
+        """Add a webhook of the own team, in place of earlier ones."""
         with transaction() as session:
             submission = session.get_one(Submission, UUID(self.submission_id))
+            session.execute(delete(Webhook).where(Webhook.team_id == submission.team_id))
             webhook = Webhook(
                 competition_id=session.get_one(Round, submission.round_id).competition_id,
                 team_id=submission.team_id,

@@ -151,6 +151,7 @@ def test_target_secrets_are_only_in_the_revealed_files(client: TestClient, setti
     leaks = watched_contest.find_leaks()
     targets = {item["id"] for item in contest.arena.get(f"{contest.path}/targets").json()}
     expected = {f"{item} /api/v1/targets/{target}/secret" for item in AUDIENCES for target in targets}
+    expected.add(f"organizer /api/v1{contest.path}/archive.zip")
     assert leaks == expected
     digests = {compute_digest(write_secret(source)) for source in contest.secrets.values()}
     assert find_stored_leaks(settings, watched_contest.canaries) == digests
