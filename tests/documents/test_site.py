@@ -55,7 +55,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(iter_navigation(CONFIGURATION["nav"])) == sorted(list_pages())
 
 
-@pytest.mark.parametrize("path", list_pages())
+@pytest.mark.parametrize("path", sorted(list_pages()))
 def test_links_stay_in_the_site(path: str) -> None:
     page = ROOT / "docs" / path
     targets = [(page.parent / link).resolve() for link in list_linked_paths(page)]
