@@ -25,8 +25,9 @@ ALLOWED = {
     ),
     "Apache-2.0 WITH LLVM-exception",
     "LGPL-3.0-only",  # psycopg: a library that everybody can replace
+    "Mozilla Public License 2.0 (MPL 2.0)",  # certifi: certificates that nobody changes
     # What older packages declare in place of an SPDX identifier:
-    *("Apache Software License", "BSD", "BSD License", "MIT License"),
+    *("3-Clause BSD License", "Apache Software License", "BSD", "BSD License", "MIT License"),
 }
 KNOWN_LICENCES = {
     # On other systems or other versions of Python only.
