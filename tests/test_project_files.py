@@ -15,8 +15,8 @@ DOCUMENTS = [
     *(str(path.relative_to(ROOT)) for folder in ("", "docs") for path in (ROOT / folder).glob("*.md")),
 ]
 PERMISSIVE_LICENCES = re.compile(r"MIT|BSD|Apache|ISC|PSF|0BSD|Zlib|CC0")
-LGPL_PACKAGES = {"psycopg", "psycopg-binary"}
-"""Under the LGPL, used unmodified as NOTICE states."""
+WEAK_COPYLEFT_PACKAGES = {"certifi", "psycopg", "psycopg-binary"}
+"""Under the MPL or the LGPL, used unmodified as NOTICE states."""
 PATH_PATTERN = re.compile(
     r"(?<![\w/….])((?:app|anoncup|workers|migrations|tests|docs|deploy|examples)/[\w./*-]*\w)"
 )
@@ -58,7 +58,8 @@ def test_dependencies_have_compatible_licences() -> None:
     assert len(list_locked_packages()) > 60
     assert {
         name for name in list_locked_packages() if not PERMISSIVE_LICENCES.search(join_licences(name))
-    } == LGPL_PACKAGES
+    } == WEAK_COPYLEFT_PACKAGES
+    assert "certifi (MPL-2.0)" in (ROOT / "NOTICE").read_text("utf-8")
     assert "psycopg (LGPL-3.0-only)" in (ROOT / "NOTICE").read_text("utf-8")
 
 
