@@ -6,17 +6,16 @@ It contains what everybody may read by then. Teams are named, people are not.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import Environment, StrictUndefined, Template
 from pydantic import BaseModel
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Guess, Round, State, Submission, Target
 from app.db.now import read_clock
+from app.locale.language import ENGLISH
 from app.services.accounts.principal import Principal
 from app.services.attacks import targets
 from app.services.boards import anonymization, matrix, reidentification
@@ -24,6 +23,8 @@ from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, Viewer
+from app.services.originals.kit_readme import get_title
+from app.services.originals.markdown_templates import load_template
 from app.services.submissions import uploads
 from app.storage import compute_digest, get_store
 
@@ -32,6 +33,7 @@ License = Literal[
 ]
 """SPDX identifiers of licences for data, in the spelling of CITATION.cff."""
 
+_FOLDER = Path(__file__).parent
 _KEYWORDS = ["anonymization", "re-identification", "privacy", "data anonymization contest"]
 _TARGET_COLUMNS = ("target", "team", "rows", "commitment", "salt", "sha256 of the secret")
 
@@ -70,8 +72,8 @@ def load(session: Session, principal: Principal, slug: str, license_id: License 
     texts = {
         ".zenodo.json": _format_json(_build_zenodo_metadata(values)),
         "CITATION.cff": _format_citation(values),
-        "DATASHEET.md": _load_template("datasheet.md.jinja").render(values),
-        "README.md": _load_template("result_readme.md.jinja").render(values),
+        "DATASHEET.md": load_template(_FOLDER / "datasheet.md.jinja").render(values),
+        "README.md": load_template(_FOLDER / "result_readme.md.jinja").render(values),
         "competition.toml": competitions.build_published_file(contest.round),
         "targets.csv": _format_targets(revealed),
         **{f"boards/{name}.csv": csv for name, (_, csv) in boards.items()},
@@ -126,7 +128,7 @@ def _collect_facts(
 ) -> dict[str, Any]:
     """Return the values of the templates."""
     rules, round_id = contest.rules, contest.round.id
-    title = rules.title.get("en") or next(iter(rules.title.values()), rules.slug)
+    title = get_title(rules, ENGLISH)
     scored = select(func.count()).where(
         Submission.round_id == round_id, Submission.evaluation.has(state=State.SCORED)
     )
@@ -180,11 +182,3 @@ def _build_zenodo_metadata(values: dict[str, Any]) -> dict[str, Any]:
 
 def _format_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
-
-
-@cache
-def _load_template(name: str) -> Template:
-    environment = Environment(  # noqa: S701  # Markdown has no markup to escape
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
-    )
-    return environment.from_string(Path(__file__).with_name(name).read_text("utf-8"))

@@ -3,19 +3,16 @@
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.tracks.model import AnyTrack
 from app.locale.language import LANGUAGES, Translator, load_translator
+from app.services.originals.markdown_templates import load_template
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
+_TEMPLATE = Path(__file__).with_name("kit_readme.md.jinja")
 INSTALL_COMMANDS = ("python3 -m venv .venv", "source .venv/bin/activate", "pip install '.[score]'")
 
 
@@ -70,7 +67,7 @@ def build_readme(
 
 
 def _render(rules: Rules, track: AnyTrack, values: Mapping[str, object], translate: Translator) -> str:
-    return _load_template().render(
+    return load_template(_TEMPLATE).render(
         values,
         _=translate,
         title=get_title(rules, translate.language),
@@ -81,16 +78,6 @@ def _render(rules: Rules, track: AnyTrack, values: Mapping[str, object], transla
 
 def get_title(rules: Rules, language: str) -> str:
     return rules.title.get(language) or next(iter(rules.title.values()), rules.slug)
-
-
-@cache
-def _load_template() -> "Template":
-    from jinja2 import Environment, StrictUndefined  # the parser process needs no templates
-
-    environment = Environment(  # noqa: S701  # Markdown has no markup to escape
-        trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
-    )
-    return environment.from_string(Path(__file__).with_name("kit_readme.md.jinja").read_text("utf-8"))
 
 
 def _localize_phases(rules: Rules) -> list[Phase]:

@@ -1,0 +1,18 @@
+"""Templates of the Markdown files in archives."""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+@cache
+def load_template(path: Path) -> "Template":
+    from jinja2 import Environment, StrictUndefined  # the parser process needs no templates
+
+    environment = Environment(  # noqa: S701  # Markdown has no markup to escape
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
+    )
+    return environment.from_string(path.read_text("utf-8"))
