@@ -1,6 +1,7 @@
 """Settings of the service, read once from the environment."""
 
 import re
+from email.utils import parseaddr
 from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
@@ -11,6 +12,9 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, fiel
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DRIVER = "postgresql+psycopg://"
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+EMAIL_PATTERN = rf"{_ATOM}(\.{_ATOM})*@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
+"""E-mail addresses in ASCII, without quotes or comments."""
 
 
 class SignInProvider(BaseModel):
@@ -45,9 +49,44 @@ class SignInProvider(BaseModel):
         return self
 
     def read_secret(self) -> str:
-        if self.client_secret_file is None:
-            return self.client_secret.get_secret_value()
-        return self.client_secret_file.read_text().strip()
+        return _read_secret(self.client_secret, self.client_secret_file)
+
+
+class SmtpServer(BaseModel):
+    """A mail server that sends the service's mail."""
+
+    model_config = ConfigDict(frozen=True)
+
+    host: Annotated[str, Field(min_length=1)]
+    port: Annotated[int, Field(ge=1, le=65535)] = 587
+    tls: Literal["starttls", "implicit", "none"] = "starttls"
+    """``none`` is for servers without a password, or on this machine."""
+    user: str = ""
+    password: SecretStr = SecretStr("")
+    password_file: Path | None = None
+    """File with the password, which only the sender of mail reads."""
+    sender: str
+    """Address that mail comes from, such as ``Cup <cup@example.org>``."""
+
+    @model_validator(mode="after")
+    def check_connection(self) -> Self:
+        """Raise ValueError if the password would be sent in clear, or the sender is no address."""
+        if self.tls == "none" and self.user and not is_local_host(self.host):
+            raise ValueError("a password needs TLS: set tls to starttls or implicit")
+        if not re.fullmatch(EMAIL_PATTERN, self.sender_address) or not self.sender.isprintable():
+            raise ValueError("the sender is an address such as Cup <cup@example.org>")
+        return self
+
+    @property
+    def sender_address(self) -> str:
+        return parseaddr(self.sender)[1]
+
+    def read_password(self) -> str:
+        return _read_secret(self.password, self.password_file)
+
+
+def _read_secret(secret: SecretStr, file: Path | None) -> str:
+    return secret.get_secret_value() if file is None else file.read_text().strip()
 
 
 class Settings(BaseSettings):
@@ -117,6 +156,9 @@ class Settings(BaseSettings):
     """Whether browsers send the session cookie over https only. By default they do for every host except
     local names of this machine and names without a dot."""
 
+    smtp: SmtpServer | None = None
+    """Mail server, ``ANONCUP_SMTP__HOST`` and so on. Without it there is no mail, and no page mentions it."""
+
     webhook_private_networks: bool = False
     """Whether webhooks may lead to private networks and this machine, and may use http. Teams choose their
     addresses, so permit this only where nothing in these networks trusts the service."""
@@ -174,6 +216,13 @@ class Settings(BaseSettings):
         if value and not is_complete:
             raise ValueError("an address such as https://cup.example.org")
         return value.rstrip("/")
+
+    @model_validator(mode="after")
+    def require_url_for_mail(self) -> Self:
+        """Raise ValueError if there is a mail server, but no URL for the links in mail."""
+        if self.smtp and not self.public_url:
+            raise ValueError("mail needs ANONCUP_PUBLIC_URL for its links")
+        return self
 
     @property
     def is_local(self) -> bool:

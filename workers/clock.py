@@ -281,7 +281,7 @@ def sweep() -> None:
             else requeue.requeue_unattended(session, waiting_messages=waiting_messages)
         )
     with transaction() as session:
-        deliveries.add_phase_starts(session)
+        deliveries.add_phase_events(session)
         health.record_heartbeat(session, health.SWEEP_TASK)
     if requeued_counts:
         log.info("asked_again", rings=requeued_counts)

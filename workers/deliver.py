@@ -6,18 +6,25 @@ usage: python -m workers.deliver
 """
 
 import asyncio
+import os
+import smtplib
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from threading import Thread
+from typing import NoReturn
 
 import structlog
+from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError
 from app import logs
+from app.config import SmtpServer, get_settings
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
-from app.services.notifications import deliveries
+from app.services.notifications import deliveries, mail
 from app.services.notifications.deliveries import ClaimedDelivery
-from workers import webhook_sender
+from workers import mail_sender, webhook_sender
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +34,7 @@ _CLEANUP_INTERVAL_S = 3600.0
 
 
 def deliver_due() -> int:
-    """Send what is due, each to its own receiver at the same time, and return the number."""
+    """Send what is due to webhooks, each to its own receiver at the same time, and return the number."""
     with transaction() as session:
         claimed = deliveries.claim_due(session)
     asyncio.run(_deliver_all(claimed))
@@ -55,10 +62,47 @@ async def _deliver(claimed: ClaimedDelivery) -> None:
     log.info("event_sent", id=str(claimed.delivery_id), attempt=claimed.attempt, outcome=outcome)
 
 
-def main() -> None:
-    logs.configure()
-    warn_if_overprivileged()
-    log.info("deliveries_start")
+def send_due_mail() -> int:
+    """Send the mail that is due, one after another, and return the number.
+
+    None is claimed before the server can be used, so that its failures use up no attempts. A process that is
+    killed leaves one mail at most of which nobody knows whether it was sent.
+    """
+    server = get_settings().smtp
+    with transaction() as session:
+        if server is None or not mail.has_due(session):
+            return 0
+    count = 0
+    with mail_sender.connect(server) as connection:
+        while claimed := _claim_mail():
+            count += 1
+            if _send_mail(server, connection, claimed) == mail_sender.CONNECTION_LOST:
+                break
+    return count
+
+
+def _claim_mail() -> ClaimedDelivery | None:
+    with transaction() as session:
+        return mail.claim_next(session)
+
+
+def _send_mail(server: SmtpServer, connection: smtplib.SMTP, claimed: ClaimedDelivery) -> str | None:
+    """Send a mail and return the outcome. One that cannot be written is logged and stays claimed."""
+    try:
+        with transaction() as session:
+            message = mail.write(session, server, claimed)
+    except Exception:
+        log.exception("mail_not_written", id=str(claimed.delivery_id))
+        return None
+    outcome = None if message is None else mail_sender.send(connection, message)
+    with transaction() as session:
+        mail.record(session, claimed, outcome)
+    log.info("mail_sent", id=str(claimed.delivery_id), attempt=claimed.attempt, outcome=outcome)
+    return outcome
+
+
+def _repeat(send: Callable[[], int], clean_up: Callable[[Session], None]) -> NoReturn:
+    """Send for ever, with pauses while there is nothing to send, and longer ones after failures."""
     pause_s, last_cleanup = 0.0, float("-inf")
     while True:
         time.sleep(pause_s)
@@ -66,11 +110,28 @@ def main() -> None:
             if time.monotonic() >= last_cleanup + _CLEANUP_INTERVAL_S:
                 last_cleanup = time.monotonic()
                 with transaction() as session:
-                    deliveries.remove_old(session)
-            pause_s = 0.0 if deliver_due() else _POLL_INTERVAL_S
+                    clean_up(session)
+            pause_s = 0.0 if send() else _POLL_INTERVAL_S
         except DomainError as problem:
             log.warning("deliveries_hindered", reason=str(problem))
             pause_s = min(_MAX_PAUSE_S, 2 * pause_s + _POLL_INTERVAL_S)
+
+
+def _repeat_mail() -> None:
+    """Send mail for ever. An unexpected error ends the process, which is then started again."""
+    try:
+        _repeat(send_due_mail, mail.remove_unconfirmed)
+    except BaseException:
+        log.exception("mail_failed")
+        os._exit(1)
+
+
+def main() -> None:
+    logs.configure()
+    warn_if_overprivileged()
+    log.info("deliveries_start")
+    Thread(target=_repeat_mail, daemon=True).start()  # a slow mail server delays no webhook
+    _repeat(deliver_due, deliveries.remove_old)
 
 
 if __name__ == "__main__":

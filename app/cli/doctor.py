@@ -19,7 +19,7 @@ def doctor(
     private_dir: PrivateKeyFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check versions, sandbox, fonts, disk, keys, servers, store, clock and workers, and say what to do.
+    """Check versions, sandbox, fonts, disk, mail, keys, servers, store, clock and workers; say what to do.
 
     Run it with the environment of the service. Exit status 1: there is a problem.
     """

@@ -26,7 +26,7 @@ from app.services.jobs.store_check import check_store
 from app.services.jobs.worker_reports import list_workers
 from app.web.site.raster import can_draw, has_fonts
 from migrations.run import build_unreachable_error, find_newest_revision, require_known_revision
-from workers import sandbox
+from workers import mail_sender, sandbox
 
 SubjectT = TypeVar("SubjectT")
 _MIN_FREE_GB, _LOW_FREE_GB = 1.0, 10.0
@@ -132,6 +132,14 @@ def _check_address(_: InstallationPaths) -> str:
     return settings.public_url
 
 
+def _check_mail(_: InstallationPaths) -> str:
+    server = get_settings().smtp
+    if server is None:
+        return "no mail server is set"
+    with mail_sender.connect(server):
+        return f"{server.host} accepts mail from {server.sender_address}"
+
+
 def _check_keys(paths: InstallationPaths) -> str:
     private_keys = sealing.list_private_keys(paths.private_key_folder)
     if not paths.public_key_file.exists():
@@ -204,6 +212,7 @@ _LOCAL_CHECKS: Mapping[str, Callable[[InstallationPaths], str]] = {
     "fonts": _check_fonts,
     "disk": _check_disk,
     "address": _check_address,
+    "mail": _check_mail,
     "keys": _check_keys,
 }
 _SERVER_CHECKS: Mapping[str, Callable[[EmbeddedServices], str]] = {

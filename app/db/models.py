@@ -15,6 +15,7 @@ from sqlalchemy import (
     ForeignKey,
     Identity,
     Index,
+    LargeBinary,
     MetaData,
     Text,
     TypeDecorator,
@@ -166,6 +167,28 @@ class UserIdentity(Base):
     created_at: Mapped[datetime] = _inserted_at_column()
 
 
+class EmailAddress(Base):
+    """A user's address for mail. It identifies nobody and is shown to nobody else.
+
+    The id is in the link that stops mail about competitions, so no page shows it.
+    """
+
+    __tablename__ = "email_addresses"
+
+    id: Mapped[UUID] = _id_column()
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), unique=True)
+    address: Mapped[str]
+    language: Mapped[str]
+    digests: Mapped[list[bytes]] = mapped_column(ARRAY(LargeBinary), server_default=sql("'{}'"))
+    """Digests of the codes that confirm the address, one of each mail that was sent for it."""
+    subscribed: Mapped[bool] = mapped_column(default=True)
+    """Whether mail about competitions is sent to it."""
+    created_at: Mapped[datetime] = _inserted_at_column()
+    confirmed_at: Mapped[datetime | None]
+    outcome: Mapped[str | None]
+    """Result of the last attempt to send mail."""
+
+
 class PasswordLink(Base):
     """A one-time link for setting a new password."""
 
@@ -174,6 +197,8 @@ class PasswordLink(Base):
     id: Mapped[UUID] = _id_column()
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     digest: Mapped[bytes] = mapped_column(unique=True)
+    mailed: Mapped[bool] = mapped_column(default=False)
+    """Whether it was sent to the user's own address, and not made by an organizer or administrator."""
     created_at: Mapped[datetime] = _inserted_at_column()
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
@@ -483,16 +508,24 @@ class Webhook(Base):
 
 
 class Delivery(Base):
-    """An event for a webhook, written in the transaction of the event. It has ids; texts are made later."""
+    """An event for a webhook or e-mail address, written in the transaction of the event.
+
+    It has ids; texts are made later.
+    """
 
     __tablename__ = "deliveries"
     __table_args__ = (
+        CheckConstraint("num_nonnulls(webhook_id, email_address_id) = 1", name="one_receiver"),
         UniqueConstraint("webhook_id", "key"),
+        UniqueConstraint("email_address_id", "key"),
         Index("ix_deliveries_unfinished", "next_attempt_at", postgresql_where=sql("finished_at IS NULL")),
     )
 
     id: Mapped[UUID] = _id_column()
-    webhook_id: Mapped[UUID] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
+    webhook_id: Mapped[UUID | None] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
+    email_address_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("email_addresses.id", ondelete="CASCADE")
+    )
     event: Mapped[str]
     subject_id: Mapped[UUID | None]
     """The evaluation, guess, round or announcement that the event is about."""
@@ -507,6 +540,7 @@ class Delivery(Base):
     finished_at: Mapped[datetime | None]
 
     webhook: Mapped[Webhook] = relationship(lazy="raise")
+    email_address: Mapped[EmailAddress] = relationship(lazy="raise")
 
 
 class Heartbeat(Base):

@@ -64,9 +64,18 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     # Web processes never see a URL or secret again. A program of the worker's role sends.
     "deliveries": {
-        "id webhook_id event subject_id change phase key": ("ri", "ri", "i"),
+        "id webhook_id email_address_id event subject_id change phase key": ("ri", "ri", "i"),
         "created_at": ("r", "r", ""),
         "attempt next_attempt_at finished_at": ("r", "ru", ""),
+    },
+    # The sender of mail makes codes and stores their digests. The clock adds deliveries.
+    "email_addresses": {
+        "id user_id": ("ri", "r", "r"),
+        "address language": ("ri", "r", ""),
+        "digests": ("r", "ru", ""),
+        "created_at": ("r", "r", ""),
+        "subscribed confirmed_at": ("riu", "r", "r"),
+        "outcome": ("ri", "ru", ""),
     },
     "evaluations": {
         "id round_id party_id submission_id rescore_id": ("ri", "r", "r"),
@@ -102,11 +111,11 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "created_at": ("r", "", ""),
         "uses_left": ("riu", "", ""),
     },
-    "members": {"competition_id user_id": ("ri", "", ""), "team_id": ("riu", "", "")},
+    "members": {"competition_id user_id": ("ri", "", "r"), "team_id": ("riu", "", "r")},
     "openings": {"target_id salt secret": ("r", "", "ri")},
     "organizers": {"competition_id": ("ri", "", ""), "user_id": ("riu", "", "")},
     "password_links": {
-        "id user_id digest expires_at": ("ri", "", ""),
+        "id user_id digest mailed expires_at": ("ri", "i", ""),
         "created_at": ("r", "", ""),
         "used_at": ("riu", "", ""),
     },
@@ -178,7 +187,8 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "attempted_at outcome": ("ri", "ru", ""),
     },
     "users": {
-        "id name name_key name_look name_capitals role": ("ri", "", ""),
+        "id name": ("ri", "r", ""),
+        "name_key name_look name_capitals role": ("ri", "", ""),
         "created_at": ("r", "", ""),
         # The web process signs people in.
         "password_hash": ("riu", "", ""),
@@ -200,6 +210,7 @@ decision.
 DELETE_PRIVILEGES: Mapping[str, tuple[str, ...]] = {
     "announcements": (WEB,),
     "deliveries": (WORKER,),
+    "email_addresses": (WEB, WORKER),
     "guess_terms": (CLOCK,),
     "identities": (WEB,),
     "members": (WEB,),
@@ -302,6 +313,26 @@ ROW_POLICIES = (
     RowPolicy("tests_writes", "heartbeats", WEB, "INSERT", "task = 'write_test'"),
     RowPolicy("tests_writes_again", "heartbeats", WEB, "UPDATE", "task = 'write_test'"),
     # Rows without an author come from the clock; the web process may neither write nor delete them.
+    # The sender of mail makes a password link only for people who have asked for one by mail.
+    RowPolicy(
+        "was_asked_for",
+        "password_links",
+        WORKER,
+        "INSERT",
+        "mailed AND expires_at <= clock_timestamp() + interval '1 hour' AND EXISTS"
+        " (SELECT FROM deliveries JOIN email_addresses ON email_addresses.id = email_address_id"
+        " WHERE email_addresses.user_id = password_links.user_id AND confirmed_at IS NOT NULL"
+        " AND event = 'password_link' AND finished_at IS NULL)",
+    ),
+    RowPolicy("asks_for_no_link", "deliveries", WORKER, "INSERT", "event <> 'password_link'"),
+    RowPolicy(
+        "has_an_address",
+        "users",
+        WORKER,
+        "SELECT",
+        "EXISTS (SELECT FROM email_addresses WHERE email_addresses.user_id = users.id)",
+    ),
+    RowPolicy("is_unconfirmed", "email_addresses", WORKER, "DELETE", "confirmed_at IS NULL"),
     RowPolicy("has_an_author", "announcements", WEB, "INSERT", "user_id IS NOT NULL"),
     RowPolicy("had_an_author", "announcements", WEB, "DELETE", "user_id IS NOT NULL"),
     RowPolicy("has_an_author", "audit_entries", WEB, "INSERT", "user_id IS NOT NULL"),

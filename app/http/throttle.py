@@ -43,6 +43,8 @@ TEAM_CHECK_LIMIT = RateLimitItemPerMinute(30, 1, "checks")
 """Limit for dry runs of uploads; a person who corrects a file makes a few in a minute."""
 PROVIDER_LIMIT = RateLimitItemPerMinute(300, 15, "throttle")
 """Limit for sign-ins that an address begins with a provider; a whole class may share one address."""
+MAIL_LIMIT = RateLimitItemPerMinute(5, 15, "mail")
+"""Limit for mail that a person asks for, to one address or for one account."""
 _KNOWN_ADDRESS_TTL_S = 90 * 24 * 3600
 _Counter = tuple[RateLimitItem, str]
 _CountedTry = tuple[FixedWindowRateLimiter, tuple[_Counter, ...]]
@@ -119,6 +121,13 @@ def _build_limit_error(limiter: FixedWindowRateLimiter, counter: _Counter) -> To
             code="too_many_checks",
             limit=TEAM_CHECK_LIMIT.amount,
             seconds=seconds,
+        )
+    if counter[0] is MAIL_LIMIT:
+        return TooManyRequests(
+            "too many mails were asked for: try again in {minutes} min",
+            retry_after=seconds,
+            code="too_many_mails",
+            minutes=math.ceil(seconds / 60),
         )
     return TooManyRequests(
         "too many wrong tries: try again in {minutes} min",
@@ -211,6 +220,14 @@ def _log_unreachable(problem: Exception) -> None:
 def count_provider_sign_in(address: str | None) -> None:
     """Count the begin of a sign-in with a provider; raise TooManyRequests if there are too many."""
     counters = [(PROVIDER_LIMIT, build_key("provider", normalize_address(address or "")))]
+    _count(counters, local=counters)
+
+
+def count_mail(address: str | None, *, recipient: str, account: str = "") -> None:
+    """Count a mail that is asked for, whether or not it will be sent; raise TooManyRequests at a limit."""
+    counters = [(ADDRESS_LIMIT, build_key("mail", normalize_address(address or "")))]
+    counters += [(MAIL_LIMIT, build_key("mail_to", recipient.strip().lower()))]
+    counters += [(MAIL_LIMIT, build_key("mail_for", account))] if account else []
     _count(counters, local=counters)
 
 

@@ -24,6 +24,7 @@ UNFINISHED = sa.text("state IN ('QUEUED', 'SCORING')")
 TABLES = (
     "users",
     "identities",
+    "email_addresses",
     "password_links",
     "tokens",
     "competitions",
@@ -73,7 +74,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     for table in reversed(TABLES):
-        op.drop_table(table)
+        op.execute(f"DROP TABLE {table} CASCADE")  # with policies of other tables that read it
     for guard in GUARDS:
         op.execute(f"DROP FUNCTION IF EXISTS {guard.name}()")
     # The comment has the digest of the applied privileges, which are dropped with the tables.
@@ -132,10 +133,28 @@ def _create_accounts() -> None:
         sa.UniqueConstraint("user_id", "issuer", name=op.f("uq_identities_user_id_issuer")),
     )
     op.create_table(
+        "email_addresses",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("address", sa.Text(), nullable=False),
+        sa.Column("language", sa.Text(), nullable=False),
+        sa.Column("digests", sa.ARRAY(sa.LargeBinary()), server_default=sa.text("'{}'"), nullable=False),
+        sa.Column("subscribed", sa.Boolean(), nullable=False),
+        _moment_of_insert("created_at"),
+        sa.Column("confirmed_at", MOMENT),
+        sa.Column("outcome", sa.Text()),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name=op.f("fk_email_addresses_user_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_email_addresses")),
+        sa.UniqueConstraint("user_id", name=op.f("uq_email_addresses_user_id")),
+    )
+    op.create_table(
         "password_links",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("mailed", sa.Boolean(), nullable=False),
         _moment_of_insert("created_at"),
         sa.Column("expires_at", MOMENT, nullable=False),
         sa.Column("used_at", MOMENT),
@@ -714,7 +733,8 @@ def _create_webhooks() -> None:
     op.create_table(
         "deliveries",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("webhook_id", sa.Uuid(), nullable=False),
+        sa.Column("webhook_id", sa.Uuid()),
+        sa.Column("email_address_id", sa.Uuid()),
         sa.Column("event", sa.Text(), nullable=False),
         sa.Column("subject_id", sa.Uuid()),
         sa.Column("change", sa.Text()),
@@ -727,8 +747,18 @@ def _create_webhooks() -> None:
         sa.ForeignKeyConstraint(
             ["webhook_id"], ["webhooks.id"], name=op.f("fk_deliveries_webhook_id"), ondelete="CASCADE"
         ),
+        sa.ForeignKeyConstraint(
+            ["email_address_id"],
+            ["email_addresses.id"],
+            name=op.f("fk_deliveries_email_address_id"),
+            ondelete="CASCADE",
+        ),
+        sa.CheckConstraint(
+            "num_nonnulls(webhook_id, email_address_id) = 1", name=op.f("ck_deliveries_one_receiver")
+        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_deliveries")),
         sa.UniqueConstraint("webhook_id", "key", name=op.f("uq_deliveries_webhook_id_key")),
+        sa.UniqueConstraint("email_address_id", "key", name=op.f("uq_deliveries_email_address_id_key")),
     )
     op.create_index(
         "ix_deliveries_unfinished",

@@ -13,6 +13,7 @@ from app.config import Settings
 from app.crypto import sealing
 from app.db.transaction import transaction
 from app.services.jobs import health
+from tests.support.mail_server import run_mail_server
 
 pytestmark = pytest.mark.full
 
@@ -116,3 +117,22 @@ def test_switched_off_sandbox_and_plain_http_are_warned(settings: Settings, tmp_
     changed = {"ANONCUP_SANDBOX": "off", "ANONCUP_PUBLIC_URL": "http://cup.example.org"}
     _, checks = examine(tmp_path, **build_variables(settings, **changed))
     assert checks["sandbox"][0] == checks["address"][0] == "warning"
+
+
+def test_mail_server_is_tried_with_the_sender(settings: Settings, tmp_path: Path) -> None:
+    assert examine(tmp_path)[1]["mail"] == ("ok", "no mail server is set")
+    with run_mail_server() as server:
+        variables = build_variables(
+            settings,
+            ANONCUP_SMTP__HOST="127.0.0.1",
+            ANONCUP_SMTP__PORT=str(server.port),
+            ANONCUP_SMTP__TLS="none",
+            ANONCUP_SMTP__SENDER="cup@example.org",
+        )
+        checks = examine(tmp_path, **variables)[1]
+        assert checks["mail"] == ("ok", "127.0.0.1 accepts mail from cup@example.org")
+        assert server.envelopes == []
+        server.answers["MAIL"] = "550 no"
+        checks = examine(tmp_path, **variables)[1]
+    status, detail = checks["mail"]
+    assert (status, "SMTPSenderRefused 550" in detail) == ("problem", True)

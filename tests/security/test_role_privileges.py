@@ -127,13 +127,20 @@ DENIED_STATEMENTS = (
         for role in (WORKER, CLOCK)
         for table, column in (
             ("users", "password_hash"),
-            ("users", "name"),
             ("tokens", "digest"),
             ("password_links", "digest"),
             ("invites", "digest"),
-            ("members", "user_id"),
         )
     ),
+    (CLOCK, "SELECT name FROM users"),
+    (CLOCK, "SELECT address FROM email_addresses"),
+    (CLOCK, "SELECT digests FROM email_addresses"),
+    (WORKER, "SELECT user_id FROM members"),
+    (WORKER, "UPDATE email_addresses SET address = ''"),
+    (WORKER, f"UPDATE email_addresses SET confirmed_at = {SQL_NOW}"),
+    (WORKER, "INSERT INTO email_addresses SELECT * FROM email_addresses"),
+    (WEB, "UPDATE email_addresses SET digests = '{}'"),
+    (WEB, "UPDATE email_addresses SET address = ''"),
     (WORKER, f"UPDATE rounds SET closed_at = {SQL_NOW}"),
     (WORKER, "UPDATE competitions SET file = ''"),
     (WORKER, "INSERT INTO secrets SELECT id, 'key', ''::bytea, '' FROM submissions"),
@@ -348,3 +355,41 @@ def test_processes_have_only_the_rights_of_their_role(contest: Contest) -> None:
 
     with act_as(WEB), pytest.raises(ProgrammingError), transaction() as session:
         session.execute(text("SELECT sealed FROM secrets"))
+
+
+def test_sender_of_mail_makes_links_for_those_who_asked_and_reads_their_names_only(
+    contest: Contest, sign_in: SignInAsRole, settings: Settings
+) -> None:
+    contest.arena.get_team_token("red")
+    contest.arena.get_team_token("blue")
+    address_template = (
+        "INSERT INTO email_addresses (id, user_id, address, language, subscribed, confirmed_at)"
+        " SELECT gen_random_uuid(), id, 'a@example.org', 'en', true, {} FROM users"
+        " WHERE id = (SELECT user_id FROM members LIMIT 1)"
+    )
+    request = (
+        "INSERT INTO deliveries (id, email_address_id, event)"
+        " SELECT gen_random_uuid(), id, 'password_link' FROM email_addresses"
+    )
+    link_template = (
+        "INSERT INTO password_links (id, user_id, digest, mailed, expires_at)"
+        " SELECT gen_random_uuid(), id, 'digest', {}, clock_timestamp() + interval '{} minutes' FROM users"
+    )
+    link = link_template.format("true", 59)
+    with connect_to(settings.database_url) as owner, sign_in(WORKER) as worker:
+        owner.execute(text(address_template.format("clock_timestamp()")))
+        owner.commit()
+        assert len(worker.execute(text("SELECT name FROM users")).all()) == 1
+        assert worker.execute(text("DELETE FROM email_addresses")).rowcount == 0
+        worker.rollback()
+        assert "was_asked_for" in require_refusal(worker, link)
+        assert "asks_for_no_link" in require_refusal(worker, request)
+        owner.execute(text(request))
+        owner.commit()
+        for refused in (link_template.format("false", 59), link_template.format("true", 61)):
+            assert "was_asked_for" in require_refusal(worker, refused)
+        assert worker.execute(text(link)).rowcount == 1
+        worker.rollback()
+        owner.execute(text(f"UPDATE deliveries SET finished_at = {SQL_NOW}"))
+        owner.commit()
+        assert "was_asked_for" in require_refusal(worker, link)

@@ -1,4 +1,4 @@
-"""Password changes with the old password, or with a link from an organizer or administrator."""
+"""Password changes with the old password, or with a link from an organizer, an administrator or by mail."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from anoncup.errors import Forbidden, NotFound, WrongCredential
 from anoncup.schemas.roles import Role
 from app.db.models import Member, PasswordLink, User
 from app.db.now import read_clock
-from app.services.accounts import audit, identities, memberships, tokens, users
+from app.services.accounts import audit, email_addresses, identities, memberships, tokens, users
 from app.services.accounts.principal import Principal
 
 _LINK_LIFETIME = timedelta(hours=48)
@@ -99,7 +99,8 @@ def _require_authority(
 def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
     """Set a new password hash with a link's code.
 
-    All tokens, sessions and links to providers of the user are revoked: a stranger may have made them.
+    All tokens, sessions and links to providers of the user are revoked: a stranger may have made them. So is
+    the e-mail address, unless the link was sent to it.
     """
     digest = tokens.hash_token(code.strip())
     user_id = session.scalar(select(PasswordLink.user_id).where(PasswordLink.digest == digest))
@@ -116,6 +117,8 @@ def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
         raise WrongCredential("the code is unknown, used or expired", code="invalid_code")
     _replace_password(session, user, new_hash, except_token=None)
     identities.remove_all(session, user.id)
+    if not link.mailed:
+        email_addresses.delete_address(session, user.id)
     link_principal = Principal(user.id, user.name, user.role, frozenset(), link.id)
     audit.record(session, link_principal, "user.password_by_link", None, subject=user.name)
     return user

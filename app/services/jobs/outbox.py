@@ -1,15 +1,16 @@
-"""The outbox: events that webhooks wait for, written in the transaction in which they happen.
+"""The outbox: events for webhooks and e-mail addresses, written in the transaction in which they happen.
 
 A row names its subject by id. The text is made when it is sent (``app.services.notifications``), from what
 its reader may see at that time.
 """
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
+    Select,
     SQLColumnExpression,
     Text,
     Uuid,
@@ -18,14 +19,28 @@ from sqlalchemy import (
     delete,
     func,
     literal,
+    null,
     select,
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Delivery, Evaluation, Guess, LeasedJob, Submission, Webhook
+from app.db.models import (
+    Delivery,
+    EmailAddress,
+    Evaluation,
+    Guess,
+    LeasedJob,
+    Member,
+    Round,
+    Submission,
+    Team,
+    Webhook,
+)
 
 SCORE, PHASE, ANNOUNCEMENT, TEST = "score", "phase", "announcement", "test"
+CONFIRMATION, PASSWORD_LINK, DEADLINE = "confirmation", "password_link", "deadline"
+"""Events of e-mail addresses, which also get announcements."""
 EVENTS = (SCORE, PHASE, ANNOUNCEMENT)
 ORGANIZER_EVENTS = (PHASE, ANNOUNCEMENT)
 """Events that webhooks of teams and of organizers may ask for."""
@@ -56,6 +71,38 @@ def add_evaluations(session: Session, evaluation_ids: Sequence[UUID]) -> None:
 def add_announcement(session: Session, competition_id: UUID, announcement_id: UUID) -> None:
     subject_id = literal(announcement_id, Uuid())
     _add(session, ANNOUNCEMENT, subject_id, Webhook.competition_id == competition_id)
+    participants = select(Member.user_id).where(Member.competition_id == competition_id)
+    _add_mail(session, ANNOUNCEMENT, subject_id, *_is_subscribed(participants))
+
+
+def add_deadline(session: Session, round_: Round, phase: str) -> None:
+    """Remind the participants of the end of a phase, each once, however often this is called."""
+    participants = (
+        select(Member.user_id)
+        .join(Team, Team.id == Member.team_id)
+        .where(Member.competition_id == round_.competition_id, Team.disqualified_at.is_(None))
+    )
+    subject_id, key = literal(round_.id, Uuid()), f"deadline {round_.id} {phase}"
+    _add_mail(session, DEADLINE, subject_id, *_is_subscribed(participants), phase=phase, key=key)
+
+
+def add_confirmation(session: Session, address_id: UUID) -> None:
+    """Ask for the mail that confirms an address."""
+    _add_mail(session, CONFIRMATION, null(), EmailAddress.id == address_id)
+
+
+def add_password_links(session: Session, address: str) -> None:
+    """Ask for a password link for each account with this confirmed address, unless one is waiting.
+
+    One statement does it, which takes as long without such an account.
+    """
+    waiting = select(Delivery.id).where(
+        Delivery.email_address_id == EmailAddress.id,
+        Delivery.event == PASSWORD_LINK,
+        Delivery.finished_at.is_(None),
+    )
+    is_owner = func.lower(EmailAddress.address) == address.lower(), EmailAddress.confirmed_at.is_not(None)
+    _add_mail(session, PASSWORD_LINK, null(), *is_owner, ~waiting.exists())
 
 
 def add_phase_change(
@@ -83,9 +130,10 @@ def add_test(session: Session, webhook_id: UUID) -> None:
 
 
 def has_listeners(session: Session) -> bool:
-    """Return whether any webhook waits for phase changes."""
-    listening = select(Webhook.id).where(literal(PHASE) == any_(Webhook.events))
-    return session.scalar(listening.limit(1)) is not None
+    """Return whether any webhook or e-mail address waits for phase changes."""
+    webhooks = select(Webhook.id).where(literal(PHASE) == any_(Webhook.events))
+    addresses = select(EmailAddress.id).where(EmailAddress.subscribed)
+    return bool(session.scalar(select(webhooks.exists() | addresses.exists())))
 
 
 def remove_webhooks(session: Session, competition_id: UUID, user_id: UUID) -> None:
@@ -106,15 +154,46 @@ def _add(
 ) -> None:
     """Add a delivery for each enabled webhook of these readers that asks for the event."""
     values = {
+        "webhook_id": Webhook.id,
         "event": literal(event),
         "subject_id": subject_id,
         "change": cast(change, Text),
         "phase": cast(phase, Text),
         "key": cast(key, Text),
     }
-    deliveries = select(func.gen_random_uuid(), Webhook.id, *values.values()).where(
-        *is_reader, Webhook.disabled_at.is_(None), literal(event) == any_(Webhook.events)
-    )
-    statement = insert(Delivery).from_select(["id", "webhook_id", *values], deliveries)
+    is_listening = Webhook.disabled_at.is_(None), literal(event) == any_(Webhook.events)
+    _insert(session, values, *is_reader, *is_listening)
+
+
+def _is_subscribed(user_ids: Select[UUID]) -> Sequence[ColumnElement[bool]]:
+    """Return the conditions of addresses at which these users get mail about competitions."""
+    is_confirmed = EmailAddress.confirmed_at.is_not(None)
+    return EmailAddress.user_id.in_(user_ids), is_confirmed, EmailAddress.subscribed.is_(True)
+
+
+def _add_mail(
+    session: Session,
+    event: str,
+    subject_id: SQLColumnExpression[UUID | None],
+    *is_reader: ColumnElement[bool],
+    phase: str | None = None,
+    key: str | None = None,
+) -> None:
+    """Add a delivery for each of these addresses."""
+    values = {
+        "email_address_id": EmailAddress.id,
+        "event": literal(event),
+        "subject_id": cast(subject_id, Uuid()),
+        "phase": cast(phase, Text),
+        "key": cast(key, Text),
+    }
+    _insert(session, values, *is_reader)
+
+
+def _insert(
+    session: Session, values: Mapping[str, SQLColumnExpression[Any]], *conditions: ColumnElement[bool]
+) -> None:
+    rows = select(func.gen_random_uuid(), *values.values()).where(*conditions)
+    statement = insert(Delivery).from_select(["id", *values], rows)
     with session.no_autoflush:  # a verdict and its state are written together
         session.execute(statement.on_conflict_do_nothing())

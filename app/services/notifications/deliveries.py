@@ -1,14 +1,14 @@
-"""Deliveries: claim those that are due, build their requests, and record their outcomes.
+"""Deliveries to webhooks: claim those that are due, build their requests, and record their outcomes.
 
 A claim moves the next attempt into the future. If its process is killed, the event is sent again then, with
 the same id: receivers get each event at least once.
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, joinedload, undefer
 
@@ -34,6 +34,8 @@ _FIRST_DELAY, _MAX_DELAY = timedelta(seconds=10), timedelta(hours=6)
 _KEPT = timedelta(days=7)
 _START_WINDOW = timedelta(hours=1)
 """A phase that began earlier is not reported any more, such as that of a competition created afterwards."""
+_REMINDER_TIME = timedelta(hours=24)
+"""Time before the end of a phase at which its participants are reminded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class ClaimedDelivery:
 def claim_due(session: Session) -> list[ClaimedDelivery]:
     """Claim due deliveries, at most one of each webhook, so that a slow receiver delays no other."""
     now = read_clock(session)
-    is_due = Delivery.finished_at.is_(None) & (Delivery.next_attempt_at <= now)
+    is_due = is_waiting(now) & Delivery.webhook_id.is_not(None)
     first_ids = (
         select(Delivery.id)
         .where(is_due)
@@ -65,6 +67,10 @@ def claim_due(session: Session) -> list[ClaimedDelivery]:
         row.attempt += 1
         row.next_attempt_at = now + _LEASE
     return [ClaimedDelivery(row.id, row.attempt) for row in rows]
+
+
+def is_waiting(now: datetime) -> ColumnElement[bool]:
+    return Delivery.finished_at.is_(None) & (Delivery.next_attempt_at <= now)
 
 
 def load_request(session: Session, claimed: ClaimedDelivery) -> WebhookRequest | None:
@@ -89,9 +95,9 @@ def record(session: Session, claimed: ClaimedDelivery, outcome: str | None) -> N
 
     After the last failure of a delivery its webhook is disabled.
     """
-    delivery = session.get(Delivery, claimed.delivery_id, with_for_update=True)
-    if delivery is None or delivery.attempt != claimed.attempt or delivery.finished_at is not None:
-        return  # the webhook is deleted, or another process has sent the event again
+    delivery = lock_claimed(session, claimed)
+    if delivery is None:
+        return
     webhook, now = session.get_one(Webhook, delivery.webhook_id), read_clock(session)
     if outcome is not None:
         webhook.attempted_at, webhook.outcome = now, outcome
@@ -102,8 +108,20 @@ def record(session: Session, claimed: ClaimedDelivery, outcome: str | None) -> N
     elif outcome == GONE or delivery.attempt >= MAX_ATTEMPTS:
         _disable(session, webhook)
     else:
-        delay = min(_FIRST_DELAY * 3 ** (delivery.attempt - 1), _MAX_DELAY)
-        delivery.next_attempt_at = now + delay
+        postpone(delivery, now)
+
+
+def lock_claimed(session: Session, claimed: ClaimedDelivery) -> Delivery | None:
+    """Return the locked delivery; None if its receiver is deleted, or another process has sent it again."""
+    delivery = session.get(Delivery, claimed.delivery_id, with_for_update=True)
+    if delivery is None or delivery.attempt != claimed.attempt or delivery.finished_at is not None:
+        return None
+    return delivery
+
+
+def postpone(delivery: Delivery, now: datetime) -> None:
+    """Set the time of the next attempt, later after each one."""
+    delivery.next_attempt_at = now + min(_FIRST_DELAY * 3 ** (delivery.attempt - 1), _MAX_DELAY)
 
 
 def _disable(session: Session, webhook: Webhook) -> None:
@@ -119,27 +137,33 @@ def remove_old(session: Session) -> None:
     session.execute(delete(Delivery).where(last_change < func.clock_timestamp() - _KEPT))
 
 
-def add_phase_starts(session: Session) -> None:
-    """Record the phases that have begun lately. Nothing else happens when a phase begins."""
+def add_phase_events(session: Session) -> None:
+    """Record the phases that have begun lately, and those that end soon. Nothing else happens at that time.
+
+    One reminder is sent for each phase, also if its end moves by less than the time that deliveries are kept.
+    """
     if not outbox.has_listeners(session):
         return
     now = read_clock(session)
     rounds = select(Round).join(Competition).where(Round.removed_at.is_(None), Round.closed_at.is_(None))
     for round_ in session.scalars(rounds.where(Competition.removed_at.is_(None))):
         try:
-            started_phases = [
+            begun_phases = [
                 phase
                 for phase in get_timetable(round_).phases
-                if now - _START_WINDOW < phase.start and phases.has_phase_begun(round_, phase.name, now)
+                if phases.has_phase_begun(round_, phase.name, now)
             ]
         except CompetitionUnavailable:
             continue
-        for phase in started_phases:
-            outbox.add_phase_change(
-                session,
-                round_.competition_id,
-                round_.id,
-                "started",
-                phase=phase.name,
-                key=f"{round_.id} {phase.name} {phase.start.isoformat()}",
-            )
+        for phase in begun_phases:
+            if now - _START_WINDOW < phase.start:
+                outbox.add_phase_change(
+                    session,
+                    round_.competition_id,
+                    round_.id,
+                    "started",
+                    phase=phase.name,
+                    key=f"{round_.id} {phase.name} {phase.start.isoformat()}",
+                )
+            if round_.paused_at is None and now < phase.end <= now + _REMINDER_TIME:
+                outbox.add_deadline(session, round_, phase.name)

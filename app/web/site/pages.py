@@ -66,6 +66,7 @@ templates.env.globals |= {
     "service_address": get_service_url,
     "has_letters": raster.has_fonts,
     "sign_in_providers": lambda: get_settings().sign_in,
+    "has_mail": lambda: get_settings().smtp is not None,
     "short_time": notation.format_short_time,
     "clock_time": notation.format_clock_time,
     "zone_name": notation.get_zone_abbreviation,

@@ -8,6 +8,7 @@ from app.web.visitor import (
     boards,
     clarifications,
     competitions,
+    email_addresses,
     embed,
     feeds,
     overview,
@@ -38,4 +39,5 @@ ROUTERS = (
     provider_sign_in.router,
     sign_up.router,
     account.router,
+    email_addresses.router,
 )

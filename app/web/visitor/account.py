@@ -17,7 +17,7 @@ from app.http import passwords, throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
 from app.http.passwords import limit_concurrency
 from app.http.step_up import FormReauthentication
-from app.services.accounts import identities, memberships, tokens
+from app.services.accounts import email_addresses, identities, memberships, tokens
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.teams import organizers
@@ -47,6 +47,7 @@ def render_account(page: UserPage, **content: Any) -> HTMLResponse:
             for slug in organizers.list_competition_slugs(session, page.principal.user_id)
         ]
         issuers = identities.list_issuers(session, page.principal.user_id)
+        email_address = email_addresses.find(session, page.principal.user_id)
     scopes = tokens.list_allowed_scopes(page.principal.role)
     return page.render(
         "visitor/account.html",
@@ -55,6 +56,7 @@ def render_account(page: UserPage, **content: Any) -> HTMLResponse:
         tokens=[token for token in valid_tokens if token.kind == TokenKind.API],
         sessions=[token for token in valid_tokens if token.kind == TokenKind.SESSION],
         issuers=issuers,
+        email_address=email_address,
         scopes=[scope for scope in scopes if scope in page.principal.scopes],
         lives=_TOKEN_LIFETIMES,
         **content,

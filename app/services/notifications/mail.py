@@ -1,0 +1,233 @@
+"""Mail: claim what is due, write its text, and record the outcome.
+
+A code is made when its mail is written, and only its digest is stored. Mail that is sent again has another
+code, and all of them work.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from urllib.parse import urlsplit
+
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.orm import Session, joinedload
+
+from anoncup.errors import CompetitionUnavailable
+from anoncup.messages import Message
+from app.config import SmtpServer, get_settings
+from app.db.models import Announcement, Competition, Delivery, EmailAddress, PasswordLink, Round, User
+from app.db.now import read_clock
+from app.locale.language import Translator, load_translator
+from app.services.accounts import tokens
+from app.services.accounts.email_addresses import CONFIRMATION_LIFETIME
+from app.services.contests import announcements, competitions
+from app.services.contests.contest import get_timetable
+from app.services.jobs import outbox
+from app.services.notifications.deliveries import (
+    DELIVERED,
+    MAX_ATTEMPTS,
+    ClaimedDelivery,
+    is_waiting,
+    lock_claimed,
+    postpone,
+)
+
+REFUSED = "refused"
+"""Outcome of mail that the server will never accept; after others it is sent again."""
+_LEASE = timedelta(minutes=10)
+"""Time after which mail is sent again whose process was killed; longer than a slow server may take."""
+_LINK_LIFETIME = timedelta(hours=1)
+_POLICY = SMTP.clone(cte_type="7bit")  # for servers without 8BITMIME
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """Subject and text of a mail. Mail about competitions also says how to stop it."""
+
+    subject: str
+    paragraphs: tuple[str, ...]
+    is_about_competition: bool = False
+
+
+def has_due(session: Session) -> bool:
+    is_due = is_waiting(read_clock(session)), Delivery.email_address_id.is_not(None)
+    return bool(session.scalar(select(select(Delivery.id).where(*is_due).exists())))
+
+
+def claim_next(session: Session) -> ClaimedDelivery | None:
+    """Claim the next mail: first those that a person waits for, then those that have waited longest."""
+    now = read_clock(session)
+    is_awaited = Delivery.event.in_((outbox.CONFIRMATION, outbox.PASSWORD_LINK))
+    delivery = session.scalar(
+        select(Delivery)
+        .where(is_waiting(now), Delivery.email_address_id.is_not(None))
+        .order_by(is_awaited.desc(), Delivery.next_attempt_at)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+    if delivery is None:
+        return None
+    delivery.attempt += 1
+    delivery.next_attempt_at = now + _LEASE
+    return ClaimedDelivery(delivery.id, delivery.attempt)
+
+
+def write(session: Session, server: SmtpServer, claimed: ClaimedDelivery) -> EmailMessage | None:
+    """Return the mail of a claimed delivery; None if there is nothing to send any more."""
+    options = [joinedload(Delivery.email_address)]
+    delivery = session.get(Delivery, claimed.delivery_id, options=options)
+    if delivery is None:
+        return None
+    t = load_translator(delivery.email_address.language)
+    try:
+        letter = _WRITERS[delivery.event](session, delivery, t)
+    except CompetitionUnavailable:  # nothing can be said about a file that this version cannot read
+        return None
+    if letter is None:
+        return None
+    return _build_message(server, delivery, letter, t, sent_at=read_clock(session))
+
+
+def record(session: Session, claimed: ClaimedDelivery, outcome: str | None) -> None:
+    """Record the outcome of an attempt, None if there was nothing to send."""
+    delivery = lock_claimed(session, claimed)
+    if delivery is None:
+        return
+    now = read_clock(session)
+    if outcome is not None:
+        session.get_one(EmailAddress, delivery.email_address_id).outcome = outcome
+    if outcome in (DELIVERED, REFUSED, None) or delivery.attempt >= MAX_ATTEMPTS:
+        delivery.finished_at = now
+    else:
+        postpone(delivery, now)
+
+
+def remove_unconfirmed(session: Session) -> None:
+    """Delete addresses that nobody has confirmed in time: they may be those of strangers."""
+    is_expired = EmailAddress.created_at < func.clock_timestamp() - CONFIRMATION_LIFETIME
+    session.execute(delete(EmailAddress).where(EmailAddress.confirmed_at.is_(None), is_expired))
+
+
+def _build_message(
+    server: SmtpServer, delivery: Delivery, letter: Letter, t: Translator, *, sent_at: datetime
+) -> EmailMessage:
+    public_url = get_settings().public_url
+    message, paragraphs = EmailMessage(_POLICY), list(letter.paragraphs)
+    message["From"] = server.sender
+    message["To"] = delivery.email_address.address
+    message["Subject"] = " ".join(letter.subject.split())  # a title may have several lines
+    message["Date"] = format_datetime(sent_at)
+    message["Message-ID"] = f"<{delivery.id}@{urlsplit(public_url).hostname}>"
+    message["Auto-Submitted"] = "auto-generated"
+    if letter.is_about_competition:
+        url = f"{public_url}/email/unsubscribe?address={delivery.email_address.id}"
+        message["List-Unsubscribe"] = f"<{url}>"
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+        paragraphs += ["-- \n" + t("To stop mail about competitions, open this page:"), url]
+    message.set_content("\n\n".join(paragraphs) + "\n")
+    return message
+
+
+def _write_confirmation(_: Session, delivery: Delivery, t: Translator) -> Letter | None:
+    """Write to an address that may be a stranger's, so nothing that a user has typed is in the mail."""
+    address = delivery.email_address
+    if address.confirmed_at is not None:
+        return None
+    code = tokens.generate_code(24)
+    address.digests = [*address.digests, tokens.hash_token(code)]
+    public_url = get_settings().public_url
+    return Letter(
+        t("Confirm your e-mail address"),
+        (
+            t(
+                "Somebody entered this address for mail from {url}. To confirm it, open this page:",
+                url=public_url,
+            ),
+            f"{public_url}/email?code={code}",
+            t("If it was not you, ignore this mail. The address is deleted after 24 hours."),
+        ),
+    )
+
+
+def _write_password_link(session: Session, delivery: Delivery, t: Translator) -> Letter:
+    address, code = delivery.email_address, tokens.generate_code(24)
+    values = {
+        "user_id": address.user_id,
+        "digest": tokens.hash_token(code),
+        "mailed": True,
+        "expires_at": func.statement_timestamp() + _LINK_LIFETIME,
+    }
+    session.execute(insert(PasswordLink).values(values))
+    name = session.scalars(select(User.name).where(User.id == address.user_id)).one()
+    public_url = get_settings().public_url
+    return Letter(
+        t("New password"),
+        (
+            t(
+                "Somebody asked for a new password of the account “{name}” at {url}.",
+                name=name,
+                url=public_url,
+            ),
+            t("To set it, open this page. The link works once, for 1 hour."),
+            f"{public_url}/password?code={code}",
+            t("If it was not you, ignore this mail. Your password stays the same."),
+        ),
+    )
+
+
+def _write_announcement(session: Session, delivery: Delivery, t: Translator) -> Letter | None:
+    announcement = session.get(Announcement, delivery.subject_id)
+    if announcement is None:  # withdrawn
+        return None
+    competition = session.get_one(Competition, announcement.competition_id)
+    if competition.removed_at is not None:
+        return None
+    text = _choose_language(announcements.translate(announcement), t)
+    title = _choose_language(competitions.get_title(competition), t)
+    page = f"{get_settings().public_url}/competitions/{competition.slug}"
+    return Letter(t("{title}: announcement", title=title), (text, page), is_about_competition=True)
+
+
+_DEADLINE_SENTENCES = {
+    "anonymization": Message("The anonymization phase ends soon"),
+    "reidentification": Message("The re-identification phase ends soon"),
+}
+
+
+def _write_deadline(session: Session, delivery: Delivery, t: Translator) -> Letter | None:
+    """Write the reminder with the end as it is now; None after that, and during a pause, which moves it."""
+    round_ = session.get_one(Round, delivery.subject_id)
+    timetable = get_timetable(round_)
+    phase = timetable.phase(delivery.phase or "")
+    is_over = phase is None or phase.end <= read_clock(session) or round_.paused_at is not None
+    if is_over or phase is None or round_.removed_at is not None or round_.competition.removed_at is not None:
+        return None
+    sentence = t.translate_message(_DEADLINE_SENTENCES[phase.name])
+    end = phase.end.astimezone(timetable.zone)
+    return Letter(
+        t(
+            "{title}: {text}",
+            title=_choose_language(competitions.get_title(round_.competition), t),
+            text=sentence,
+        ),
+        (
+            t("It ends at {time} ({zone}).", time=f"{end:%Y-%m-%d %H:%M}", zone=timetable.zone.key),
+            f"{get_settings().public_url}/competitions/{round_.address}",
+        ),
+        is_about_competition=True,
+    )
+
+
+def _choose_language(texts: Mapping[str, str], t: Translator) -> str:
+    return texts.get(t.language) or next(iter(texts.values()))
+
+
+_WRITERS: Mapping[str, Callable[[Session, Delivery, Translator], Letter | None]] = {
+    outbox.CONFIRMATION: _write_confirmation,
+    outbox.PASSWORD_LINK: _write_password_link,
+    outbox.ANNOUNCEMENT: _write_announcement,
+    outbox.DEADLINE: _write_deadline,
+}
