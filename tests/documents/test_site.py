@@ -146,7 +146,7 @@ def address(site: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("this test needs a chromium, chromium-browser or google-chrome on the PATH")
+        pytest.skip("this test needs Chromium on the PATH")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
         yield started

@@ -14,15 +14,6 @@ from tests.support.arena import PASSWORD
 from tests.support.secret_search import build_needles, find_leaks
 
 EXPECTED_STATUSES = {route: dict(zip(AUDIENCES, row, strict=True)) for route, row in TABLE.items()}
-DISTINCT_STATUSES = {
-    route: {
-        audience: status
-        for audience, status, previous in zip(AUDIENCES, row, (None, *row), strict=False)
-        if status != previous
-    }
-    for route, row in TABLE.items()
-}
-"""The table with only the first of neighbouring audiences that get the same status."""
 
 
 def list_routes() -> set[str]:
@@ -43,30 +34,20 @@ def test_access_table_lists_exactly_the_routes(
     assert list_routes() == set(TABLE)
 
 
-@pytest.mark.parametrize(
-    "expected",
-    [
-        pytest.param(DISTINCT_STATUSES, id="first of each answer"),
-        pytest.param(EXPECTED_STATUSES, id="everybody", marks=pytest.mark.full),
-    ],
-)
 def test_routes_answer_each_audience_as_expected_without_secrets(
-    client: TestClient,
-    capfd: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-    expected: dict[str, dict[str, int]],
+    client: TestClient, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     scenario = AccessScenario.open(client)
     canaries = build_needles(scenario.secret) | {PASSWORD.encode()}
     responses = {
         route: {audience: scenario.request(route, audience) for audience in row}
-        for route, row in expected.items()
+        for route, row in EXPECTED_STATUSES.items()
     }
     assert {
         route: {audience: response.status_code for audience, response in row.items()}
         for route, row in responses.items()
-    } == expected
+    } == EXPECTED_STATUSES
     contents = {
         (route, audience): response.content + repr(response.headers.multi_items()).encode()
         for route, row in responses.items()

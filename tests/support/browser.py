@@ -4,7 +4,13 @@ import shutil
 
 from playwright.sync_api import FilePayload
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = next(
+    filter(
+        None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))
+    ),
+    None,
+)
+"""The first takes a third of the processor time of the others."""
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",

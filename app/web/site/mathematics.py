@@ -29,4 +29,4 @@ typeset = cache(typeset_once)
 
 def typeset_fence(source: str, *_: Any, **__: Any) -> str:
     """Return the HTML of a ``math`` block of the documentation; the generator of the site calls this."""
-    return f'<div class="math">{typeset_once(source)}</div>'
+    return f'<div class="math" tabindex="0">{typeset_once(source)}</div>'

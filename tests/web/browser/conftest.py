@@ -14,7 +14,7 @@ from tests.web.browser.page_inspector import TIMEOUT_MS
 def browser() -> Iterator[Browser]:
     # The browser is no Python package; a machine without one still runs all other tests.
     if CHROMIUM is None:
-        pytest.skip("these tests need a chromium, chromium-browser or google-chrome on the PATH")
+        pytest.skip("these tests need Chromium on the PATH")
     expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 
@@ -48,18 +48,23 @@ class DocumentationPicture:
 
 
 BOARD, ROW = f"{COMPETITION_PATH}/boards/anonymization", "#standings tbody tr:nth-child({})"
+OVERVIEW = DocumentationPicture("overview", COMPETITION_PATH, ".words")
+SUBMISSION = DocumentationPicture(
+    "submission",
+    f"{COMPETITION_PATH}/submissions",
+    "section:has(#attackers)",
+    "team",
+    link="a[href^='/submissions/']",
+)
+REPORT = DocumentationPicture(
+    "report", f"{COMPETITION_PATH}/organize/threshold", "#errors", "organizer", link="#reports th a"
+)
 FIRST_PHASE_PICTURES = (
-    DocumentationPicture("overview", COMPETITION_PATH, ".words"),
     DocumentationPicture("board-ja-dark", BOARD, ROW.format(12), "team", "ja", is_dark=True),
-    DocumentationPicture(
-        "submission",
-        f"{COMPETITION_PATH}/submissions",
-        "section:has(#attackers)",
-        "team",
-        link="a[href^='/submissions/']",
-    ),
-    DocumentationPicture(
-        "report", f"{COMPETITION_PATH}/organize/threshold", "#errors", "organizer", link="#reports th a"
+    *(
+        replace(picture, name=f"{picture.name}{suffix}", language=language)
+        for picture in (OVERVIEW, SUBMISSION, REPORT)
+        for suffix, language in (("", "en"), ("-ja", "ja"))
     ),
 )
 SECOND_PHASE_PICTURES = (

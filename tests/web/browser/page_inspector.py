@@ -107,6 +107,7 @@ def inspect_pages(
         timezone_id="Europe/Berlin",
         has_touch=has_touch,
         is_mobile=has_touch,
+        permissions=["clipboard-write"],  # which a browser with a window gives to the page in front
     )
     try:
         if session:
