@@ -9,7 +9,6 @@ import pytest
 import typer
 
 from anoncup.cli.main import app
-from app.services.originals.kit_readme import INSTALL_COMMANDS
 from tests.support.markdown_blocks import (
     DOCUMENTS,
     ROOT,
@@ -47,12 +46,13 @@ def test_commands_and_their_options_exist(document: Path) -> None:
     assert [problem for call in list_anoncup_calls(document) for problem in find_call_errors(call)] == []
 
 
+LIBRARY_INSTALL = ("uv tool install '.[score]'", 'export PATH="$(uv tool dir --bin):$PATH"')
 SERVICE_INSTALL = ("./bootstrap requirements.lock", "source .venv/bin/activate")
 
 
 @pytest.mark.parametrize(
     ("name", "install"),
-    [("take-part.md", INSTALL_COMMANDS), ("organize.md", SERVICE_INSTALL), ("operate.md", SERVICE_INSTALL)],
+    [("take-part.md", LIBRARY_INSTALL), ("organize.md", SERVICE_INSTALL), ("operate.md", SERVICE_INSTALL)],
 )
 def test_guides_install_the_command_before_its_use(name: str, install: tuple[str, ...]) -> None:
     first, *_ = [block.text for block in list_code_blocks(ROOT / "docs" / name) if block.language == "sh"]
