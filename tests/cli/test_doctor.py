@@ -4,15 +4,20 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from app.config import Settings
 from app.crypto import sealing
+from app.db.models import Delivery
 from app.db.transaction import transaction
 from app.services.jobs import health
+from tests.support.contest import Contest
+from tests.support.provider_sign_in import run_provider
 
 pytestmark = pytest.mark.full
 
@@ -116,3 +121,31 @@ def test_switched_off_sandbox_and_plain_http_are_warned(settings: Settings, tmp_
     changed = {"ANONCUP_SANDBOX": "off", "ANONCUP_PUBLIC_URL": "http://cup.example.org"}
     _, checks = examine(tmp_path, **build_variables(settings, **changed))
     assert checks["sandbox"][0] == checks["address"][0] == "warning"
+
+
+def test_sign_in_providers_are_asked_for_their_description(settings: Settings, tmp_path: Path) -> None:
+    with run_provider(tmp_path) as provider:
+        variables = build_variables(settings, **provider.build_settings())
+        _, checks = examine(tmp_path, **variables)
+        assert checks["sign-in"] == ("ok", "lab")
+        variables["ANONCUP_SIGN_IN__LAB__ISSUER"] += "/other"
+        status, checks = examine(tmp_path, **variables)
+    assert (status, checks["sign-in"][0]) == (1, "problem")
+    assert (
+        checks["sign-in"][1]
+        == f"lab: {provider.url}/other does not answer as a provider does (HTTPStatusError)"
+    )
+
+
+def test_events_that_nobody_sends_are_a_problem(settings: Settings, contest: Contest, tmp_path: Path) -> None:
+    webhook = {"url": "https://hooks.invalid/", "events": ["announcement"]}
+    contest.arena.post(f"{contest.path}/webhooks", json=webhook).raise_for_status()
+    contest.arena.post(f"{contest.path}/announcements", json={"text": {"en": "x"}}).raise_for_status()
+    _, checks = examine(tmp_path, **build_variables(settings))
+    assert checks["deliveries"] == ("ok", "events waiting: 1")
+    with transaction() as session:
+        late = datetime.now(UTC) - timedelta(hours=1)
+        session.execute(update(Delivery).values(next_attempt_at=late))
+    _, checks = examine(tmp_path, **build_variables(settings))
+    assert checks["deliveries"][0] == "problem"
+    assert checks["deliveries"][1].endswith("start anoncup deliver")
