@@ -35,6 +35,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/take-part.md", "export UV_FIND_LINKS"): INSTALLS,
     ("docs/organize.md", "./bootstrap requirements.lock"): INSTALLS,
     ("docs/operate.md", "./bootstrap requirements.lock"): INSTALLS,
+    ("docs/tracks.md", "python3 -m venv ~/places"): INSTALLS,
     (
         "docs/tracks.md",
         "anoncup packages add",
