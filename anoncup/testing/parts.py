@@ -19,7 +19,7 @@ from anoncup.evaluation.attacks import get_answers_by_question, rate_attack, sel
 from anoncup.evaluation.scales import scales
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
-from anoncup.rules.settings import Parameters
+from anoncup.rules.settings import MeasureSettings, Parameters
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.files import Files
 from anoncup.tracks.generators import derive_generator
@@ -204,7 +204,8 @@ def _check_weight(measure: AnyMeasure, checked: CheckedCase) -> None:
         value = measure.compute(fingerprints.identity_release(checked.case.original))
         require(value == 0.0, measure.name, f"the original as it is has lost nothing, not {value}")
     single_measure_track = replace(checked.track, measures={measure.name: measure})
-    scale = scales(single_measure_track, checked.case.original, {})[measure.name]
+    weights = {measure.name: MeasureSettings(weight=1.0)}  # without it, that of a package has no scale
+    scale = scales(single_measure_track, checked.case.original, weights)[measure.name]
     require(scale > 0, measure.name, f"it needs a scale above 0, not {scale}: say one of its own")
 
 

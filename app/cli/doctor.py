@@ -19,9 +19,9 @@ def doctor(
     private_dir: PrivateKeyFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check versions, sandbox, fonts, disk, mail, keys, servers, store, clock and workers; say what to do.
+    """Check versions, sandbox, fonts, disk, mail, sign-in, keys, servers, webhooks, store, clock and workers.
 
-    Run it with the environment of the service. Exit status 1: there is a problem.
+    It says what to do. Run it with the environment of the service. Exit status 1: there is a problem.
     """
     from anoncup.cli.output import print_entries
     from app.cli.installation_checks import InstallationPaths, check_installation

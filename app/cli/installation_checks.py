@@ -1,5 +1,6 @@
 """Checks of an installation of the service. Each says what to do if something is missing."""
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -13,15 +14,18 @@ from redis import Redis
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from anoncup.errors import DomainError
+from anoncup.errors import DomainError, Unavailable
 from anoncup.plugins import INSTALLED
 from app.cli.local_service import find_configured_services
 from app.cli.service_access import check_clock, use_services
 from app.config import get_settings
 from app.crypto import sealing
+from app.db.transaction import transaction
 from app.http.redis_client import CONNECTION_ERRORS, get_pool
+from app.http.sign_in_providers import check_provider
 from app.processes.embedded_servers import EmbeddedServices
 from app.processes.supervisor import QUEUE_BY_KIND
+from app.services.jobs import health
 from app.services.jobs.store_check import check_store
 from app.services.jobs.worker_reports import list_workers
 from app.web.site.raster import can_draw, has_fonts
@@ -31,6 +35,8 @@ from workers import mail_sender, sandbox
 SubjectT = TypeVar("SubjectT")
 _MIN_FREE_GB, _LOW_FREE_GB = 1.0, 10.0
 _MAX_CLOCK_DIFFERENCE_S = 2.0
+_MAX_OVERDUE_S = 600.0
+"""Events are sent within seconds; a slow receiver delays only its own by up to a minute each."""
 
 
 class CheckWarning(Exception):
@@ -140,6 +146,17 @@ def _check_mail(_: InstallationPaths) -> str:
         return f"{server.host} accepts mail from {server.sender_address}"
 
 
+def _check_sign_in(_: InstallationPaths) -> str:
+    """Ask each provider for its description, as a sign-in would."""
+    names = get_settings().sign_in
+    for name in names:
+        try:
+            asyncio.run(check_provider(name))
+        except Unavailable as error:
+            raise CheckProblem(f"{name}: {error}") from error
+    return ", ".join(names) or "passwords only"
+
+
 def _check_keys(paths: InstallationPaths) -> str:
     private_keys = sealing.list_private_keys(paths.private_key_folder)
     if not paths.public_key_file.exists():
@@ -191,6 +208,16 @@ def _check_store(_: EmbeddedServices) -> str:
     return get_settings().store or "in the data folder"
 
 
+def _check_deliveries(_: EmbeddedServices) -> str:
+    with transaction() as session:
+        counts = health.count_deliveries(session)
+    if counts.overdue_s > _MAX_OVERDUE_S:
+        raise CheckProblem(f"events wait, one for {counts.overdue_s:.0f} s: start anoncup deliver")
+    if counts.disabled_webhooks:
+        raise CheckWarning(f"disabled webhooks: {counts.disabled_webhooks}; their pages say why")
+    return f"events waiting: {counts.waiting}"
+
+
 def _check_clock(_: EmbeddedServices) -> str:
     check_clock()
     return "runs"
@@ -213,13 +240,15 @@ _LOCAL_CHECKS: Mapping[str, Callable[[InstallationPaths], str]] = {
     "disk": _check_disk,
     "address": _check_address,
     "mail": _check_mail,
+    "sign-in": _check_sign_in,
     "keys": _check_keys,
 }
 _SERVER_CHECKS: Mapping[str, Callable[[EmbeddedServices], str]] = {
     "queue": _check_queue,
     "workers": _check_workers,
     "database": _check_database,
+    "deliveries": _check_deliveries,
     "store": _check_store,
     "clock": _check_clock,
 }
-"""``store`` and ``clock`` need the database."""
+"""Those after ``database`` need it."""

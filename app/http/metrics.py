@@ -20,7 +20,7 @@ from anoncup.errors import Unavailable
 from app.db.models import State
 from app.db.transaction import transaction
 from app.services.jobs import health, queue
-from app.services.jobs.health import JobCounts
+from app.services.jobs.health import DeliveryCounts, JobCounts
 
 log = structlog.get_logger(__name__)
 
@@ -155,11 +155,13 @@ class DatabaseCollector(Collector):
         try:
             with transaction() as session:
                 job_counts, heartbeat_ages = health.count_jobs(session), health.load_heartbeat_ages(session)
+                delivery_counts = health.count_deliveries(session)
         except Unavailable:
             yield _build_gauge("anoncup_database_up", "Whether the database can be reached.", 0)
             return
         yield _build_gauge("anoncup_database_up", "Whether the database can be reached.", 1)
         yield from _build_job_metrics(job_counts)
+        yield from _build_delivery_metrics(delivery_counts)
         yield _build_labelled_gauge(
             "anoncup_heartbeat_age_seconds",
             "Since a regular task last ran to its end.",
@@ -178,6 +180,20 @@ def _build_job_metrics(job_counts: JobCounts) -> Iterator[Metric]:
         "anoncup_oldest_queued_seconds",
         "How long the evaluation that has waited longest has waited.",
         job_counts.oldest_queued_s,
+    )
+
+
+def _build_delivery_metrics(counts: DeliveryCounts) -> Iterator[Metric]:
+    yield _build_gauge(
+        "anoncup_deliveries_waiting", "Events that wait to be sent to webhooks.", counts.waiting
+    )
+    yield _build_gauge(
+        "anoncup_deliveries_overdue_seconds",
+        "For how long the event that is longest overdue should have been sent.",
+        counts.overdue_s,
+    )
+    yield _build_gauge(
+        "anoncup_webhooks_disabled", "Webhooks that failed too often.", counts.disabled_webhooks
     )
 
 

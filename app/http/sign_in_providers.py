@@ -27,6 +27,8 @@ _RELOAD_AFTER_S = 3600
 _MAX_AUTHENTICATION_AGE_S = 300
 _MAX_SUBJECT_LENGTH = 255
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+_PROVIDER_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, KeyError, TypeError)
+"""Errors of a provider that cannot be reached or answers something else."""
 _ASYMMETRIC_ALGORITHMS = ("RS", "PS", "ES", "Ed")
 
 
@@ -48,6 +50,23 @@ async def build_request(name: str, redirect_url: str, *, is_confirmation: bool) 
         client = await _load_client(provider)
         request: dict[str, str] = await client.create_authorization_url(redirect_url, **parameters)
     return request
+
+
+async def check_provider(name: str) -> None:
+    """Raise Unavailable if the provider does not answer, or not with a description of its own."""
+    provider = find_provider(name)
+    try:
+        await _load_client(provider)
+        if provider.user_url:
+            async with httpx2.AsyncClient(timeout=_TIMEOUT_S) as client:
+                response = await client.get(provider.authorize_url)
+            if response.is_server_error:  # without a request for a sign-in, other errors are usual
+                response.raise_for_status()
+    except _PROVIDER_ERRORS as problem:
+        kind = type(problem).__name__
+        raise Unavailable(
+            "{issuer} does not answer as a provider does ({kind})", issuer=provider.issuer, kind=kind
+        ) from problem
 
 
 async def fetch_subject(
@@ -139,7 +158,7 @@ def _translate_errors(name: str) -> Iterator[None]:
             "sign_in_refused", provider=name, kind=type(problem).__name__, error=str(problem.error)[:80]
         )
         raise _build_refusal() from None
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, KeyError, TypeError) as problem:
+    except _PROVIDER_ERRORS as problem:
         log.warning("sign_in_provider_unavailable", provider=name, kind=type(problem).__name__)
         raise Unavailable(
             "the provider cannot be reached or answers with an error: try again later",

@@ -211,7 +211,7 @@ def test_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: py
     assert readme.count("http://localhost/competitions/small\n") == len(LANGUAGES)
     login_commands = ["login --url http://localhost"] * len(LANGUAGES)
     assert find_commands(readme, "login") == login_commands
-    assert "Ask the organizers where the code is." in readme
+    assert "Ask the organizers for the file or the code." in readme
     assert f"version of this service,\n{version('anoncup')}, and runs it" in readme
     other_kit = get_kit(arena, {"Host": "localhost:9"})
     assert other_kit.headers["etag"] != kit.headers["etag"]

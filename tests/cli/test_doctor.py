@@ -4,16 +4,21 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from app.config import Settings
 from app.crypto import sealing
+from app.db.models import Delivery
 from app.db.transaction import transaction
 from app.services.jobs import health
+from tests.support.contest import Contest
 from tests.support.mail_server import run_mail_server
+from tests.support.provider_sign_in import run_provider
 
 pytestmark = pytest.mark.full
 
@@ -136,3 +141,31 @@ def test_mail_server_is_tried_with_the_sender(settings: Settings, tmp_path: Path
         checks = examine(tmp_path, **variables)[1]
     status, detail = checks["mail"]
     assert (status, "SMTPSenderRefused 550" in detail) == ("problem", True)
+
+
+def test_sign_in_providers_are_asked_for_their_description(settings: Settings, tmp_path: Path) -> None:
+    with run_provider(tmp_path) as provider:
+        variables = build_variables(settings, **provider.build_settings())
+        _, checks = examine(tmp_path, **variables)
+        assert checks["sign-in"] == ("ok", "lab")
+        variables["ANONCUP_SIGN_IN__LAB__ISSUER"] += "/other"
+        status, checks = examine(tmp_path, **variables)
+    assert (status, checks["sign-in"][0]) == (1, "problem")
+    assert (
+        checks["sign-in"][1]
+        == f"lab: {provider.url}/other does not answer as a provider does (HTTPStatusError)"
+    )
+
+
+def test_events_that_nobody_sends_are_a_problem(settings: Settings, contest: Contest, tmp_path: Path) -> None:
+    webhook = {"url": "https://hooks.invalid/", "events": ["announcement"]}
+    contest.arena.post(f"{contest.path}/webhooks", json=webhook).raise_for_status()
+    contest.arena.post(f"{contest.path}/announcements", json={"text": {"en": "x"}}).raise_for_status()
+    _, checks = examine(tmp_path, **build_variables(settings))
+    assert checks["deliveries"] == ("ok", "events waiting: 1")
+    with transaction() as session:
+        late = datetime.now(UTC) - timedelta(hours=1)
+        session.execute(update(Delivery).values(next_attempt_at=late))
+    _, checks = examine(tmp_path, **build_variables(settings))
+    assert checks["deliveries"][0] == "problem"
+    assert checks["deliveries"][1].endswith("start anoncup deliver")

@@ -1,5 +1,7 @@
 """Commands, options, make targets and links in the documents must exist."""
 
+import dataclasses
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -9,7 +11,7 @@ import pytest
 import typer
 
 from anoncup.cli.main import app
-from app.services.originals.kit_readme import INSTALL_COMMANDS
+from anoncup.rules.settings import Excessive, Limits, Publication, Ranking
 from tests.support.markdown_blocks import (
     DOCUMENTS,
     ROOT,
@@ -19,6 +21,8 @@ from tests.support.markdown_blocks import (
 )
 
 README_BYTES = 8_000
+RANKING_FORMULAS = {"order", "utility", "defence", "attack", "total", "attack_total"}
+"""Keys that ``docs/formulas.md`` describes."""
 COMMANDS = typer.main.get_command(app)
 MAKE_TARGETS = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
@@ -47,17 +51,34 @@ def test_commands_and_their_options_exist(document: Path) -> None:
     assert [problem for call in list_anoncup_calls(document) for problem in find_call_errors(call)] == []
 
 
+LIBRARY_INSTALL = ("uv tool install '.[score]'", 'export PATH="$(uv tool dir --bin):$PATH"')
 SERVICE_INSTALL = ("./bootstrap requirements.lock", "source .venv/bin/activate")
 
 
 @pytest.mark.parametrize(
     ("name", "install"),
-    [("take-part.md", INSTALL_COMMANDS), ("organize.md", SERVICE_INSTALL), ("operate.md", SERVICE_INSTALL)],
+    [("take-part.md", LIBRARY_INSTALL), ("organize.md", SERVICE_INSTALL), ("operate.md", SERVICE_INSTALL)],
 )
 def test_guides_install_the_command_before_its_use(name: str, install: tuple[str, ...]) -> None:
     first, *_ = [block.text for block in list_code_blocks(ROOT / "docs" / name) if block.language == "sh"]
     lines = [line.partition("#")[0].strip() for line in first.splitlines()]
     assert lines[: len(install)] == list(install)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [Excessive(), Ranking(), Publication(), Limits()],
+    ids=lambda settings: type(settings).__name__,
+)
+def test_keys_of_the_competition_file_are_listed_with_their_defaults(
+    settings: Excessive | Ranking | Publication | Limits,
+) -> None:
+    page = (ROOT / "docs/organize.md").read_text()
+    values = {
+        key: value for key, value in dataclasses.asdict(settings).items() if key not in RANKING_FORMULAS
+    }
+    defaults = {key: "none" if value is None else json.dumps(value) for key, value in values.items()}
+    assert [key for key, default in defaults.items() if f"`{key}` ({default})" not in page] == []
 
 
 def test_wrong_commands_and_options_are_detected() -> None:

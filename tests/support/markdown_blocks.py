@@ -30,9 +30,12 @@ NEEDS_KUBERNETES = "needs a cluster; tests/test_kubernetes.py checks the manifes
 NEEDS_SYSTEMD = "needs root and systemd; tests/test_systemd.py checks the units and runs their commands"
 NOT_A_PROGRAM = "a line of a log or SQL"
 NOT_RUN: Mapping[tuple[str, str], str] = {
+    ("docs/take-part.md", "uv tool install"): INSTALLS,
     ("docs/take-part.md", "python3 -m venv .venv"): INSTALLS,
+    ("docs/take-part.md", "export UV_FIND_LINKS"): INSTALLS,
     ("docs/organize.md", "./bootstrap requirements.lock"): INSTALLS,
     ("docs/operate.md", "./bootstrap requirements.lock"): INSTALLS,
+    ("docs/tracks.md", "python3 -m venv ~/places"): INSTALLS,
     (
         "docs/tracks.md",
         "anoncup packages add",

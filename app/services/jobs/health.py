@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Unavailable
-from app.db.models import Evaluation, Guess, Heartbeat, State
+from app.db.models import Delivery, Evaluation, Guess, Heartbeat, State, Webhook
 from app.services.jobs.fairness import is_in_present_round
 
 TRANSITION_TASK, SWEEP_TASK = "turn", "sweep"
@@ -27,6 +27,16 @@ class JobCounts:
     guesses: Mapping[State, int]
     oldest_queued_s: float
     """Age in seconds of the oldest queued evaluation; 0 if none is queued."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryCounts:
+    """Events that wait in the outbox, and webhooks that were disabled after their last failure."""
+
+    waiting: int
+    overdue_s: float
+    """Seconds since the longest overdue attempt was due; 0 if none is overdue."""
+    disabled_webhooks: int
 
 
 def record_heartbeat(session: Session, task: str) -> None:
@@ -83,3 +93,13 @@ def count_by_state(
     query = select(kind.state, func.count()).where(*conditions).group_by(kind.state)
     counts: dict[State, int] = dict(iter(session.execute(query)))
     return {state: counts.get(state, 0) for state in State}
+
+
+def count_deliveries(session: Session) -> DeliveryCounts:
+    """Count the events that wait to be sent. If nothing sends them, they become overdue."""
+    overdue = func.extract("epoch", func.clock_timestamp() - func.min(Delivery.next_attempt_at))
+    waiting, overdue_s = session.execute(
+        select(func.count(), overdue).select_from(Delivery).where(Delivery.finished_at.is_(None))
+    ).one()
+    disabled = select(func.count()).select_from(Webhook).where(Webhook.disabled_at.is_not(None))
+    return DeliveryCounts(waiting, max(0.0, float(overdue_s or 0)), session.scalar(disabled) or 0)

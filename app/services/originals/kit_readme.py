@@ -13,7 +13,6 @@ from app.locale.language import LANGUAGES, Translator, load_translator
 from app.services.originals.markdown_templates import load_template
 
 _TEMPLATE = Path(__file__).with_name("kit_readme.md.jinja")
-INSTALL_COMMANDS = ("python3 -m venv .venv", "source .venv/bin/activate", "pip install '.[score]'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,6 @@ def build_readme(
         "secret": secret,
         "secret_lines": (secret_header, *next(secret_examples, ("…",))),
         "min_share": "" if min_share is None else f"{100 * min_share:.12g}%",
-        "install_commands": INSTALL_COMMANDS,
         "contest_options": _build_contest_options(track, originals),
         "example_options": _build_example_options(track),
         "submit_options": _build_submit_options(track),

@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from app.config import get_settings
 from app.db.models import Delivery, Webhook
 from app.db.transaction import transaction
+from app.services.jobs import health
 from app.services.notifications import deliveries
 from app.services.notifications.addresses import is_allowed
 from tests.support.contest import Contest
@@ -68,6 +69,21 @@ def make_due() -> None:
     """Let the backoff of all deliveries be over."""
     with transaction() as session:
         session.execute(update(Delivery).values(next_attempt_at=datetime.now(UTC) - timedelta(seconds=1)))
+
+
+def test_waiting_and_overdue_events_are_counted(contest: Contest, receiver: Receiver) -> None:
+    add_webhook(contest, receiver.url, events=["announcement"])
+    announce(contest)
+    with transaction() as session:
+        late = datetime.now(UTC) - timedelta(hours=1)
+        session.execute(update(Delivery).values(next_attempt_at=late))
+        session.execute(update(Webhook).values(disabled_at=late))
+        counts = health.count_deliveries(session)
+    assert (counts.waiting, counts.disabled_webhooks) == (1, 1)
+    assert 3600 <= counts.overdue_s < 7200
+    deliver_everything()
+    with transaction() as session:
+        assert health.count_deliveries(session) == health.DeliveryCounts(0, 0.0, 0)
 
 
 def test_a_team_gets_its_own_scores_signed_and_no_others(contest: Contest, receiver: Receiver) -> None:
