@@ -312,7 +312,6 @@ ROW_POLICIES = (
     # The readiness check tests a write; only the clock writes other heartbeats.
     RowPolicy("tests_writes", "heartbeats", WEB, "INSERT", "task = 'write_test'"),
     RowPolicy("tests_writes_again", "heartbeats", WEB, "UPDATE", "task = 'write_test'"),
-    # Rows without an author come from the clock; the web process may neither write nor delete them.
     # The sender of mail makes a password link only for people who have asked for one by mail.
     RowPolicy(
         "was_asked_for",
@@ -333,6 +332,7 @@ ROW_POLICIES = (
         "EXISTS (SELECT FROM email_addresses WHERE email_addresses.user_id = users.id)",
     ),
     RowPolicy("is_unconfirmed", "email_addresses", WORKER, "DELETE", "confirmed_at IS NULL"),
+    # Rows without an author come from the clock; the web process may neither write nor delete them.
     RowPolicy("has_an_author", "announcements", WEB, "INSERT", "user_id IS NOT NULL"),
     RowPolicy("had_an_author", "announcements", WEB, "DELETE", "user_id IS NOT NULL"),
     RowPolicy("has_an_author", "audit_entries", WEB, "INSERT", "user_id IS NOT NULL"),
