@@ -97,6 +97,7 @@ def test_commands_for_a_service_take_less_than_30_mb(wheel: Path) -> None:
     assert size < MAX_LIGHT_SIZE
 
 
+@pytest.mark.full
 def test_commands_anonymize_attack_and_score_without_the_service(python: Path, tmp_path: Path) -> None:
     def anoncup(*words: str) -> str:
         return run_python(python, "-m", "anoncup.cli", *words, folder=tmp_path)
