@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 
 hypothesis_settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
-hypothesis_settings.register_profile("full", hypothesis_settings.get_profile("quick"), max_examples=300)
+hypothesis_settings.register_profile("full", hypothesis_settings.get_profile("quick"), max_examples=200)
 hypothesis_settings.load_profile("quick")
 
 
