@@ -84,15 +84,17 @@ class PackageCup:
         return result.stdout
 
     def check_pages(self) -> None:
-        """Require that every page works, in Japanese, for each user who may see it."""
+        """Require that every page works in both languages for each user who may see it."""
         for user_name, pages in PAGES.items():
-            headers = {"Accept-Language": "ja", "Accept": "text/html"}
-            with httpx2.Client(base_url=self.url, headers=headers, timeout=TIMEOUT_S) as browser:
-                if user_name != "visitor":
-                    sign_in(browser, user_name)
-                for page in pages:
-                    response = browser.get(f"/competitions/places{page}")
-                    assert response.status_code in (200, 303), (user_name, page, response.status_code)
+            for language in ("en", "ja"):
+                with httpx2.Client(
+                    base_url=self.url, headers={"Accept-Language": language}, timeout=TIMEOUT_S
+                ) as browser:
+                    if user_name != "visitor":
+                        sign_in(browser, user_name)
+                    for page in pages:
+                        response = browser.get(f"/competitions/places{page}", headers={"Accept": "text/html"})
+                        assert response.status_code in (200, 303), (user_name, page, response.status_code)
 
 
 def sign_in(browser: httpx2.Client, name: str) -> None:
@@ -101,15 +103,19 @@ def sign_in(browser: httpx2.Client, name: str) -> None:
     assert response.status_code == 303, response.text
 
 
-@pytest.fixture
-def cup(environment: PackageEnvironment, tmp_path: Path) -> Iterator[PackageCup]:
+@pytest.fixture(params=["the service's interpreter", "an interpreter of its own"])
+def cup(
+    request: pytest.FixtureRequest, environment: PackageEnvironment, tmp_path: Path
+) -> Iterator[PackageCup]:
     """A contest on the track, which the teams' commands have in their environment.
 
-    At the service, the package has an interpreter of its own with an older pandas and a compiled module.
+    With an interpreter of its own, the package pins an older pandas and needs a compiled module there.
     """
     environment.install(Path(shutil.copytree(EXAMPLE_TRACK, tmp_path / "track")), tmp_path / "wheels")
-    service = create_environment(tmp_path / "service")
-    assert f"pandas {PINNED_PANDAS}" in add_pinned_package(service, tmp_path, tmp_path / "data")
+    service = environment
+    if request.param == "an interpreter of its own":
+        service = create_environment(tmp_path / "service")
+        assert f"pandas {PINNED_PANDAS}" in add_pinned_package(service, tmp_path, tmp_path / "data")
     with run_service(service, tmp_path / "data", tmp_path / "service.log") as url:
         running_cup = PackageCup(
             url, environment, tmp_path, {"Ada": create_organizer(service, tmp_path / "data", url)}, ""
