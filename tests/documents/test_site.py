@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount
@@ -23,11 +23,13 @@ from app.http.middleware import SecurityHeadersMiddleware
 from app.web.site.pages import static_files
 from app.web.visitor.documentation import DocumentationFiles
 from tests.support import measures_page
-from tests.support.browser import CHROMIUM, CHROMIUM_OPTIONS
+from tests.support.browser import browser
 from tests.support.documentation_site import build_site, list_pages, read_text
 from tests.support.markdown_blocks import FENCED_BLOCK, ROOT, list_linked_paths
 from tests.support.wait import poll_until
 from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
+
+__all__ = ["browser"]
 
 CONFIGURATION = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]
 SEARCHES = {"en": ("threshold", "Which threshold"), "ja": ("しきい値", "コンテストを開催する")}
@@ -141,16 +143,6 @@ def address(site: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("this test needs Chromium on the PATH")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
-        yield started
-        started.close()
 
 
 @pytest.mark.full

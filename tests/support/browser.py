@@ -1,8 +1,10 @@
-"""Path and options of Chromium, and the files that tests serve and upload."""
+"""Chromium for tests, and the files that they serve and upload."""
 
 import shutil
+from collections.abc import Iterator
 
-from playwright.sync_api import FilePayload
+import pytest
+from playwright.sync_api import Browser, FilePayload, sync_playwright
 
 CHROMIUM = next(
     filter(
@@ -17,6 +19,17 @@ CHROMIUM_OPTIONS = [
     "--disable-background-networking",
     "--disable-component-update",
 ]
+
+
+@pytest.fixture(scope="module")  # Playwright keeps an event loop running, in which asyncio.run fails
+def browser() -> Iterator[Browser]:
+    # The browser is no Python package; a machine without one still runs all other tests.
+    if CHROMIUM is None:
+        pytest.skip("this test needs Chromium on the PATH")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
+        yield started
+        started.close()
 
 
 def build_csv_payload(content: bytes) -> FilePayload:

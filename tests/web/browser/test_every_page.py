@@ -38,29 +38,6 @@ def list_page_routes(audience: str) -> list[str]:
     return [route for route in routes if not route.startswith(NON_PAGE_ROUTES)]
 
 
-def inspect_all_pages(
-    client: TestClient,
-    browser: Browser,
-    site: str,
-    audience: str,
-    display: tuple[str, dict[str, int], bool],
-    *extra_routes: str,
-) -> None:
-    stage = AccessScenario.open(client)
-    assert stage.request("POST /api/v1/competitions/{slug}/rescores", "organizer").status_code == 202
-    language, size, is_dark = display
-    session = stage.begin_session(audience)
-    with inspect_pages(
-        browser, site, session=session, language=language, size=size, is_dark=is_dark
-    ) as inspector:
-        faults = {}
-        for route in (*list_page_routes(audience), *extra_routes):
-            path = route.removeprefix("GET ").format(**stage.build_path_params(route))
-            status = inspector.go(path)
-            faults[path] = ([f"status {status}"] if status != 200 else []) + inspector.collect_faults()
-    assert {path: page_faults for path, page_faults in faults.items() if page_faults} == {}
-
-
 @pytest.mark.parametrize(
     ("audience", "display"),
     [
