@@ -185,7 +185,7 @@ def _build_job_metrics(job_counts: JobCounts) -> Iterator[Metric]:
 
 def _build_delivery_metrics(counts: DeliveryCounts) -> Iterator[Metric]:
     yield _build_gauge(
-        "anoncup_deliveries_waiting", "Events that wait to be sent to webhooks.", counts.waiting
+        "anoncup_deliveries_waiting", "Events that wait to be sent to webhooks or by mail.", counts.waiting
     )
     yield _build_gauge(
         "anoncup_deliveries_overdue_seconds",

@@ -162,7 +162,7 @@ def test_events_that_nobody_sends_are_a_problem(settings: Settings, contest: Con
     contest.arena.post(f"{contest.path}/webhooks", json=webhook).raise_for_status()
     contest.arena.post(f"{contest.path}/announcements", json={"text": {"en": "x"}}).raise_for_status()
     _, checks = examine(tmp_path, **build_variables(settings))
-    assert checks["deliveries"] == ("ok", "events waiting: 1")
+    assert checks["deliveries"] == ("ok", "events and mail waiting: 1")
     with transaction() as session:
         late = datetime.now(UTC) - timedelta(hours=1)
         session.execute(update(Delivery).values(next_attempt_at=late))
