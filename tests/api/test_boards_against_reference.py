@@ -75,7 +75,7 @@ def test_boards_match_a_plain_recount(client: TestClient, seed: int, rule: str, 
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(10, 22))
+@pytest.mark.parametrize("seed", [11, 12, 17, 25, 34])  # each of the other combinations
 def test_boards_of_many_contests_match_a_plain_recount(client: TestClient, seed: int) -> None:
     rule, feedback = COMBINATIONS[seed // 4 % len(COMBINATIONS)]
     play(client, seed, rule=rule, feedback=feedback)

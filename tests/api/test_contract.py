@@ -18,7 +18,7 @@ from tests.support.openapi_contract import load_document
 
 pytestmark = pytest.mark.full
 
-EXAMPLES_PER_OPERATION = 12
+EXAMPLES_PER_OPERATION = 8
 METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
 REQUEST_ARGUMENTS = ("method", "url", "params", "json", "data", "files", "headers", "cookies")
 CLIENT_HEADERS = {"content-length", "user-agent", "authorization"}

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,18 @@ def is_close(actual: float, expected: float) -> bool:
 
 
 def check_releases(
-    contest: ServedContest, original: bytes, table: pd.DataFrame, columns: Columns, folder: Path
+    contest: ServedContest,
+    original: bytes,
+    table: pd.DataFrame,
+    columns: Columns,
+    folder: Path,
+    *,
+    releases: Sequence[tuple[str, dict[str, Any]]] = RELEASES,
 ) -> None:
     rules, original_rows = build_rules(table, columns), parse_rows(original)
     scale = independent_scores.scales(rules, original_rows)
     largest = float(np.abs(independent_scores.parse_numeric_cells(original_rows, rules.sensitive)).max())
-    for number, (method, parameters) in enumerate(RELEASES):
+    for number, (method, parameters) in enumerate(releases):
         rng = np.random.default_rng(number)
         release_table, source = shuffle_rows(
             *METHODS[method].apply(table, columns, rng=rng, **parameters), rng=rng
@@ -101,7 +108,7 @@ def check_result(result: Any, numbers: NumericTables, scale: dict[str, float], l
 
 
 def test_stored_numbers_are_correct_for_generated_data(settings: Settings, tmp_path: Path) -> None:
-    table = generate_households(2_500)
+    table = generate_households(1_000)
     original = write_csv(table)
     with run_web_server(tmp_path) as url, run_worker(tmp_path):
         contest = open_contest(
@@ -120,4 +127,4 @@ def test_stored_numbers_are_correct_for_real_data(
     with run_web_server(tmp_path) as url, run_worker(tmp_path):
         file = build_household_file("real", columns)
         contest = open_contest(url, file=file, original={"original": original}, slug="real")
-        check_releases(contest, original, table, columns, tmp_path)
+        check_releases(contest, original, table, columns, tmp_path, releases=RELEASES[::3])

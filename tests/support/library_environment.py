@@ -1,5 +1,6 @@
 """Environments with the wheel and its dependencies only: for commands of a service, or also to score."""
 
+import shutil
 import subprocess
 import venv
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ from packaging.requirements import Requirement
 from tests.support.environments import build_wheel
 
 ROOT = Path(__file__).parents[2]
+KERNELS = "anoncup/geometry/kernels"
 
 
 def find_dependencies(name: str, extra: str = "") -> set[str]:
@@ -47,7 +49,16 @@ def create_library_environment(folder: Path, wheel: Path, names: Iterable[str]) 
     link_distributions(set(names) - {"anoncup"}, folder / "linked")
     (packages / "linked.pth").write_text(f"{folder / 'linked'}\n")
     ZipFile(wheel).extractall(packages)
+    copy_compiled_loops(packages)
     return folder / "bin/python"
+
+
+def copy_compiled_loops(packages: Path) -> None:
+    """Copy numba's cache from the checkout. It is valid for files of the same time and size."""
+    for source in (ROOT / KERNELS).glob("*.py"):
+        shutil.copystat(source, packages / KERNELS / source.name)
+    cache = Path(KERNELS, "__pycache__")
+    shutil.copytree(ROOT / cache, packages / cache, ignore=shutil.ignore_patterns("*.pyc"))
 
 
 @pytest.fixture(scope="module")

@@ -8,20 +8,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from anoncup.competition.drafts import change_columns
-from anoncup.rules.settings import Columns
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from app.config import Settings
 from app.db.transaction import transaction
 from app.services.accounts import users
-from tests.support.arena import PASSWORD, build_competition_toml
+from tests.support.arena import PASSWORD
 from tests.support.contest import load_competition
 from tests.support.secret_search import build_needles, find_leaks
 from tests.support.service_processes import (
-    create_invite,
     move_phases,
-    open_contest,
     run_web_server,
     run_worker,
 )
@@ -34,7 +30,6 @@ from tests.web.browser.browser_user import (
     open_browser_user,
 )
 from tests.web.browser.contest_data import (
-    SENSITIVE_COLUMNS,
     make_excessive_release,
     make_swapped_release,
     make_table,
@@ -168,23 +163,3 @@ def test_contest_can_be_played_in_browsers(settings: Settings, browser: Browser,
         move_phases(anonymization=(-1, -0.5), reidentification=(-0.5, 0))
         check_results(participants, file)
         check_nothing_leaked(participants)
-
-
-def test_team_joins_and_submits_on_a_japanese_phone(
-    settings: Settings, browser: Browser, tmp_path: Path
-) -> None:
-    columns = Columns(("sex", "age"), tuple(SENSITIVE_COLUMNS))
-    file = change_columns(build_competition_toml(SLUG), columns)
-    original = {"original": write_csv(make_table())}
-    with (
-        run_web_server(tmp_path) as url,
-        run_worker(tmp_path),
-        open_browser_user(browser, url, JAPANESE_PHONE) as member,
-    ):
-        open_contest(url, file=file, original=original, slug=SLUG)
-        team_steps.join(member, f"/sign-up?invite={create_invite(url, SLUG)}", BLUE)
-        team_steps.check_refusal_of_text_for_a_number(member, BLUE_EIGHT_SWAPS, SLUG)
-        team_steps.check_acceptance(member, BLUE_EIGHT_SWAPS, "eight pairs", file)
-        assert not find_leaks(
-            "".join(member.visited_pages).encode(), build_needles(BLUE_EIGHT_SWAPS.secret_file)
-        )
