@@ -5,7 +5,7 @@ BIN := .venv/bin
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-.PHONY: demo serve docs test test-all test-versions coverage containers faults check format words pictures bench rush lock sbom clean
+.PHONY: demo serve docs test test-all test-rest test-versions coverage containers faults check format words pictures bench rush lock sbom clean
 
 # In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
 WITH_MAKE := exec $(BIN)/python -IS app/processes/child_process.py $$PPID 15 0
@@ -29,9 +29,13 @@ site/index.html: zensical.toml $(shell find docs anoncup -name '*.md' -o -name '
 test: dev .venv/.warm
 	$(PYTEST) -m 'not full and not containers and not simulation'
 
-# Everything but the containers and the large simulation, with many more cases of each property; CI runs this.
+# Everything but the containers and the large simulation, with many more cases of each property.
 test-all: dev .venv/.warm
 	$(PYTEST) --hypothesis-profile full
+
+# What `make test` leaves out, skips or tries on few cases; after it, CI runs this.
+test-rest: dev .venv/.warm
+	$(PYTEST) --hypothesis-profile full -m '(full or hypothesis or skipif) and not containers and not simulation'
 
 # Branches of the rules and of the services that no test takes.
 coverage: dev .venv/.warm

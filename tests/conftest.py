@@ -22,7 +22,6 @@ from migrations.run import migrate
 from tests.support.application import build_application
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.support.library_fixtures import reference_data
 from tests.support.openapi_contract import CheckedClient
 from tests.support.queue import clear_retry_delays, empty_queue
 from tests.support.role_session import separate_roles
@@ -30,9 +29,7 @@ from tests.support.s3_server import S3Server
 from tests.support.wait import poll_until
 from workers import scoring_child
 
-__all__ = ["reference_data"]
-
-
+pytest_plugins = ["tests.support.hypothesis_profiles"]
 SLOW_FOLDERS = {"faults", "e2e", "documents"}
 
 

@@ -1,6 +1,5 @@
 """``make bench`` compares our answers with those of peers on small and hostile tables."""
 
-import os
 from functools import cache
 from pathlib import Path
 
@@ -10,12 +9,10 @@ import pytest
 from benchmarks.peers import __main__ as peers
 from benchmarks.peers import growth, inputs
 from benchmarks.peers.duel import Duel, DuelOutcome, SpeedGoal, count_differences, run_duel
+from tests.support.reference_data import needs_reference_data
 
 pytestmark = pytest.mark.full
 
-needs_reference_data = pytest.mark.skipif(
-    "ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data"
-)
 TINY_SIZE = peers.SuiteSize(rows=150, grouped_rows=300, customers=40, dict_part=2, loop_part=3, turns=1)
 INEXACT_PEERS = {"float64 GEMM", "cKDTree"}
 """Peers that break ties between equally near rows wrongly and lose precision with huge values."""

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from app.crypto import sealing
 from app.db.models import Delivery
 from app.db.transaction import transaction
 from app.services.jobs import health
+from tests.support import cli_zygote
 from tests.support.contest import Contest
 from tests.support.mail_server import run_mail_server
 from tests.support.provider_sign_in import run_provider
@@ -31,14 +30,7 @@ def examine(folder: Path, **variables: str) -> tuple[int, dict[str, Any]]:
         for name, value in os.environ.items()
         if name not in names and not name.startswith("ANONCUP_")
     }
-    result = subprocess.run(
-        [sys.executable, "-m", "anoncup.cli", "doctor", "--json"],
-        cwd=folder,
-        env=environment | variables,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    result = cli_zygote.run(["doctor", "--json"], cwd=folder, env=environment | variables)
     assert result.stderr == ""
     entries = json.loads(result.stdout)
     return result.returncode, {entry["check"]: (entry["status"], entry["detail"]) for entry in entries}

@@ -23,6 +23,7 @@ from tests.support.bound_checks import (
 )
 from tests.support.eisner_bounds import compute_bounds_at, mix_permutations
 from tests.support.hypothesis_profiles import limit_examples
+from tests.support.reference_data import get_reference_folder, needs_reference_data
 
 pytestmark = pytest.mark.full
 
@@ -269,8 +270,9 @@ def read_tc400_distances(folder: Path) -> FloatArray:
     return matrix
 
 
-def test_bounds_of_tc400_equal_the_papers(reference_data: Path) -> None:
-    matrix = read_tc400_distances(reference_data)
+@needs_reference_data
+def test_bounds_of_tc400_equal_the_papers() -> None:
+    matrix = read_tc400_distances(get_reference_folder())
     bounds = certified_bounds(matrix)
     assert bounds.min_distance == pytest.approx(0.7133620690, abs=1e-10)
     assert bounds.upper[0] == pytest.approx(356.39559585829, abs=1e-10)

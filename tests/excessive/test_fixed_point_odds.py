@@ -4,7 +4,6 @@ from collections import Counter
 from fractions import Fraction
 from itertools import permutations, product
 from math import comb, factorial, prod
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -17,6 +16,7 @@ from anoncup.excessive.fixed_point_odds import (
     log2,
     tail_probability,
 )
+from tests.support.reference_data import get_reference_folder, needs_reference_data
 
 pytestmark = pytest.mark.full
 
@@ -101,8 +101,9 @@ def test_tails_ignore_the_order_of_groups() -> None:
     assert group_tail_probability([7, 1, 30, 4], 6) == group_tail_probability([30, 4, 1, 7], 6)
 
 
-def test_contests_threshold_has_the_papers_tail(reference_data: Path) -> None:
-    customers = pd.read_csv(reference_data / "Master-Customer400.csv", header=None, dtype=str)
+@needs_reference_data
+def test_contests_threshold_has_the_papers_tail() -> None:
+    customers = pd.read_csv(get_reference_folder() / "Master-Customer400.csv", header=None, dtype=str)
     sizes = [int(size) for size in customers.groupby([1, 3]).size()]
     assert (len(sizes), sizes.count(1)) == (47, 16)
     assert log2(group_tail_probability(sizes, 99)) == pytest.approx(-51.008, abs=5e-4)

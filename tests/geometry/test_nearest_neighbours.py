@@ -1,8 +1,6 @@
 """Nearest-neighbour search with trees finds exactly what a brute-force search finds."""
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,8 +29,8 @@ from anoncup.tracks.microdata.distances import gower_nearest_other
 from anoncup.tracks.microdata.registry import ATTACKERS
 from anoncup.tracks.microdata.release import MicrodataOriginal, build_target
 from tests.support.attacker_guesses import guess_rows
+from tests.support.reference_data import get_reference_folder, needs_reference_data
 
-REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")
 ROWS = 700
 SINGLE_GROUP = group_rows(np.zeros((ROWS, 0), dtype=np.int64))
 
@@ -305,9 +303,9 @@ def find_class_rows(codes: IntArray, class_codes: IntArray) -> IntArray:
     return np.flatnonzero((codes == class_codes).all(axis=1))
 
 
-@pytest.mark.skipif(REFERENCE_DATA is None, reason="ANONCUP_REFERENCE_DATA names no folder")
+@needs_reference_data
 def test_attackers_on_real_data_agree_with_brute_force() -> None:
-    table = pd.read_csv(Path(str(REFERENCE_DATA)) / "microdata_8333x25.csv", dtype=str, keep_default_na=False)
+    table = pd.read_csv(get_reference_folder() / "microdata_8333x25.csv", dtype=str, keep_default_na=False)
     columns = Columns(tuple(table.columns[:13]), tuple(table.columns[13:]))
     table = table.astype(dict.fromkeys(columns.sensitive, float))
     rng = np.random.default_rng(11)

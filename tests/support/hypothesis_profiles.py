@@ -2,7 +2,11 @@
 
 from hypothesis import settings
 
+settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
+settings.register_profile("full", settings.get_profile("quick"), max_examples=200)
+settings.load_profile("quick")
+
 
 def limit_examples(number: int) -> settings:
-    """Return settings that try this many cases, or fewer where the profile (`conftest.py`) allows fewer."""
+    """Return settings that try this many cases, or fewer where the profile allows fewer."""
     return settings(max_examples=min(number, settings().max_examples))

@@ -42,7 +42,6 @@ def list_page_routes(audience: str) -> list[str]:
     ("audience", "display"),
     [
         ("visitor", "a phone in Japanese"),
-        ("visitor", "a desk in Japanese, dark"),
         ("other team", "a phone in English, dark"),
         ("own team", "a phone in Japanese"),
         ("own team", "a desk in Japanese, dark"),

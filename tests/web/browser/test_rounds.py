@@ -26,9 +26,7 @@ PATHS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("language", "size"), [("en", DESKTOP), ("ja", PHONE), ("en", PHONE), ("ja", DESKTOP)]
-)
+@pytest.mark.parametrize(("language", "size"), [("en", DESKTOP), ("ja", PHONE)])
 def test_pages_of_rounds_have_no_faults(
     client: TestClient, browser: Browser, site: str, language: str, size: dict[str, int]
 ) -> None:

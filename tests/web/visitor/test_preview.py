@@ -28,6 +28,7 @@ from tests.support.contest import Contest
 from tests.support.step_counter import count_instructions
 
 PUBLIC_URL = "https://cup.example.org"
+DEJAVU_FILES = sorted(map(str, Path("/usr/share/fonts").rglob("DejaVuSans.ttf")))
 needs_font = pytest.mark.skipif(not raster.has_fonts(), reason="no font is installed")
 
 
@@ -126,13 +127,11 @@ def test_names_without_glyphs_are_omitted(monkeypatch: pytest.MonkeyPatch) -> No
     assert not raster.can_draw(raster.MISSING_CHARACTER)
 
 
+@pytest.mark.skipif(not DEJAVU_FILES, reason="DejaVuSans.ttf is not installed")
 def test_glyphs_are_found_with_only_dejavu_installed() -> None:
-    fonts = sorted(map(str, Path("/usr/share/fonts").rglob("DejaVuSans.ttf")))
-    if not fonts:
-        pytest.skip("DejaVuSans.ttf is not installed")
     images = [
         resvg_py.svg_to_bytes(
-            svg_string=raster.draw_character(letter), skip_system_fonts=True, font_files=fonts
+            svg_string=raster.draw_character(letter), skip_system_fonts=True, font_files=DEJAVU_FILES
         )
         for letter in ("a", " ")
     ]
