@@ -17,6 +17,7 @@ _KIND_BY_MARK = {
     "reports-": "reports worker",
     "workers.main": "worker",
     "workers.clock": "clock",
+    "workers.deliver": "deliveries",
     "postgres": "postgres",
     "valkey-server": "valkey",
     "bin/weed": "bucket",
