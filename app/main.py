@@ -139,13 +139,14 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
     app.add_middleware(MetricsMiddleware, meters=app.state.meters)
     problems.register_handlers(app)
     pages.register_error_pages(app)
+    # First, because routes are tried in order; a style sheet would be compared with all others.
+    app.mount("/static", pages.static_files)
+    app.mount("/docs", documentation.files)
     for resource in _RESOURCES:
         app.include_router(resource.router, prefix=_API_PREFIX)
     for router in (*visitor.ROUTERS, *team.ROUTERS, *organizer.ROUTERS):
         app.include_router(router, include_in_schema=False)
     app.include_router(reference.router, prefix=_API_PREFIX, include_in_schema=False)
-    app.mount("/static", pages.static_files)
-    app.mount("/docs", documentation.files)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route(
         "/readyz",
