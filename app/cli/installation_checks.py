@@ -212,8 +212,9 @@ def _check_deliveries(_: EmbeddedServices) -> str:
     with transaction() as session:
         counts = health.count_deliveries(session)
     if counts.overdue_s > _MAX_OVERDUE_S:
-        reason = "if it is no failing mail server, start anoncup deliver"
-        raise CheckProblem(f"events or mail wait, one for {counts.overdue_s:.0f} s: {reason}")
+        cause = "the mail server fails" if get_settings().smtp else "mail waits, but no mail server is set"
+        advice = f"unless {cause}, start anoncup deliver"
+        raise CheckProblem(f"events or mail wait, one for {counts.overdue_s:.0f} s: {advice}")
     if counts.disabled_webhooks:
         raise CheckWarning(f"disabled webhooks: {counts.disabled_webhooks}; their pages say why")
     return f"events and mail waiting: {counts.waiting}"
