@@ -10,6 +10,8 @@ from tests.support.contest import Contest, set_submission_times
 from tests.support.page_requests import get_page, post_form, send_form
 from tests.support.translations import translate
 
+pytestmark = pytest.mark.full
+
 FORMULA_TOML = '[ranking]\norder = "descending"\ndefence = "1 - utility + adjustment"\n'
 
 

@@ -15,6 +15,8 @@ from tests.support.two_rounds import (
     play_both_rounds,
 )
 
+pytestmark = pytest.mark.full
+
 
 def read_total(contest: Contest, board: str = "total", **reader: Any) -> dict[str, dict[str, Any]]:
     return {row["team"]: row for row in contest.get_board(board, **reader)["rows"]}

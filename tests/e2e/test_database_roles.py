@@ -29,6 +29,8 @@ from tests.support.service_processes import (
 )
 from tests.support.wait import TIMEOUT_S, poll_until
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def clean_environment() -> Iterator[pytest.MonkeyPatch]:

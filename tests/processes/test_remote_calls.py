@@ -13,6 +13,8 @@ import pytest
 from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, create_environment
 from workers import sandbox
 
+pytestmark = pytest.mark.full
+
 TRACK_STEPS = """
 import json
 import numpy as np

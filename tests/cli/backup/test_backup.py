@@ -47,6 +47,7 @@ BOARD_PATH = "/api/v1/competitions/small/boards/anonymization"
 SHA256_PATTERN = re.compile(r"\b[0-9a-f]{64}\b")
 
 
+@pytest.mark.full
 def test_contest_continues_on_another_machine_after_a_restore(
     arena: Arena, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

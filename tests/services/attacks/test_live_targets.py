@@ -20,6 +20,8 @@ from tests.support.two_rounds import build_round, build_two_round_toml, create_t
 from tests.support.uploads import score_everything
 from workers import clock
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:

@@ -31,6 +31,8 @@ from tests.support.page_requests import SAME_ORIGIN, extract_text, get_page, pos
 from tests.support.webhook_receiver import make_certificate
 from workers import clock, deliver, mail_sender
 
+pytestmark = pytest.mark.full
+
 ADDRESS = "Red.Person@example.org"
 NEW_PASSWORD = "battery staple"
 

@@ -22,6 +22,8 @@ from tests.support.uploads import score_everything
 from tests.support.webhook_receiver import Receiver, make_certificate, run_receiver
 from workers import clock, deliver, webhook_sender
 
+pytestmark = pytest.mark.full
+
 ALL_EVENTS = ["score", "phase", "announcement"]
 
 

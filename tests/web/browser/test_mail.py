@@ -12,6 +12,8 @@ from tests.support.service_processes import create_invite, open_small_contest, r
 from tests.web.browser.browser_user import ENGLISH_DESKTOP, JAPANESE_PHONE, BrowserProfile, open_browser_user
 from workers import deliver
 
+pytestmark = pytest.mark.full
+
 ADDRESS, PASSWORD = "hanako@example.org", "correct horse"
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.config import Settings
@@ -12,6 +13,8 @@ from tests.web.browser.browser_user import (
     BrowserUser,
     open_browser_user,
 )
+
+pytestmark = pytest.mark.full
 
 
 def authorize(page: Page, provider: RunningProvider) -> None:

@@ -37,6 +37,8 @@ from tests.support.provider_sign_in import (
 )
 from tests.support.translations import translate, translate_message
 
+pytestmark = pytest.mark.full
+
 FLOW_COOKIE = "anoncup_sign_in"
 CALLBACK = f"/sign-in/{PROVIDER}/callback"
 
