@@ -13,8 +13,10 @@ PROGRAM = Path(sys.executable).parent / "anoncup"
 SHORT_COMMAND, LONG_COMMAND = ("template", "2015"), ("generate", "--rows", "8333")
 
 
-with_and_without_buffering = pytest.mark.parametrize(
-    "env", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["", "unbuffered"]
+UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+with_and_without_buffering = pytest.mark.parametrize("env", [{}, UNBUFFERED], ids=["", "unbuffered"])
+for_short_and_long_output = pytest.mark.parametrize(
+    ("arguments", "env"), [(SHORT_COMMAND, {}), (SHORT_COMMAND, UNBUFFERED), (LONG_COMMAND, {})]
 )
 
 
@@ -31,8 +33,7 @@ def wait_for_end(process: "subprocess.Popen[bytes]") -> tuple[int, bytes]:
 
 
 @pytest.mark.full
-@with_and_without_buffering
-@pytest.mark.parametrize("arguments", [SHORT_COMMAND, LONG_COMMAND])
+@for_short_and_long_output
 def test_command_is_silent_if_its_reader_has_exited(
     arguments: tuple[str, ...], env: Mapping[str, str]
 ) -> None:
@@ -55,8 +56,7 @@ def test_command_is_silent_if_its_reader_exits_midway(env: Mapping[str, str]) ->
 
 
 @pytest.mark.full
-@with_and_without_buffering
-@pytest.mark.parametrize("arguments", [SHORT_COMMAND, LONG_COMMAND])
+@for_short_and_long_output
 def test_unwritable_output_is_reported(arguments: tuple[str, ...], env: Mapping[str, str]) -> None:
     full_device = os.open("/dev/full", os.O_WRONLY)
     process = start_command(*arguments, stdout=full_device, env=env)

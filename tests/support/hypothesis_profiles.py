@@ -3,7 +3,7 @@
 from hypothesis import settings
 
 settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
-settings.register_profile("full", settings.get_profile("quick"), max_examples=200)
+settings.register_profile("full", settings.get_profile("quick"), max_examples=100)
 settings.load_profile("quick")
 
 
