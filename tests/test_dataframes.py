@@ -161,6 +161,7 @@ def test_results_are_drawn_with_matplotlib(original: pd.DataFrame, competition: 
     pyplot.close("all")
 
 
+@pytest.mark.full
 def test_advice_equals_that_of_the_command(original: pd.DataFrame, competition: str, tmp_path: Path) -> None:
     result = anoncup.advise(original, competition=competition, groups=("SetaiKubun",), draws=20)
     (tmp_path / "competition.toml").write_text(competition, "utf-8")

@@ -69,6 +69,7 @@ def test_lazy_modules_have_functions_only() -> None:
         assert not hasattr(lazy_math, name)
 
 
+@pytest.mark.full
 def test_every_lazily_imported_function_exists() -> None:
     completed = subprocess.run(
         [sys.executable, "-c", LAZY_FUNCTIONS_PROGRAM], capture_output=True, text=True, check=True

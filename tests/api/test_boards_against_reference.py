@@ -65,7 +65,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     ("seed", "rule", "feedback"),
     [
         (6, "rank_sum", "immediate"),
-        (7, "formula", "daily"),
+        pytest.param(7, "formula", "daily", marks=pytest.mark.full),
         pytest.param(1, "score", "hidden", marks=pytest.mark.full),
         pytest.param(2, "score", "daily", marks=pytest.mark.full),
     ],

@@ -19,6 +19,8 @@ from tests.support.phase_changes import accept_upload, receive_upload
 from tests.support.two_rounds import build_round, create_two_rounds
 from tests.support.uploads import score_everything
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def practice(client: TestClient) -> Contest:

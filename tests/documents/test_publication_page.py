@@ -8,6 +8,8 @@ import pytest
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from tests.support import subset_sum_attack
 
+pytestmark = pytest.mark.full
+
 PAGE = Path("docs/publication.md").read_text(encoding="utf-8")
 BoardRow = tuple[float, float, float]
 

@@ -12,6 +12,8 @@ from tests.support.contest import Contest
 from tests.support.page_requests import extract_words, get_page
 from tests.support.two_rounds import build_round, create_two_rounds
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def rounds(client: TestClient) -> dict[str, Contest]:

@@ -18,8 +18,6 @@ from tests.support.arena import API, PASSWORD, build_noisy_release, serial_numbe
 ORGANIZE_PATH = "/competitions/{slug}/organize"
 PAGE_STATUSES = (303, 403, 403, 200, 403, 200)
 ACTION_STATUSES = (303, 403, 403, 303, 403, 303)
-ONE_TIME_STATUSES = (303, 403, 403, 303, 403, 409)
-"""Statuses of an action that the organizer has done before the administrator tries."""
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
@@ -31,14 +29,14 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {ORGANIZE_PATH}/submissions": PAGE_STATUSES,
     f"GET {ORGANIZE_PATH}/submissions/{{submission_id}}": PAGE_STATUSES,
     f"GET {ORGANIZE_PATH}/submissions/{{submission_id}}/{{act}}": PAGE_STATUSES,
-    f"POST {ORGANIZE_PATH}/submissions/{{submission_id}}/disqualify": ONE_TIME_STATUSES,
-    f"POST {ORGANIZE_PATH}/submissions/{{submission_id}}/reinstate": ONE_TIME_STATUSES,
+    f"POST {ORGANIZE_PATH}/submissions/{{submission_id}}/disqualify": ACTION_STATUSES,
+    f"POST {ORGANIZE_PATH}/submissions/{{submission_id}}/reinstate": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/submissions/{{submission_id}}/rescore": (303, 403, 403, 409, 403, 409),
     f"GET {ORGANIZE_PATH}/rescores": PAGE_STATUSES,
-    f"POST {ORGANIZE_PATH}/rescores": ONE_TIME_STATUSES,
+    f"POST {ORGANIZE_PATH}/rescores": ACTION_STATUSES,
     f"GET {ORGANIZE_PATH}/rescores/{{rescore_id}}": PAGE_STATUSES,
     f"POST {ORGANIZE_PATH}/rescores/{{rescore_id}}/apply": (303, 403, 403, 409, 403, 409),
-    f"POST {ORGANIZE_PATH}/rescores/{{rescore_id}}/cancel": ONE_TIME_STATUSES,
+    f"POST {ORGANIZE_PATH}/rescores/{{rescore_id}}/cancel": ACTION_STATUSES,
     f"GET {ORGANIZE_PATH}/teams": PAGE_STATUSES,
     f"GET {ORGANIZE_PATH}/teams/invites": (303,) * 6,
     f"POST {ORGANIZE_PATH}/teams/invites": PAGE_STATUSES,
@@ -51,12 +49,12 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/adjustments": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/adjustments/{{adjustment_id}}/withdraw": ACTION_STATUSES,
     f"GET {ORGANIZE_PATH}/teams/{{team_id}}/{{act}}": PAGE_STATUSES,
-    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/disqualify": ONE_TIME_STATUSES,
-    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/reinstate": ONE_TIME_STATUSES,
+    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/disqualify": ACTION_STATUSES,
+    f"POST {ORGANIZE_PATH}/teams/{{team_id}}/reinstate": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/members/{{user_id}}/password-link": PAGE_STATUSES,
     f"GET {ORGANIZE_PATH}/rehearsal": PAGE_STATUSES,
-    f"POST {ORGANIZE_PATH}/rehearsal": ONE_TIME_STATUSES,
-    f"POST {ORGANIZE_PATH}/rehearsal/end": (303, 403, 403, 303, 403, 404),
+    f"POST {ORGANIZE_PATH}/rehearsal": ACTION_STATUSES,
+    f"POST {ORGANIZE_PATH}/rehearsal/end": ACTION_STATUSES,
     f"GET {ORGANIZE_PATH}/baselines": PAGE_STATUSES,
     f"POST {ORGANIZE_PATH}/baselines": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/baselines/{{team_id}}/remove": ACTION_STATUSES,

@@ -12,6 +12,8 @@ from tests.support.page_requests import assert_refused, extract_text, get_page, 
 from tests.support.setup_pages import ORGANIZE_PATH, PUBLICATION_FIELDS, load_competition, load_rules
 from tests.support.translations import translate, translate_message
 
+pytestmark = pytest.mark.full
+
 PATH = f"{ORGANIZE_PATH}/publication"
 FIELDS = PUBLICATION_FIELDS | {
     "rule": "formula",

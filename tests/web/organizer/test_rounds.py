@@ -19,6 +19,8 @@ from tests.support.page_requests import assert_refused, get_page, post_form, sen
 from tests.support.setup_pages import load_competition, parse_form
 from tests.support.two_rounds import build_round, build_two_round_toml, create_two_rounds
 
+pytestmark = pytest.mark.full
+
 PATH = "/competitions/small.final/organize"
 OWN_RULES = "The rounds of this competition have rules of their own here."
 COMMON_RULES = "This form changes the common rules of all rounds."

@@ -9,6 +9,8 @@ from tests.support.page_requests import extract_text, get_page, post_form
 from tests.support.translations import translate
 from tests.support.two_rounds import build_round, create_two_rounds
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:

@@ -12,6 +12,8 @@ from tests.support.contest import Contest, load_competition
 from tests.support.page_requests import get_page
 from tests.support.two_rounds import FORMULAS, create_two_rounds, play_both_rounds
 
+pytestmark = pytest.mark.full
+
 
 def read_tables(html: str) -> list[list[list[str]]]:
     """Return the cells of each row of each table, without their headings."""
