@@ -69,6 +69,7 @@ def labels_by_metric(settings: Settings, server: str) -> dict[str, set[str]]:
     }
 
 
+@pytest.mark.full
 def test_expressions_use_existing_metrics_and_labels(labels_by_metric: dict[str, set[str]]) -> None:
     selectors = [selector for text in EXPRESSIONS for selector in iterate_selectors(text)]
     assert len(selectors) >= len(EXPRESSIONS)

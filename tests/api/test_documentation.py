@@ -216,6 +216,7 @@ def test_registered_error_codes_are_raised_and_documented(
     )
 
 
+@pytest.mark.full
 def test_codes_of_file_errors_are_registered() -> None:
     assert len(find_codes_in_files()) > 20
     # Sets and archives have ``add`` as well; only lower-case identifiers can be codes.

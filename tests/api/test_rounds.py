@@ -17,6 +17,8 @@ from tests.support.rescores import apply_rescore, begin_rescore, post_rescore
 from tests.support.two_rounds import build_contest, build_round, create_two_rounds
 from tests.support.uploads import score_everything
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def rounds(client: TestClient) -> dict[str, Contest]:

@@ -153,6 +153,7 @@ def list_operations(store: Store) -> list[Callable[[], object]]:
     ]
 
 
+@pytest.mark.full
 def test_missing_bucket_is_not_mistaken_for_lost_files(s3: S3Server) -> None:
     store = open_store("s3://another/prefix")
     for call in (
@@ -183,6 +184,7 @@ def test_bucket_recovers_after_an_outage(s3: S3Server) -> None:
     assert store.get(digest) == b"content"
 
 
+@pytest.mark.full
 def test_hanging_bucket_times_out(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server accepts connections but never answers. Without a time limit this test would not end."""
     monkeypatch.setitem(bucket.CLIENT_OPTIONS, "read_timeout", timedelta(seconds=1))

@@ -59,7 +59,7 @@ def cases() -> list[TrackCase]:
     "name",
     [
         # The transactions track takes three times as long as all others together.
-        pytest.param(name, marks=[pytest.mark.full] * (name == "transactions"))
+        pytest.param(name, marks=[pytest.mark.full] * (name in ("monthly", "transactions")))
         for name in TRACKS
     ],
 )
