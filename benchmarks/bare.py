@@ -1,12 +1,9 @@
 """Score releases without a service, as the baseline for the ratios of the service benchmarks."""
 
-import os
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from multiprocessing import get_context
 
 import numpy as np
 import pandas as pd
@@ -49,18 +46,3 @@ class BareScorer:
             self.score(release)
             times.append(clock() - start)
         return statistics.median(times)
-
-
-def measure_on_all_cores(competition_file: str, original: pd.DataFrame, releases: Sequence[Release]) -> float:
-    """Return the CPU seconds of one evaluation while every core evaluates, as in a rush.
-
-    Cores that share caches need more time for each evaluation than one core alone.
-    """
-    cores = len(os.sched_getaffinity(0))
-    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
-        arguments = ([item] * cores for item in (competition_file, original, releases))
-        return statistics.mean(pool.map(_measure, *arguments))
-
-
-def _measure(competition_file: str, original: pd.DataFrame, releases: Sequence[Release]) -> float:
-    return BareScorer(competition_file, original).measure_median_seconds(releases)

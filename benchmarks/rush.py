@@ -1,10 +1,10 @@
 """Simulate a rush before a deadline: ``python -m benchmarks.rush [--uploads N] [--over 15] [--large]``.
 
-The service is started with ``anoncup serve``, which gets all further arguments. First, each core scores
-releases of 8,333 rows and 25 columns without it, to estimate how many the machine scores in a minute. That
-many releases are then uploaded within ``--over`` seconds, while a board is requested four times a second and
-the phase of another competition ends halfway. The figures are printed as a table and as a line of JSON. Goals
-are ratios of figures of the same run. ``--large`` then sends five uploads of 120 MB at once; ``--uploads 0
+The service is started with ``anoncup serve``, which gets all further arguments. First, releases of 8,333 rows
+and 25 columns are scored in this process, to estimate how many the machine scores in a minute. That many
+releases are then uploaded within ``--over`` seconds, while a board is requested four times a second and the
+phase of another competition ends halfway. The figures are printed as a table and as a line of JSON. Goals are
+ratios of figures of the same run. ``--large`` then sends five uploads of 120 MB at once; ``--uploads 0
 --large`` sends only these.
 """
 
@@ -42,7 +42,7 @@ from app.services.accounts import memberships, password_hashes, users
 from app.services.accounts.tokens import issue_token
 from app.services.contests import competitions
 from app.services.jobs.leases import UNFINISHED
-from benchmarks.bare import measure_on_all_cores
+from benchmarks.bare import BareScorer
 from benchmarks.load import TimedResponse, build_upload, poll, send_request, send_spread
 from benchmarks.processes import ResourceUsage, measure_usage
 from benchmarks.service import BenchmarkService, run_service
@@ -50,8 +50,8 @@ from tests.support.arena import PASSWORD, build_competition_toml, build_noisy_re
 from tests.support.service_processes import build_household_file
 
 API = "/api/v1"
-_BARE_RELEASE_COUNT = 30
-"""Releases that each core scores without a service, as the baseline of the ratios."""
+_BARE_RELEASE_COUNT = 12
+"""Releases that are scored in this process, as the baseline of the ratios."""
 _RELEASES_PER_TEAM = 5
 _MAX_CPU_RATIO = 1.4
 _MAX_RESPONSE_RATIO = 1 / 3
@@ -211,7 +211,9 @@ def _measure_rush(service: BenchmarkService, token: str, options: argparse.Names
     table, file = generate_households(), build_competition_file("rush")
     slug = open_competition(service, token, file, write_csv(table))
     print("making the releases", file=sys.stderr)
-    bare_seconds = measure_on_all_cores(file, table, list(make_releases(file, table, _BARE_RELEASE_COUNT)))
+    bare_seconds = BareScorer(file, table).measure_median_seconds(
+        make_releases(file, table, _BARE_RELEASE_COUNT)
+    )
     upload_count = options.uploads or _estimate_per_minute(bare_seconds)
     all_releases = make_releases(file, table, _WARM_UP_COUNT + upload_count)
     asyncio.run(
@@ -244,7 +246,7 @@ def _measure_rush(service: BenchmarkService, token: str, options: argparse.Names
 
 
 def _estimate_per_minute(bare_seconds: float) -> int:
-    """Estimate how many releases all cores score in a minute, from the CPU seconds of one."""
+    """Estimate how many releases all cores score in a minute, from the CPU seconds of one in this process."""
     return int(60 * len(os.sched_getaffinity(0)) / (_MAX_CPU_RATIO * bare_seconds))
 
 
