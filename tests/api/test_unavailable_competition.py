@@ -77,7 +77,12 @@ def get_statuses(client: TestClient, token: str | None) -> dict[str, int]:
 
 
 def test_other_pages_and_calls_are_unaffected(client: TestClient, pair: CompetitionPair) -> None:
-    readers = [None, pair.readable.arena.organizer_token, pair.unreadable.get_team_token("red")]
+    readers = [
+        None,
+        pair.readable.arena.organizer_token,
+        pair.readable.arena.get_team_token("blue"),
+        pair.unreadable.get_team_token("red"),
+    ]
     statuses_before = [get_statuses(client, reader) for reader in readers]
     pair.make_unreadable()
     assert [get_statuses(client, reader) for reader in readers] == statuses_before

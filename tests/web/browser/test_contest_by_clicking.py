@@ -98,6 +98,7 @@ def send_releases(participants: Participants, file: str) -> None:
     team_steps.choose_final(participants.red, four_swaps)
     team_steps.check_scores(participants.red, four_swaps, RED_FOUR_SWAPS, file)
     participants.blue.visit(f"/competitions/{SLUG}/submissions")
+    team_steps.check_refusal_of_text_for_a_number(participants.blue, BLUE_EIGHT_SWAPS, SLUG)
     team_steps.check_acceptance(participants.blue, BLUE_EIGHT_SWAPS, COMMENTS[BLUE][0], file)
     organizer_steps.extend_phase(participants.organizer)
 
