@@ -58,7 +58,8 @@ def copy_compiled_loops(packages: Path) -> None:
     for source in (ROOT / KERNELS).glob("*.py"):
         shutil.copystat(source, packages / KERNELS / source.name)
     cache = Path(KERNELS, "__pycache__")
-    shutil.copytree(ROOT / cache, packages / cache, ignore=shutil.ignore_patterns("*.pyc"))
+    unfinished_or_python = shutil.ignore_patterns("*.pyc*", "*.tmp.*")
+    shutil.copytree(ROOT / cache, packages / cache, ignore=unfinished_or_python)
 
 
 @pytest.fixture(scope="module")

@@ -58,7 +58,7 @@ def cases() -> list[TrackCase]:
 @pytest.mark.parametrize(
     "name",
     [
-        # The transactions track takes three times as long as all others together.
+        # These two take longest.
         pytest.param(name, marks=[pytest.mark.full] * (name in ("monthly", "transactions")))
         for name in TRACKS
     ],
