@@ -48,7 +48,12 @@ from app.http.board_cache import BoardCache
 from app.http.body_limits import BodyLimitMiddleware
 from app.http.compression import GzipMiddleware
 from app.http.metrics import Meters, MetricsMiddleware
-from app.http.middleware import HeadAsGetMiddleware, OwnHostMiddleware, SecurityHeadersMiddleware
+from app.http.middleware import (
+    CancelledRequestMiddleware,
+    HeadAsGetMiddleware,
+    OwnHostMiddleware,
+    SecurityHeadersMiddleware,
+)
 from app.http.multipart import set_spool_folder
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest
@@ -129,6 +134,7 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
     app.state.progress_hub = progress_stream.ProgressHub()
     app.state.admission = Admission(get_settings())
     app.state.board_cache = BoardCache()
+    app.add_middleware(CancelledRequestMiddleware)
     app.add_middleware(GzipMiddleware)
     app.add_middleware(BodyLimitMiddleware, settings=get_settings())
     app.add_middleware(SecurityHeadersMiddleware, settings=get_settings())

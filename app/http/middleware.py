@@ -1,13 +1,15 @@
-"""HEAD requests, security headers of all responses, and the check of the Host header."""
+"""HEAD requests, cancelled requests, security headers, and the check of the Host header."""
 
+from asyncio import CancelledError
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from anoncup.errors import Unavailable
 from app.config import Settings
-from app.http.problems import build_problem
+from app.http.problems import build_domain_problem, build_problem
 
 _YEAR_S = 365 * 24 * 3600
 _NO_PUBLIC_URL = (
@@ -40,6 +42,29 @@ class HeadAsGetMiddleware:
         get_scope = {**scope, "method": "GET"}
         await self.app(get_scope, receive, send)
         scope["route"] = get_scope.get("route")  # for the metrics
+
+
+class CancelledRequestMiddleware:
+    """Answers 503 to requests that are cancelled because the server stops. uvicorn would answer 500."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_started = False
+
+        async def send_and_note_start(message: Message) -> None:
+            nonlocal has_started
+            has_started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_and_note_start)
+        except CancelledError:
+            if scope["type"] == "http" and not has_started:
+                response = build_domain_problem(Unavailable("the service stops; try again in a moment"))
+                await response(scope, receive, send)
+            raise
 
 
 class SecurityHeadersMiddleware:

@@ -75,6 +75,10 @@ def get_status(error: errors.DomainError) -> int:
 
 def _handle_domain_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.DomainError)  # noqa: S101  # registered for this type only
+    return build_domain_problem(error)
+
+
+def build_domain_problem(error: errors.DomainError) -> JSONResponse:
     response = build_problem(get_status(error), error.code, str(error), **errors.describe_error(error))
     if isinstance(error, errors.TooManyRequests | errors.Unavailable):
         response.headers["Retry-After"] = str(error.retry_after)
@@ -106,7 +110,7 @@ class DomainHTTPException(HTTPException):
 def handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  # registered for this type only
     if isinstance(error, DomainHTTPException):
-        response = _handle_domain_error(request, error.error)
+        response = build_domain_problem(error.error)
     else:
         code = CODE_BY_STATUS.get(error.status_code, "bad_request")
         response = build_problem(error.status_code, code, str(error.detail))
