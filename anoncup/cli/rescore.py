@@ -1,4 +1,7 @@
-"""``anoncup organize rescore``: score all submissions by new rules, compare, then apply or cancel."""
+"""``anoncup organize rescore``: score all submissions by new rules, compare, then apply or cancel.
+
+A set is one such re-scoring.
+"""
 
 from __future__ import annotations
 

@@ -48,15 +48,18 @@ def progress_bar(title: str) -> Iterator[_ProgressCallback]:
 @contextmanager
 def _progress_lines(title: str) -> Iterator[_ProgressCallback]:
     """Print the progress every few seconds, even within a step. Short tasks print nothing."""
-    latest, started_at, finished = [title], time.monotonic(), threading.Event()
+    latest = title
+    started_at = time.monotonic()
+    finished = threading.Event()
 
     def report_progress(step: int, total: int, name: str) -> None:
-        latest[0] = f"{title}: {name}" + (f", {step} of {total}" if total else "")
+        nonlocal latest
+        latest = f"{title}: {name}" + (f", {step} of {total}" if total else "")
 
     def print_lines() -> None:
         with suppress(OSError):  # the reader has closed standard error
             while not finished.wait(LINE_INTERVAL_S):
-                print(f"{latest[0]} ({time.monotonic() - started_at:.0f} s)", file=sys.stderr, flush=True)
+                print(f"{latest} ({time.monotonic() - started_at:.0f} s)", file=sys.stderr, flush=True)
 
     thread = threading.Thread(target=print_lines, daemon=True)
     thread.start()

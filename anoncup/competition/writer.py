@@ -30,13 +30,17 @@ def replace_top_level_values(text: str, values: Mapping[str, object]) -> str:
     return "\n".join(lines) + "\n\n" + text.lstrip()
 
 
+def _replace_table(text: str, name: str, values: Mapping[str, object]) -> str:
+    return replace_tables(text, name, format_table(name, values))
+
+
 def replace_title(text: str, titles: Mapping[str, str]) -> str:
-    return replace_tables(text, "title", format_table("title", titles))
+    return _replace_table(text, "title", titles)
 
 
 def replace_columns(text: str, columns: Columns) -> str:
     roles = {"quasi_identifiers": columns.quasi_identifiers, "sensitive": columns.sensitive}
-    return replace_tables(text, "columns", format_table("columns", roles))
+    return _replace_table(text, "columns", roles)
 
 
 def replace_measures(text: str, measures: Mapping[str, MeasureSettings]) -> str:
@@ -79,14 +83,14 @@ def replace_questions(text: str, track: AnyTrack, questions: Mapping[str, Parame
     return replace_tables(text, "questions", "\n\n".join(tables))
 
 
-def replace_excessive(text: str, rule: Excessive) -> str:
-    return replace_tables(text, "excessive", format_table("excessive", collect_fields(rule)))
+def replace_excessive(text: str, excessive: Excessive) -> str:
+    return _replace_table(text, "excessive", collect_fields(excessive))
 
 
 def replace_publication_rules(text: str, publication: Publication, ranking: Ranking, limits: Limits) -> str:
-    text = replace_tables(text, "publication", format_table("publication", collect_fields(publication)))
-    text = replace_tables(text, "ranking", _format_ranking(ranking))
-    return replace_tables(text, "limits", format_table("limits", collect_fields(limits)))
+    text = _replace_table(text, "publication", collect_fields(publication))
+    text = _replace_table(text, "ranking", _collect_ranking(ranking))
+    return _replace_table(text, "limits", collect_fields(limits))
 
 
 def replace_scored_by(text: str, versions: Mapping[str, str]) -> str:
@@ -94,13 +98,11 @@ def replace_scored_by(text: str, versions: Mapping[str, str]) -> str:
     return replace_tables(text, "scored_by", format_table("scored_by", versions) if versions else "")
 
 
-def _format_ranking(ranking: Ranking) -> str:
+def _collect_ranking(ranking: Ranking) -> dict[str, object]:
     values = collect_fields(ranking)
     # A formula of releases is in place of a rule, and only it has an order.
     del values["order" if ranking.defence is None else "rule"]
-    return format_table(
-        "ranking", {key: value.text if isinstance(value, Formula) else value for key, value in values.items()}
-    )
+    return {key: value.text if isinstance(value, Formula) else value for key, value in values.items()}
 
 
 def collect_fields(settings: Excessive | Publication | Ranking | Limits) -> dict[str, object]:

@@ -61,7 +61,7 @@ def parse_formula(text: str) -> Formula:
 
 
 def parse_any_length(text: str) -> Formula:
-    """Parse a formula that the program has written itself."""
+    """Parse a formula of any length. Those that the program writes may be longer than a person's."""
     _check_characters(text)
     # Line breaks are blanks, and the first character is at column 0, so that columns are positions.
     stripped_text = re.sub(r"\s", " ", text).strip()
@@ -71,7 +71,7 @@ def parse_any_length(text: str) -> Formula:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
         offset = max((getattr(problem, "offset", None) or 1) - 1, 0)
         raise FormulaError(Message("this is not an expression"), min(indent + offset, len(text))) from None
-    for node in ast.walk(tree):
+    for node in ast.walk(tree):  # ast counts bytes from the first character; make these positions in ``text``
         if hasattr(node, "col_offset"):
             node.col_offset = indent + len(stripped_text.encode()[: node.col_offset].decode())
     for node in _iter_nodes(tree):

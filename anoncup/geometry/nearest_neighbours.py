@@ -147,7 +147,7 @@ class KdForest:
 
     ``points`` (p, columns) and their ``rows`` (p,) are sorted by tree. A node contains ``points[start:end]``,
     its bounding box extends from ``low`` to ``high``, and its children are the nodes ``first_child`` and
-    ``child + 1`` (-1 for a leaf).
+    ``first_child + 1`` (-1 for a leaf).
     """
 
     points: FloatArray

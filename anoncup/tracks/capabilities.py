@@ -52,7 +52,7 @@ class Examples:
         )
 
 
-def _list_no_roles(columns: Columns | None, settings: object) -> Roles:  # noqa: ARG001
+def _list_no_roles(columns: Columns | None, settings: object) -> Roles:
     return {}
 
 
@@ -60,7 +60,7 @@ def _accept_rules(rules: Rules) -> None:
     """Accept all rules, because no combination of tables in the competition file is invalid."""
 
 
-def _list_no_settings(settings: object) -> Mapping[str, ParameterValue]:  # noqa: ARG001
+def _list_no_settings(settings: object) -> Mapping[str, ParameterValue]:
     return {}
 
 
@@ -87,7 +87,7 @@ class TrackSettings:
     shown_names: tuple[str, ...] = ()
 
 
-def _return_zero(original: object) -> float:  # noqa: ARG001
+def _return_zero(original: object) -> float:
     """Return 0, because no measure of the track is in data units."""
     return 0.0
 
@@ -125,7 +125,7 @@ class Fingerprints(Generic[OriginalT, ScoredT]):
     signatures: Mapping[str, frozenset[str]]
 
 
-def _offer_no_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:  # noqa: ARG001
+def _offer_no_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:
     return (), ()
 
 
@@ -158,7 +158,7 @@ class Distances(Mapping[str, Distance[OriginalT, ScoredT]], Generic[OriginalT, S
         return len(self.by_name)
 
 
-def _forbid_sharing(rules: Rules) -> bool:  # noqa: ARG001
+def _forbid_sharing(rules: Rules) -> bool:
     return False
 
 

@@ -21,26 +21,26 @@ def fixed_header(*names: str) -> Callable[[Rules], ColumnNames | None]:
     return lambda _: names
 
 
-def _header_from_data(rules: Rules) -> ColumnNames | None:  # noqa: ARG001
+def _header_from_data(rules: Rules) -> ColumnNames | None:
     """Return None because the columns of the file depend on the data."""
     return None
 
 
-def allow_subset(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
+def allow_subset(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:
     """Allow rows to be deleted but not added: 1 to n rows."""
     return 1, sizes["originals"]
 
 
-def require_every_individual(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
+def require_every_individual(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:
     """Require one row for each individual of a release."""
     return sizes["rows"], sizes["rows"]
 
 
-def allow_any_row_count(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
+def allow_any_row_count(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:
     return 0, MAX_ROWS
 
 
-def _no_example_lines(rules: Rules) -> tuple[ColumnNames, ...]:  # noqa: ARG001
+def _no_example_lines(rules: Rules) -> tuple[ColumnNames, ...]:
     return ()
 
 

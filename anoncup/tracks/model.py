@@ -67,7 +67,7 @@ class ReleaseContext(Generic[_OriginalT_co, _ReleaseT_co]):
     guesser: TeamData | None = None
 
 
-def _find_no_remarks(answer: object) -> list[Remark]:  # noqa: ARG001
+def _find_no_remarks(answer: object) -> list[Remark]:
     return []
 
 
@@ -233,7 +233,7 @@ class Shuffle(Protocol[ReleaseT, AnswerT]):
     ) -> tuple[ReleaseT, AnswerT]: ...
 
 
-def _keep_order(release: ReleaseT, answer: AnswerT, /, *, rng: Generator) -> tuple[ReleaseT, AnswerT]:  # noqa: ARG001
+def _keep_order(release: ReleaseT, answer: AnswerT, /, *, rng: Generator) -> tuple[ReleaseT, AnswerT]:
     """Keep the order of the release, because it does not matter in this track."""
     return release, answer
 

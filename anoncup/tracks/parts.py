@@ -122,7 +122,7 @@ Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, object]]]
 """Returns parameters of a method, from weak to strong, for a number of individuals and the group columns."""
 
 
-def _list_default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, object]]:  # noqa: ARG001
+def _list_default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, object]]:
     """Return the default parameters only."""
     return ({},)
 

@@ -1,6 +1,10 @@
 """Routes of the boards, as JSON and CSV."""
 
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
 from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
@@ -9,6 +13,7 @@ from app.api.documentation.responses import BOARD_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import OptionalPrincipal, RequestCredential
+from app.http.board_cache import BoardBuilder
 from app.services.boards import anonymization, attack_timeline, board_history, matrix, reidentification, total
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
@@ -18,33 +23,84 @@ router = APIRouter(
 )
 
 JSON, CSV = "application/json", "text/csv; charset=utf-8"
-_TOTAL_CSV_RESPONSES = build_raw_response(
-    "text/csv", total.render_csv(build_model_example(schemas.TotalBoard))
-) | build_error_responses("no_rounds")
+BoardT = TypeVar("BoardT", bound=BaseModel)
 
 
-@router.get("/anonymization", response_model=schemas.Board)
-async def anonymization_board(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return every team's best accepted submission, or its best final once they are frozen, best first."""
-    return await board_cache.build_board_response(
-        request, credential, slug, anonymization.build_board, media_type=JSON
-    )
+def _add_board(
+    path: str,
+    name: str,
+    *,
+    description: str,
+    build: BoardBuilder[BoardT],
+    model: type[BoardT],
+    render_csv: Callable[[BoardT], str],
+    error_codes: Sequence[str] = (),
+) -> None:
+    """Add the routes of a board, as JSON and as a CSV file."""
+
+    async def send_json(slug: str, credential: RequestCredential, request: Request) -> Response:
+        return await board_cache.build_board_response(request, credential, slug, build, media_type=JSON)
+
+    def build_csv(session: Session, access: BoardAccess) -> str:
+        return render_csv(build(session, access))
+
+    async def send_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
+        return await board_cache.build_board_response(request, credential, slug, build_csv, media_type=CSV)
+
+    errors = build_error_responses(*error_codes)
+    router.get(path, name=name, description=description, response_model=model, responses=errors)(send_json)
+    router.get(
+        f"{path}.csv",
+        name=f"{name.removesuffix('_board')}_csv",
+        description=f"{description} This is a CSV file for spreadsheets.",
+        response_class=Response,
+        responses=build_raw_response("text/csv", render_csv(build_model_example(model))) | errors,
+    )(send_csv)
 
 
-@router.get(
-    "/anonymization.csv",
-    response_class=Response,
-    responses=build_raw_response("text/csv", anonymization.render_csv(build_model_example(schemas.Board))),
+_add_board(
+    "/anonymization",
+    "anonymization_board",
+    description="Return every team's best accepted submission, or its best final once they are frozen, "
+    "best first.",
+    build=anonymization.build_board,
+    model=schemas.Board,
+    render_csv=anonymization.render_csv,
 )
-async def anonymization_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return the same board as a CSV file for spreadsheets."""
-    return await board_cache.build_board_response(
-        request, credential, slug, _render_anonymization_csv, media_type=CSV
-    )
-
-
-def _render_anonymization_csv(session: Session, access: BoardAccess) -> str:
-    return anonymization.render_csv(anonymization.build_board(session, access))
+_add_board(
+    "/reidentification",
+    "reidentification_board",
+    description="Return the number of records that each team identified, highest first.",
+    build=reidentification.build_board,
+    model=schemas.AttackersBoard,
+    render_csv=reidentification.render_csv,
+)
+_add_board(
+    "/total",
+    "release_total",
+    description="Return the scores of the release boards of all rounds and their total, best first.",
+    build=total.build_release_total,
+    model=schemas.TotalBoard,
+    render_csv=total.render_csv,
+    error_codes=["no_rounds"],
+)
+_add_board(
+    "/attack-total",
+    "attack_total",
+    description="Return the scores of the attacks in all rounds and their total, highest first.",
+    build=total.build_attack_total,
+    model=schemas.TotalBoard,
+    render_csv=total.render_csv,
+    error_codes=["no_rounds"],
+)
+_add_board(
+    "/matrix",
+    "matrix_board",
+    description="Return the best trial of every attacker on every target.",
+    build=matrix.build_matrix,
+    model=schemas.Matrix,
+    render_csv=matrix.render_csv,
+)
 
 
 @router.get("/history", response_model=schemas.History)
@@ -53,88 +109,6 @@ async def anonymization_history(slug: str, credential: RequestCredential, reques
     return await board_cache.build_board_response(
         request, credential, slug, board_history.build_board_history, media_type=JSON
     )
-
-
-@router.get("/reidentification", response_model=schemas.AttackersBoard)
-async def reidentification_board(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return the number of records that each team identified, highest first."""
-    return await board_cache.build_board_response(
-        request, credential, slug, reidentification.build_board, media_type=JSON
-    )
-
-
-@router.get(
-    "/reidentification.csv",
-    response_class=Response,
-    responses=build_raw_response(
-        "text/csv", reidentification.render_csv(build_model_example(schemas.AttackersBoard))
-    ),
-)
-async def reidentification_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return the same board as a CSV file for spreadsheets."""
-    return await board_cache.build_board_response(
-        request, credential, slug, _render_reidentification_csv, media_type=CSV
-    )
-
-
-def _render_reidentification_csv(session: Session, access: BoardAccess) -> str:
-    return reidentification.render_csv(reidentification.build_board(session, access))
-
-
-@router.get("/total", response_model=schemas.TotalBoard, responses=build_error_responses("no_rounds"))
-async def release_total(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return the scores of the release boards of all rounds and their total, best first."""
-    return await board_cache.build_board_response(
-        request, credential, slug, total.build_release_total, media_type=JSON
-    )
-
-
-@router.get("/total.csv", response_class=Response, responses=_TOTAL_CSV_RESPONSES)
-async def release_total_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return the same board as a CSV file for spreadsheets."""
-    return await board_cache.build_board_response(
-        request, credential, slug, total.render_release_csv, media_type=CSV
-    )
-
-
-@router.get("/attack-total", response_model=schemas.TotalBoard, responses=build_error_responses("no_rounds"))
-async def attack_total(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return the scores of the attacks in all rounds and their total, highest first."""
-    return await board_cache.build_board_response(
-        request, credential, slug, total.build_attack_total, media_type=JSON
-    )
-
-
-@router.get("/attack-total.csv", response_class=Response, responses=_TOTAL_CSV_RESPONSES)
-async def attack_total_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return the same board as a CSV file for spreadsheets."""
-    return await board_cache.build_board_response(
-        request, credential, slug, total.render_attack_csv, media_type=CSV
-    )
-
-
-@router.get("/matrix", response_model=schemas.Matrix)
-async def matrix_board(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return the best trial of every attacker on every target."""
-    return await board_cache.build_board_response(
-        request, credential, slug, matrix.build_matrix, media_type=JSON
-    )
-
-
-@router.get(
-    "/matrix.csv",
-    response_class=Response,
-    responses=build_raw_response("text/csv", matrix.render_csv(build_model_example(schemas.Matrix))),
-)
-async def matrix_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return the rates of the same matrix as a CSV file for spreadsheets."""
-    return await board_cache.build_board_response(
-        request, credential, slug, _render_matrix_csv, media_type=CSV
-    )
-
-
-def _render_matrix_csv(session: Session, access: BoardAccess) -> str:
-    return matrix.render_csv(matrix.build_matrix(session, access))
 
 
 @router.get(

@@ -75,6 +75,10 @@ def _begin_dry_run(principal: Principal, upload: Upload[Any, Any]) -> None:
 
 
 def _accept(principal: Principal, upload: Upload[AcceptedT, Any], form: MultipartForm) -> AcceptedT:
+    """Parse and accept the upload.
+
+    Its attempt may have ended meanwhile, because the sweeper gave it up. It then begins again.
+    """
     files = form.read_files()
     with transaction() as session:
         upload.begin_again_if_answered(session, principal)

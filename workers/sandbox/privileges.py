@@ -14,6 +14,7 @@ SANDBOX_UID = 60999
 """User and group id of the process: above the range of accounts, below that of systemd's dynamic users, and
 within every container's range."""
 
+# From <linux/capability.h> and <linux/prctl.h>.
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID = 2, 5, 6, 7
 _CAPABILITY_VERSION_3 = 0x20080522
 PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_NO_NEW_PRIVS = 1, 2, 8, 38
@@ -32,11 +33,12 @@ def drop(folder: Path, *, restricts_files: bool) -> None:
     capability to read libraries in another user's home directory. Without Landlock, root stays root if only
     root can read the libraries.
     """
-    can_switch_user = _has_capabilities() and (restricts_files or are_libraries_public())
+    can_switch_user = _may_switch_user() and (restricts_files or are_libraries_public())
     needs_capability = is_root() and (restricts_files or not are_libraries_public())
     if is_root() and can_switch_user:
         _become_unprivileged(folder)
-    _set_capabilities(_get_permitted_capabilities() & 1 << CAP_DAC_READ_SEARCH if needs_capability else 0)
+    kept_capabilities = 1 << CAP_DAC_READ_SEARCH if needs_capability else 0
+    _set_capabilities(_get_permitted_capabilities() & kept_capabilities)
     if _LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise SandboxError("no_new_privs")
 
@@ -67,10 +69,10 @@ def _become_unprivileged(folder: Path) -> None:
 
 @cache
 def can_become_unprivileged() -> bool:
-    return _has_capabilities() and are_libraries_public()
+    return _may_switch_user() and are_libraries_public()
 
 
-def _has_capabilities() -> bool:
+def _may_switch_user() -> bool:
     """Return whether this process may change its user and its parent may still kill it afterwards.
 
     The parent has the same capabilities.

@@ -148,10 +148,15 @@ def _check_names(names: Sequence[str], file: str) -> None:
         if not name.strip() or len(name) > _MAX_NAME_LENGTH or re.search(CONTROL_PATTERN, name):
             values = {"place": position, "most": _MAX_NAME_LENGTH}
             message = Message("column {place}: a name of 1 to {most} characters is needed", **values)
-            raise InvalidUpload([FileProblem(file, None, None, "header", message, 1)])
+            raise _build_header_error(file, None, message)
         if name in names[: position - 1]:
-            message = Message("the header names {name!r} twice", name=name)
-            raise InvalidUpload([FileProblem(file, None, name, "header", message, 1)])
+            raise _build_header_error(file, name, Message("the header names {name!r} twice", name=name))
+
+
+def _build_header_error(
+    file: str, column: str | None, message: Message, code: str = "header"
+) -> InvalidUpload:
+    return InvalidUpload([FileProblem(file, None, column, code, message, 1)])
 
 
 def check_first_line(content: bytes, file: str, known_names: Sequence[str]) -> None:
@@ -161,7 +166,7 @@ def check_first_line(content: bytes, file: str, known_names: Sequence[str]) -> N
     """
     if guess_header(content, file, None, known_names).is_data:
         message = Message("the first line looks like data, not like names of columns")
-        raise InvalidUpload([FileProblem(file, None, None, "no_header", message, 1)])
+        raise _build_header_error(file, None, message, "no_header")
 
 
 def replace_header(content: bytes, names: Sequence[str], file: str, *, first_is_data: bool) -> bytes:
@@ -195,7 +200,7 @@ def rearrange_columns(
 
 
 def drop_columns(content: bytes, dropped_columns: Sequence[str], file: str) -> bytes:
-    """Return the table without the ``dropped_columns`` columns; other cells are unchanged."""
+    """Return the table without ``dropped_columns``; other cells are unchanged."""
     text, _ = decode_upload(content, file)
     header = read_header(text, file)
     table = read_cells(text, header, file)

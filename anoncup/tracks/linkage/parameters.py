@@ -18,7 +18,7 @@ def vary_parameter(name: str, *values: Any) -> Strengths:
     return lambda rows, columns: [{name: value} for value in values]  # noqa: ARG005
 
 
-def list_no_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+def list_no_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
     return ()
 
 

@@ -69,7 +69,7 @@ def parse_release(
     files: Files,
     original: MembershipOriginal,
     rules: Rules,
-    own_files: Files,  # noqa: ARG001
+    own_files: Files,
 ) -> tuple[TypedTable, list[Remark]]:
     min_rows, max_rows = get_settings(rules).compute_row_limits(original.rows)
     return parse_rows(

@@ -228,6 +228,6 @@ def _parse_hidden_column(content: bytes, original: MembershipOriginal, rules: Ru
         )[0]
 
 
-def check_organizer_file(name: str, content: bytes, original: MembershipOriginal, rules: Rules) -> None:  # noqa: ARG001
+def check_organizer_file(name: str, content: bytes, original: MembershipOriginal, rules: Rules) -> None:
     """Raise InvalidUpload if the file is not the hidden column of these candidates."""
     _parse_hidden_column(content, original, rules)

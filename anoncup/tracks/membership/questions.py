@@ -95,7 +95,7 @@ def make_perfect_scores(members: Members) -> FloatArray:
 def judge_membership(
     scores: FloatArray,
     members: Members,
-    context: ReleaseContext[MembershipOriginal, object],  # noqa: ARG001
+    context: ReleaseContext[MembershipOriginal, object],
     *,
     value: _MembershipValue = "tpr",
 ) -> Outcome:
@@ -147,9 +147,9 @@ def make_reference_guess(members: Members) -> TypedTable:
 def judge_attribute(
     guess: TypedTable,
     members: Members,
-    context: ReleaseContext[MembershipOriginal, object],  # noqa: ARG001
+    context: ReleaseContext[MembershipOriginal, object],
     *,
-    hidden: str = "",  # noqa: ARG001 - read_answer has already used it
+    hidden: str = "",
     tolerance: float = 0.0,
 ) -> Outcome:
     truth, reference_column = require_hidden_column(members), make_reference_guess(members)

@@ -53,7 +53,7 @@ def parse_release(
     files: Files,
     original: MicrodataOriginal,
     rules: Rules,
-    own_files: Files,  # noqa: ARG001
+    own_files: Files,
 ) -> tuple[pd.DataFrame, list[Remark]]:
     return tables.parse_release(files["anonymized"], original.table, require_columns(rules))
 

@@ -29,7 +29,7 @@ from anoncup.tracks.linkage.shuffling import (
 AnonymizedTable = tuple[pd.DataFrame, IntArray]
 
 
-def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int = 3) -> AnonymizedTable:  # noqa: ARG001
+def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int = 3) -> AnonymizedTable:
     """Merge classes with less than ``k`` rows with similar ones and give all rows their most frequent texts.
 
     Every class of Y has at least min(k, n) rows. The method is deterministic (Da in P0).
@@ -67,7 +67,7 @@ def unify_columns(
     table: pd.DataFrame,
     roles: Columns,
     *,
-    rng: Generator,  # noqa: ARG001
+    rng: Generator,
     columns: Sequence[str] | None = None,
 ) -> AnonymizedTable:
     """Set quasi-identifiers (default: the last one) to their most frequent text (Dd and De in P0)."""
@@ -79,7 +79,7 @@ def unify_columns(
     return _replace_columns(table, unified_columns), _identity_source(table)
 
 
-def microaggregate(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:  # noqa: ARG001
+def microaggregate(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
     """Replace every sensitive cell by its column's mean over the equivalence class (Df in P0)."""
     group_of = find_equivalence_classes(table, roles.quasi_identifiers)
 
@@ -107,7 +107,7 @@ def swap_within_classes(table: pd.DataFrame, roles: Columns, *, rng: Generator) 
 
 def delete_rows(
     table: pd.DataFrame,
-    roles: Columns,  # noqa: ARG001
+    roles: Columns,
     *,
     rng: Generator,
     share: float = 0.01,
@@ -142,14 +142,14 @@ def _identity_source(table: pd.DataFrame) -> IntArray:
     return np.arange(len(table))
 
 
-def shift(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:  # noqa: ARG001
+def shift(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
     """Let every individual claim the next one's row: p(i) = i mod n + 1."""
     return _claim_rows(table, np.roll(np.arange(len(table)), -1))
 
 
 def random_permutation(
     table: pd.DataFrame,
-    roles: Columns,  # noqa: ARG001
+    roles: Columns,
     *,
     rng: Generator,
 ) -> AnonymizedTable:
@@ -167,7 +167,7 @@ def group_permutation(
 
 def cheating_permutation(
     table: pd.DataFrame,
-    roles: Columns,  # noqa: ARG001
+    roles: Columns,
     *,
     rng: Generator,
 ) -> AnonymizedTable:

@@ -137,7 +137,7 @@ ATTACKERS: dict[str, Attacker[MicrodataTarget, Prediction]] = {
 }
 
 
-def _vary_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+def _vary_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
     """Vary the columns: the last one, the last two, and the last half."""
     column_counts = sorted(
         {min(column_count, len(columns)) for column_count in (1, 2, (len(columns) + 1) // 2)} - {0}

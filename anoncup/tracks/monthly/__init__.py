@@ -21,10 +21,10 @@ from anoncup.tracks.monthly.files import (
     GUESS_SPEC,
     KNOWLEDGE_PURPOSE,
     KNOWLEDGE_SPECS,
-    PURCHASES_SPEC,
     QUESTIONS,
     RELEASE_SPEC,
     TARGET_SPEC,
+    TRANSACTIONS_SPEC,
 )
 from anoncup.tracks.parts import Attacker, Measure, Method, ScoredRelease
 
@@ -51,7 +51,7 @@ _ROW_ORDER_MEASURES = {"date_shift", "price_ratio"}
 """Measures that compare each kept row with its row of T, and therefore need the rows in T's order."""
 _TC400_DIGESTS = {
     CUSTOMERS_SPEC.name: "ed62a9c7fc3ecf49310c75de2eceef28f9550a8fe772397ca007bf72443701dd",
-    PURCHASES_SPEC.name: "75c5aa2811b0661d155a7a8e646ad89ed727f8004e6bcac756c0bc042b815de2",
+    TRANSACTIONS_SPEC.name: "75c5aa2811b0661d155a7a8e646ad89ed727f8004e6bcac756c0bc042b815de2",
 }
 """SHA-256 of the first twelve months of TC400, as ``anoncup generate --track monthly`` writes them."""
 
@@ -91,7 +91,7 @@ def _make_question(name: str) -> Question[MonthlyOriginal, MonthlyRelease, Pseud
 MONTHLY: Track[MonthlyOriginal, MonthlyRelease, MonthlyTarget, PseudonymTable] = Track(
     name="monthly",
     release_files=(RELEASE_SPEC,),
-    original_files=(CUSTOMERS_SPEC, PURCHASES_SPEC, *KNOWLEDGE_SPECS),
+    original_files=(CUSTOMERS_SPEC, TRANSACTIONS_SPEC, *KNOWLEDGE_SPECS),
     check_first_file=lambda files, _: _lazy("original.check_customers")(files),
     parse_original=_lazy("adapter.parse_original"),
     parse_release=_lazy("adapter.parse_release"),

@@ -33,7 +33,7 @@ from anoncup.tracks.monthly.release import (
 from anoncup.tracks.parts import Method
 
 
-def parse_original(files: Files, rules: Rules) -> tuple[MonthlyOriginal, list[Remark]]:  # noqa: ARG001
+def parse_original(files: Files, rules: Rules) -> tuple[MonthlyOriginal, list[Remark]]:
     """Parse M, T and the existing tables of partial knowledge."""
     tables, remarks = original.parse_original(files)
     knowledge = {}
@@ -47,13 +47,13 @@ def parse_original(files: Files, rules: Rules) -> tuple[MonthlyOriginal, list[Re
 def parse_release(
     files: Files,
     tables: MonthlyOriginal,
-    rules: Rules,  # noqa: ARG001
-    own_files: Files,  # noqa: ARG001
+    rules: Rules,
+    own_files: Files,
 ) -> tuple[MonthlyRelease, list[Remark]]:
     return release.parse_release(files["transactions"], tables)
 
 
-def parse_target(files: Files, tables: MonthlyOriginal, rules: Rules) -> MonthlyTarget:  # noqa: ARG001
+def parse_target(files: Files, tables: MonthlyOriginal, rules: Rules) -> MonthlyTarget:
     return build_target(tables, release.parse_target(files["transactions"], tables))
 
 
@@ -79,7 +79,7 @@ def build_frames(tables: MonthlyOriginal) -> Sequence[pd.DataFrame]:
 def anonymize(
     method: Method[tuple[MonthlyRelease, PseudonymTable]],
     tables: MonthlyOriginal,
-    rules: Rules,  # noqa: ARG001 - the columns are the same in all competitions
+    rules: Rules,
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> tuple[MonthlyRelease, PseudonymTable]:
@@ -88,8 +88,8 @@ def anonymize(
 
 def write_target_files(
     parsed_release: MonthlyRelease,
-    answer: PseudonymTable,  # noqa: ARG001
-    context: ReleaseContext[MonthlyOriginal, MonthlyRelease],  # noqa: ARG001
+    answer: PseudonymTable,
+    context: ReleaseContext[MonthlyOriginal, MonthlyRelease],
     rng: Generator,
 ) -> dict[str, bytes]:
     """Return the kept rows in random order, which does not reveal their order in T."""

@@ -1,4 +1,8 @@
-"""Names, columns and specifications of the files of the monthly track."""
+"""Names, columns and specifications of the files of the monthly track.
+
+M are the customers, T their transactions, AT the anonymized transactions and F the answer, as in the contest
+of 2017.
+"""
 
 from collections.abc import Mapping
 
@@ -33,16 +37,16 @@ CUSTOMERS_SPEC = FileSpec(
     header=fixed_header(*CUSTOMER_COLUMNS),
     rows_are_individuals=True,
     example_lines=fixed_lines(
-        "customer,sex,birth,country", "12347,f,1963-04-02,Iceland", "12348,m,1985-11-20,Finland"
+        ",".join(CUSTOMER_COLUMNS), "12347,f,1963-04-02,Iceland", "12348,m,1985-11-20,Finland"
     ),
 )
-PURCHASES_SPEC = FileSpec(
+TRANSACTIONS_SPEC = FileSpec(
     "transactions",
     title="T",
     format_description="CSV of T",
     header=fixed_header(*TRANSACTION_COLUMNS),
     example_lines=fixed_lines(
-        "customer,invoice,date,time,good,price,quantity",
+        ",".join(TRANSACTION_COLUMNS),
         "12347,537626,2010-12-07,14:57,85116,2.1,12",
         "12348,539318,2010-12-16,19:09,84992,0.55,72",
     ),

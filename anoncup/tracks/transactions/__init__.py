@@ -50,7 +50,7 @@ _CUSTOMERS_SPEC = FileSpec(
     rows_are_individuals=True,
     example_lines=fixed_lines(*CUSTOMER_EXAMPLE_LINES),
 )
-_PURCHASES_SPEC = FileSpec(
+_TRANSACTIONS_SPEC = FileSpec(
     "transactions",
     title="the anonymized purchases",
     format_description="CSV of T'",
@@ -60,7 +60,7 @@ _PURCHASES_SPEC = FileSpec(
 )
 _TC400_DIGESTS = {
     _CUSTOMERS_SPEC.name: "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",
-    _PURCHASES_SPEC.name: "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
+    _TRANSACTIONS_SPEC.name: "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
 }
 """SHA-256 of the example files that ``anoncup tc400`` writes."""
 _DUMMY_SIGNATURE = frozenset(
@@ -104,8 +104,8 @@ def _make_distance(kind: JaccardKind) -> Distance[TransactionOriginal, ScoredTra
 
 TRANSACTIONS: Track[TransactionOriginal, TransactionTables, TransactionTarget, IntArray] = Track(
     name="transactions",
-    release_files=(_CUSTOMERS_SPEC, _PURCHASES_SPEC),
-    original_files=(_CUSTOMERS_SPEC, _PURCHASES_SPEC),
+    release_files=(_CUSTOMERS_SPEC, _TRANSACTIONS_SPEC),
+    original_files=(_CUSTOMERS_SPEC, _TRANSACTIONS_SPEC),
     check_first_file=lambda files, _: _lazy("tables.check_customers")(files),
     parse_original=_lazy("release.parse_original"),
     parse_release=_lazy("release.parse_release"),

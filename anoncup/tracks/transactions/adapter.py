@@ -48,7 +48,7 @@ def identity_release(original: TransactionOriginal) -> ScoredTransactions:
 def anonymize(
     method: Method[AnonymizedTransactions],
     original: TransactionOriginal,
-    rules: Rules,  # noqa: ARG001 - the columns are the same in all competitions
+    rules: Rules,
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> AnonymizedTransactions:

@@ -86,7 +86,7 @@ def delete_records(
     return _keep_all_customers(TransactionTables(tables.customers, tables.transactions.iloc[kept_rows]))
 
 
-def shift(tables: TransactionTables, *, rng: Generator) -> AnonymizedTransactions:  # noqa: ARG001
+def shift(tables: TransactionTables, *, rng: Generator) -> AnonymizedTransactions:
     """Let every customer claim the next one's row and records: p(i) = i mod n + 1."""
     return _claim_rows(tables, np.roll(np.arange(len(tables.customers)), -1))
 

@@ -87,7 +87,7 @@ _master_columns_parameter = Parameter("columns", "columns", "master", default=("
 _cluster_count_parameter = Parameter("clusters", "whole", default=50)
 
 
-def _vary_cluster_count(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+def _vary_cluster_count(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
     """Vary the number of clusters from three quarters of the customers down to an eighth."""
     cluster_counts = {max(rows * eighths // 8, 1) for eighths in (6, 4, 2, 1)}
     return [{"clusters": cluster_count} for cluster_count in sorted(cluster_counts, reverse=True)]

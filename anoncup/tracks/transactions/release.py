@@ -145,7 +145,7 @@ ScoredTransactions: TypeAlias = ScoredRelease[TransactionTables, TransactionTarg
 """A submission with its secret: customer j of M' is customer ``answer[j]`` of M, counted from 0."""
 
 
-def parse_original(files: Files, rules: object) -> tuple[TransactionOriginal, list[Remark]]:  # noqa: ARG001
+def parse_original(files: Files, rules: object) -> tuple[TransactionOriginal, list[Remark]]:
     parsed, remarks = table_files.parse_original(files)
     return TransactionOriginal(parsed), remarks
 
@@ -153,8 +153,8 @@ def parse_original(files: Files, rules: object) -> tuple[TransactionOriginal, li
 def parse_release(
     files: Files,
     original: TransactionOriginal,
-    rules: object,  # noqa: ARG001
-    own_files: Files,  # noqa: ARG001
+    rules: object,
+    own_files: Files,
 ) -> tuple[TransactionTables, list[Remark]]:
     return table_files.parse_release(files, original.tables)
 

@@ -114,7 +114,7 @@ _SESSION: JsonObject = {"session": []}
 
 
 def get_operation_id(route: APIRoute) -> str:
-    """Return the name of the route's function, which is a stable operation id."""
+    """Return the name of the route, which is a stable operation id."""
     return route.name
 
 

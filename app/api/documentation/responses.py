@@ -1,7 +1,7 @@
 """The error codes of operations, by HTTP status.
 
-``document`` derives the codes of signing in, of the database, of parameters and of request bodies from each
-route. Its decorator lists all others with ``build_error_responses``.
+``app.api.documentation.document`` derives the codes of signing in, of the database, of parameters and of
+request bodies from each route. Its decorator lists all others with ``build_error_responses``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,24 +12,26 @@ from anoncup.schemas.codes import ERROR_SENTENCES_BY_STATUS
 CODES_KEY = "x-codes"
 ErrorCode = str | tuple[int, str]
 """A code. One that occurs with two statuses is given with its status, as in ``(422, "too_large")``."""
+ErrorCodes = tuple[ErrorCode, ...]
+# The keys have the form "422.too_large".
 _STATUSES_AND_CODES = [
     (int(status), code) for status, _, code in (key.partition(".") for key in ERROR_SENTENCES_BY_STATUS)
 ]
 
-OPTIONAL_SIGN_IN_ERRORS: tuple[ErrorCode, ...] = ("invalid_token",)
-REQUIRED_SIGN_IN_ERRORS: tuple[ErrorCode, ...] = ("not_signed_in", "invalid_token", "scope_missing")
-COOKIE_SESSION_ERRORS: tuple[ErrorCode, ...] = ("cross_site",)
+OPTIONAL_SIGN_IN_ERRORS: ErrorCodes = ("invalid_token",)
+REQUIRED_SIGN_IN_ERRORS: ErrorCodes = ("not_signed_in", "invalid_token", "scope_missing")
+COOKIE_SESSION_ERRORS: ErrorCodes = ("cross_site",)
 """Errors of requests that change something with a session cookie."""
-THROTTLING_ERRORS: tuple[ErrorCode, ...] = ("too_many_tries",)
-DATABASE_ERRORS: tuple[ErrorCode, ...] = ("database_unavailable", "database_full", "database_read_only")
-TYPED_PARAMETER_ERRORS: tuple[ErrorCode, ...] = ("invalid_request",)
-"""Errors of operations with a parameter that does not accept every text."""
+THROTTLING_ERRORS: ErrorCodes = ("too_many_tries",)
+DATABASE_ERRORS: ErrorCodes = ("database_unavailable", "database_full", "database_read_only")
+TYPED_PARAMETER_ERRORS: ErrorCodes = ("invalid_request",)
+"""Errors of operations with a parsed parameter, such as a number or an id."""
 
-_STORAGE_FAILURES: tuple[ErrorCode, ...] = ("storage_unavailable", "file_damaged")
-STORED_FILE_ERRORS: tuple[ErrorCode, ...] = ("file_lost", *_STORAGE_FAILURES)
+_STORAGE_FAILURES: ErrorCodes = ("storage_unavailable", "file_damaged")
+STORED_FILE_ERRORS: ErrorCodes = ("file_lost", *_STORAGE_FAILURES)
 """Errors of operations that read a stored file."""
 
-CODES_BY_PARAMETER: Mapping[str, tuple[ErrorCode, ...]] = {
+CODES_BY_PARAMETER: Mapping[str, ErrorCodes] = {
     "slug": ("no_such_competition", "no_such_round", "competition_unavailable"),
     "name": ("no_such_phase",),
     "file": ("no_such_file", *STORED_FILE_ERRORS),
@@ -47,7 +49,7 @@ CODES_BY_PARAMETER: Mapping[str, tuple[ErrorCode, ...]] = {
     "Idempotency-Key": ("idempotency_key", "idempotency_key_reused"),
 }
 
-COMPETITION_FILE_ERRORS: tuple[ErrorCode, ...] = (
+COMPETITION_FILE_ERRORS: ErrorCodes = (
     "not_toml",
     "encoding",
     (422, "too_large"),
@@ -66,18 +68,18 @@ COMPETITION_FILE_ERRORS: tuple[ErrorCode, ...] = (
     "attacker_never_counts",
     "no_weights",
 )
-_BODY_ERRORS: tuple[ErrorCode, ...] = ("bad_request", "too_slow", (413, "too_large"))
-CODES_BY_MEDIA_TYPE: Mapping[str, tuple[ErrorCode, ...]] = {
+_BODY_ERRORS: ErrorCodes = ("bad_request", "too_slow", (413, "too_large"))
+CODES_BY_MEDIA_TYPE: Mapping[str, ErrorCodes] = {
     "application/json": (*_BODY_ERRORS, "invalid_request"),
     "application/toml": (*_BODY_ERRORS, "invalid_request", *COMPETITION_FILE_ERRORS),
     "text/csv": (*_BODY_ERRORS, "malformed_upload", "invalid_request"),
     "multipart/form-data": (*_BODY_ERRORS, "malformed_upload"),
 }
 
-TEAM_ERRORS: tuple[ErrorCode, ...] = ("not_in_a_team",)
-ORGANIZER_ERRORS: tuple[ErrorCode, ...] = ("not_organizer",)
-DISQUALIFICATION_ERRORS: tuple[ErrorCode, ...] = (*ORGANIZER_ERRORS, "nothing_to_change", "invalid_reason")
-REVISION_ERRORS: tuple[ErrorCode, ...] = (
+TEAM_ERRORS: ErrorCodes = ("not_in_a_team",)
+ORGANIZER_ERRORS: ErrorCodes = ("not_organizer",)
+DISQUALIFICATION_ERRORS: ErrorCodes = (*ORGANIZER_ERRORS, "nothing_to_change", "invalid_reason")
+REVISION_ERRORS: ErrorCodes = (
     *STORED_FILE_ERRORS,
     "changed_meanwhile",
     "fixed",
@@ -89,19 +91,19 @@ REVISION_ERRORS: tuple[ErrorCode, ...] = (
     "scale_zero",
     "drawn_already",
 )
-BOARD_ERRORS: tuple[ErrorCode, ...] = ("scope_missing", "board_not_open")
-NEW_NAME_ERRORS: tuple[ErrorCode, ...] = ("name_length", "name_blank", "name_characters")
-RELEASE_ERRORS: tuple[ErrorCode, ...] = (*_STORAGE_FAILURES, "sealing_unavailable", "busy")
+BOARD_ERRORS: ErrorCodes = ("scope_missing", "board_not_open")
+NEW_NAME_ERRORS: ErrorCodes = ("name_length", "name_blank", "name_characters")
+RELEASE_ERRORS: ErrorCodes = (*_STORAGE_FAILURES, "sealing_unavailable", "busy")
 """Errors of operations that store a release or a guess."""
-_PARSER_ERRORS: tuple[ErrorCode, ...] = ("unavailable", "parsing_memory_limit", "parsing_time_limit")
-UPLOAD_ERRORS: tuple[ErrorCode, ...] = (
+_PARSER_ERRORS: ErrorCodes = ("unavailable", "parsing_memory_limit", "parsing_time_limit")
+UPLOAD_ERRORS: ErrorCodes = (
     *TEAM_ERRORS,
     "disqualified",
     "quota_used_up",
     *RELEASE_ERRORS,
     *_PARSER_ERRORS,
 )
-CHECK_ERRORS: tuple[ErrorCode, ...] = (
+CHECK_ERRORS: ErrorCodes = (
     *TEAM_ERRORS,
     "disqualified",
     "too_many_checks",
@@ -126,5 +128,7 @@ def group_by_status(codes: Iterable[ErrorCode]) -> dict[int, list[str]]:
 
 def _find_status(code: ErrorCode) -> tuple[int, str]:
     """Return a code with its status. An unknown or ambiguous code fails when its route is defined."""
-    (status_and_code,) = (known for known in _STATUSES_AND_CODES if code in (known, known[1]))
-    return status_and_code
+    matches = [known for known in _STATUSES_AND_CODES if code in (known, known[1])]
+    if len(matches) != 1:
+        raise ValueError(f"the error code {code!r} is unknown or ambiguous")
+    return matches[0]

@@ -64,8 +64,8 @@ def _has_seed(session: Session, round_id: UUID) -> bool:
 def commit_seed(session: Session, round_: Round) -> bool:
     """Create and seal the competition's seed; return False if it needs none or has one already.
 
-    ``competition`` must be locked. Raises Unavailable without the private key: a process that could not open
-    the seed must not create it.
+    The round's competition must be locked. Raises Unavailable without the private key: a process that could
+    not open the seed must not create it.
     """
     if not is_uncommitted(session, round_):
         return False
@@ -115,12 +115,12 @@ def load_request(session: Session, round_id: UUID) -> AllocationRequest | None:
         own_files={},
     )
     return AllocationRequest(
-        round_.id,
-        round_.file,
-        round_.public_files,
-        pending.file_names,
-        allocation_inputs,
-        pending.team_id,
+        round_id=round_.id,
+        competition_file=round_.file,
+        original=round_.public_files,
+        file_names=pending.file_names,
+        allocation_inputs=allocation_inputs,
+        team_id=pending.team_id,
     )
 
 
@@ -132,9 +132,10 @@ def record_allocation(
     *,
     allow_repeats: bool,
 ) -> bool:
-    """Record allocated files; return False if another team has the same ones, unless repeats are allowed.
+    """Record allocated files; return whether the request is done, so that no other files need to be drawn.
 
-    The files are dropped if their inputs have changed or another process has recorded the allocation.
+    It is not if another team has the same files, unless repeats are allowed. The files are dropped if their
+    inputs have changed or another process has recorded the allocation.
     """
     round_ = competitions.lock(session, request.round_id)
     if load_request(session, round_.id) != request:

@@ -176,13 +176,5 @@ def _evaluate(formula: Formula, teams: Sequence[str], scores: Mapping[str, _Scor
     return [None if math.isnan(number) else number for number in totals.numbers.tolist()]
 
 
-def render_release_csv(session: Session, access: BoardAccess) -> str:
-    return render_csv(build_release_total(session, access))
-
-
-def render_attack_csv(session: Session, access: BoardAccess) -> str:
-    return render_csv(build_attack_total(session, access))
-
-
 def render_csv(board: TotalBoard) -> str:
     return render_board_csv(TotalRow.columns(), board.rows, {"scores": board.rounds})

@@ -59,6 +59,10 @@ class HeaderRepair:
     def has_fixed_names(self) -> bool:
         return self.required_names is not None
 
+    def get_index(self, name: str) -> int:
+        """Return the index of the column with this proposed name."""
+        return self.header_guess.names.index(name)
+
     @property
     def needs_decision(self) -> bool:
         """Whether somebody has to decide; otherwise the parser reports errors, if there are any."""

@@ -91,14 +91,12 @@ class HeaderRepairForm:
     @property
     def identifying_by_index(self) -> Mapping[int, IdentifyingColumn]:
         """The columns that name or number individuals, by index."""
-        return {
-            self.repair.header_guess.names.index(column.name): column for column in self.repair.identifying
-        }
+        return {self.repair.get_index(column.name): column for column in self.repair.identifying}
 
     @property
     def gaps_by_index(self) -> Mapping[int, MissingAmounts]:
         """The numeric columns with missing cells, by index."""
-        return {self.repair.header_guess.names.index(gap.name): gap for gap in self.repair.gaps}
+        return {self.repair.get_index(gap.name): gap for gap in self.repair.gaps}
 
 
 def build_requirements(spec: FileSpec, rules: Rules) -> FileRequirements:
@@ -133,11 +131,9 @@ def build_repair_form(
         names=repair.header_guess.names,
         first_line="data" if repair.header_guess.is_data else "names",
         left_out=frozenset(
-            repair.header_guess.names.index(column.name)
-            for column in repair.identifying
-            if column.should_drop
+            repair.get_index(column.name) for column in repair.identifying if column.should_drop
         ),
-        filled=frozenset(repair.header_guess.names.index(column.name) for column in repair.gaps),
+        filled=frozenset(repair.get_index(gap.name) for gap in repair.gaps),
         required_columns=_match_required_columns(repair),
     )
 

@@ -42,7 +42,7 @@ class FeedEntry:
     """
 
     id: UUID
-    published_at: datetime
+    updated_at: datetime
     text: str
     language: str
     url_suffix: str = "#announcements"
@@ -134,14 +134,14 @@ def download_announcements_feed(request: Request, slug: str) -> Response:
         *(_build_announcement_entry(row, t.language) for row in announcement_rows),
         *(_build_answer_entry(answer, t) for answer in answers),
     ]
-    entries = sorted(entries, key=lambda entry: entry.published_at, reverse=True)[:_MAX_ENTRIES]
+    entries = sorted(entries, key=lambda entry: entry.updated_at, reverse=True)[:_MAX_ENTRIES]
     feed = Feed(
         id=contest.id,
         title=t("{competition}: announcements", competition=title),
         author=t("The organizers"),
         page_url=f"{service_url}/competitions/{slug}",
         self_url=f"{service_url}/competitions/{slug}/announcements.atom?lang={t.language}",
-        updated_at=entries[0].published_at if entries else contest.competition.created_at,
+        updated_at=entries[0].updated_at if entries else contest.competition.created_at,
         language=t.language,
     )
     xml = render_atom(feed, entries)
@@ -163,9 +163,9 @@ def _build_answer_entry(answered: VisibleClarification, t: Translator) -> FeedEn
         clarification.id,
         clarification.answered_at or clarification.asked_at,
         text,
-        "",
-        "/clarifications",
-        clarification.question,
+        language="",
+        url_suffix="/clarifications",
+        title=clarification.question,
     )
 
 
@@ -197,8 +197,7 @@ def _add_entry(root: Element, entry: FeedEntry, page_url: str) -> None:
     element = SubElement(root, "entry", {"xml:lang": entry.language})
     _add_text_element(element, "id", entry.id.urn)
     _add_text_element(element, "title", shorten_title(entry.title or entry.text))
-    _add_text_element(element, "updated", _format_timestamp(entry.published_at))
-    _add_text_element(element, "published", _format_timestamp(entry.published_at))
+    _add_text_element(element, "updated", _format_timestamp(entry.updated_at))
     SubElement(
         element, "link", {"rel": "alternate", "type": "text/html", "href": f"{page_url}{entry.url_suffix}"}
     )

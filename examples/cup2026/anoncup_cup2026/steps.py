@@ -55,7 +55,7 @@ def read_register(content: bytes, original: MembershipOriginal, rules: Rules) ->
         return parse_rows(content, schema, file="register", min_rows=rows, max_rows=rows)[0]
 
 
-def check_register(name: str, content: bytes, original: MembershipOriginal, rules: Rules) -> None:  # noqa: ARG001
+def check_register(name: str, content: bytes, original: MembershipOriginal, rules: Rules) -> None:
     read_register(content, original, rules)
 
 
@@ -117,7 +117,7 @@ def build_scores(rows: IntArray, scores: FloatArray) -> TypedTable:
     return build_guess(rows, TypedTable(SCORE_SCHEMA, scores[:, None], np.empty((len(rows), 0), np.int64)))
 
 
-def read_scores(content: bytes, context: Context) -> TypedTable:  # noqa: ARG001
+def read_scores(content: bytes, context: Context) -> TypedTable:
     return parse_rows(content, add_candidate(SCORE_SCHEMA), file="guess")[0]
 
 
@@ -157,7 +157,7 @@ def judge_membership(guess: TypedTable, cohort: Members, context: Context) -> Ou
     return questions.compute_membership_outcome(scores, np.isin(np.arange(len(lines)), cohort.rows))
 
 
-def judge_attribute(guess: TypedTable, cohort: Members, context: Context, *, hidden: str = "") -> Outcome:  # noqa: ARG001
+def judge_attribute(guess: TypedTable, cohort: Members, context: Context, *, hidden: str = "") -> Outcome:
     """Return the share of members whose value is right; the baseline is the share of the commonest value."""
     lines, truth = find_lines(guess, context)[cohort.rows], questions.require_hidden_column(cohort)
     values = guess.select_columns(*truth.schema.names).select_rows(lines)

@@ -19,7 +19,7 @@ def nearest_total(target):
     return np.array([np.abs(original_totals - total).argmin() for total in release_totals])
 
 
-def round_values(table, columns, *, rng, step=10.0):  # noqa: ARG001  # every method gets a generator
+def round_values(table, columns, *, rng, step=10.0):
     """Round every sensitive value to a multiple of ``step``; 0 changes nothing. Rows keep their order."""
     rounded = table.copy()
     for name in columns.sensitive if step else ():

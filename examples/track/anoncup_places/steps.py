@@ -49,7 +49,7 @@ ScoredPlaces: TypeAlias = ScoredRelease[FloatArray, PlacesTarget, IntArray]
 """A release with its true answer: moved place j belongs to person ``answer[j]``."""
 
 
-def parse_original(files: Files, rules: Rules) -> tuple[PlacesOriginal, list[Remark]]:  # noqa: ARG001
+def parse_original(files: Files, rules: Rules) -> tuple[PlacesOriginal, list[Remark]]:
     table, remarks = parse_rows(files["places"], PLACE_SCHEMA, file="places")
     return PlacesOriginal(table.numbers), remarks
 
@@ -57,8 +57,8 @@ def parse_original(files: Files, rules: Rules) -> tuple[PlacesOriginal, list[Rem
 def parse_release(
     files: Files,
     original: PlacesOriginal,
-    rules: Rules,  # noqa: ARG001
-    own_files: Files,  # noqa: ARG001
+    rules: Rules,
+    own_files: Files,
 ) -> tuple[FloatArray, list[Remark]]:
     table, remarks = parse_rows(files["moved"], PLACE_SCHEMA, file="moved", max_rows=original.rows)
     return table.numbers, remarks
@@ -155,7 +155,7 @@ def blur(places: FloatArray, *, rng: Generator, km: float = 5.0) -> tuple[FloatA
 def anonymize(
     method: Method[tuple[FloatArray, IntArray]],
     original: PlacesOriginal,
-    rules: Rules,  # noqa: ARG001
+    rules: Rules,
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> tuple[FloatArray, IntArray]:
@@ -167,7 +167,7 @@ def shuffle(moved: FloatArray, source: IntArray, *, rng: Generator) -> tuple[Flo
     return moved[order], source[order]
 
 
-def make_example_data(rules: Rules, rows: int | None, seed: int) -> dict[str, bytes]:  # noqa: ARG001
+def make_example_data(rules: Rules, rows: int | None, seed: int) -> dict[str, bytes]:
     """Generate places around eight random towns."""
     rng = np.random.default_rng(seed)
     towns = rng.uniform(100, SIDE_LENGTH - 100, (8, 2))

@@ -130,7 +130,7 @@ def _make_gower_lister(target: MicrodataTarget, rows: IntArray, candidates: IntA
         neighbours, sums = find_nearest_by_gower(target)
         return neighbours[positions, :length], sums[positions, :length]
 
-    def list_candidates(positions: IntArray, length: int, previous_length: int) -> CandidateLists:  # noqa: ARG001
+    def list_candidates(positions: IntArray, length: int, previous_length: int) -> CandidateLists:
         neighbours, sums = find_nearest(rows[positions], min(length, len(candidates)))
         unlisted_bounds = np.full(len(positions), np.inf) if length >= len(candidates) else sums[:, -1]
         return CandidateLists(neighbours, sums, unlisted_bounds)
