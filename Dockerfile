@@ -1,5 +1,5 @@
-# Two images: `server`, the default, for a Postgres and a Redis of one's own (docker-compose.yml), and `all-in-one`
-# (--target all-in-one), which brings its own, for a look or a small contest on one machine.
+# Two images. `server`, the default, needs a Postgres and a Redis (docker-compose.yml). `all-in-one`
+# (--target all-in-one) includes both, for a trial or a small contest on one machine.
 
 FROM python:3.13-slim AS wheel
 WORKDIR /src
@@ -11,7 +11,7 @@ COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY anoncup anoncup
 RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheel .
 
-# The documentation, from the texts and from the docstrings of the library.
+# The documentation, built from docs and from the docstrings of the library.
 FROM wheel AS documentation
 COPY app/web/site/mathematics.py app/web/site/mathematics.py
 COPY docs docs
@@ -20,14 +20,15 @@ RUN PYTHONPATH=. zensical build --strict
 
 FROM python:3.13-slim AS installed
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-# What is copied into the images has no pip: that of this stage fills it.
+# The environment that is copied into the images has no pip. The pip of this stage installs into it.
 RUN python -m venv --without-pip /opt/anoncup
-# The dependencies alone first: this layer is made again only when the lock changes.
+# Install the dependencies first: this layer is rebuilt only when the lock file changes.
 COPY requirements-server.lock .
 RUN pip --python /opt/anoncup/bin/python install --require-hashes -r requirements-server.lock
 COPY --from=wheel /wheel /wheel
 RUN pip --python /opt/anoncup/bin/python install --no-deps /wheel/*.whl
-# The wheel has the library only. The service is imported from here, by programs without an environment, too.
+# The wheel has the library only. The service is imported from this folder. A .pth file names it, because sandboxed
+# processes have no environment variables.
 COPY app /opt/anoncup/service/app
 COPY workers /opt/anoncup/service/workers
 COPY migrations /opt/anoncup/service/migrations
@@ -40,14 +41,14 @@ COPY requirements.lock .
 RUN pip --python /opt/anoncup/bin/python install --require-hashes -r requirements.lock
 
 FROM python:3.13-slim AS bare
-# Letters for pictures of links, those of Japanese too: 9 MB (docs/decisions/0040).
+# Fonts for link previews, including Japanese: 9 MB (docs/decisions/0040).
 RUN apt-get update && apt-get install --yes --no-install-recommends fonts-dejavu-core fonts-ipaexfont-gothic \
     && rm -rf /var/lib/apt/lists/*
-# Volumes take the owner of the folder that they are first mounted on.
+# A new volume gets the owner of the folder on which it is first mounted.
 RUN useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin anoncup \
     && install -d -o anoncup -g anoncup -m 0700 /data /keys/private /roles/web /roles/worker /roles/clock /var/cache/anoncup \
     && install -d -o anoncup -g anoncup -m 0755 /keys/public
-# Numba wants a folder for compiled loops that it can write; /tmp is one wherever the image runs.
+# Numba needs a writable folder for compiled loops. /tmp is writable wherever the image runs.
 ENV PATH=/opt/anoncup/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     ANONCUP_DATA=/data ANONCUP_SANDBOX=required NUMBA_CACHE_DIR=/tmp/kernels
 USER 10001:10001

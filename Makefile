@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 .PHONY: demo serve docs test test-all test-rest test-versions coverage containers faults check format words pictures bench rush lock sbom clean
 
-# In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
+# Replaces the shell, and gets SIGTERM (15) when make ends, even if make is killed.
 WITH_MAKE := exec $(BIN)/python -IS app/processes/child_process.py $$PPID 15 0
 
 demo: runtime site/index.html
@@ -16,7 +16,7 @@ demo: runtime site/index.html
 serve: runtime site/index.html
 	@$(WITH_MAKE) $(BIN)/anoncup serve --port $(PORT) --data "$(DATA)"
 
-# The documentation that the service shows at /docs, in ten seconds; wrong links are errors.
+# The documentation that the service shows at /docs. Broken links are errors. It takes ten seconds.
 docs: BUILD_OPTIONS = --strict --clean
 docs: runtime
 	$(BUILD_DOCUMENTATION)
@@ -25,38 +25,38 @@ BUILD_DOCUMENTATION = @$(BIN)/zensical build $(BUILD_OPTIONS) && touch site/inde
 site/index.html: zensical.toml $(shell find docs anoncup -name '*.md' -o -name '*.png' -o -name '*.css' -o -name '*.html' -o -name '*.py') | runtime
 	$(BUILD_DOCUMENTATION)
 
-# Before a commit: contracts, reference implementations on a few cases, one whole contest, every route.
+# Before a commit: contract tests, reference implementations on a few cases, one whole contest, every route.
 test: dev .venv/.warm
 	$(PYTEST) -m 'not full and not containers and not simulation'
 
-# Everything but the containers and the large simulation, with many more cases of each property.
+# All tests except containers and the large simulation, with many more cases per property.
 test-all: dev .venv/.warm
 	$(PYTEST) --hypothesis-profile full
 
-# What `make test` leaves out, skips or tries on few cases; after it, CI runs this.
+# Tests that `make test` leaves out or skips, and properties with more cases. CI runs this after `make test`.
 test-rest: dev .venv/.warm
 	$(PYTEST) --hypothesis-profile full -m '(full or hypothesis or skipif) and not containers and not simulation'
 
-# Branches of the rules and of the services that no test takes.
+# Branches of the library and the services that no test covers.
 coverage: dev .venv/.warm
 	$(PYTEST) --cov=anoncup --cov=app.services --ignore tests/web/browser --ignore tests/e2e --ignore tests/containers
 
-# Compile the loops of a new environment once, on two cores; otherwise each test process would.
+# Compile the loops of a new environment once, on two cores. Otherwise each test process would compile them.
 .venv/.warm: | dev
 	@$(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm_scoring()' & \
 	  $(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm_bounds()' & wait
 	@touch $@
 
-# The library with the lowest and the highest versions of its dependencies, in environments that uv makes.
+# Tests of the library with the lowest and the highest versions of its dependencies, in environments made by uv.
 test-versions: dev
 	@.ci/versions
 
-# A contest in flight while everything under it breaks; SEED=… plays the same faults again.
+# A running contest during faults of its processes and servers. SEED=… repeats the same faults.
 faults: dev
 	$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
 	$(BIN)/python -m pytest -m simulation -vv tests/faults
 
-# Images and docker-compose.yml, run by Docker or podman; skips where neither is.
+# Images and docker-compose.yml with Docker or podman. Skipped if neither is installed.
 containers: dev
 	$(BIN)/python -m pytest -m containers -vv -rs tests/containers
 
@@ -72,16 +72,16 @@ format: dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# What the code says, into every language's catalogue; then translate what is empty there. NEW=de begins another.
+# Add new texts of the code to the catalogues; then translate the empty ones. NEW=de adds a language.
 words: dev
 	@$(BIN)/python -m tests.support.catalogues --update $(NEW) || true
 
-# Of a contest of 60 teams, which is played meanwhile: minutes.
+# Screenshots of a contest of 60 teams, which is played for them. It takes minutes.
 pictures: dev
 	$(BIN)/python -m tests.web.browser.documentation_pictures docs/pictures
 
-# What others would use beside ours, in under three minutes. LARGE=--large: with a million rows, and all that the other
-# benchmarks measure of the service. ANONCUP_REFERENCE_DATA=FOLDER adds real data, pycanon in the path one more peer.
+# Compare our code with other libraries, in under three minutes. LARGE=--large adds tables of a million rows and the
+# benchmarks of the service. ANONCUP_REFERENCE_DATA=FOLDER adds real data. An importable pycanon is compared as well.
 bench: dev
 	$(BIN)/python -m benchmarks.peers $(LARGE)
 	$(BIN)/python -m benchmarks.peers.growth $(LARGE)
@@ -95,12 +95,12 @@ ifdef LARGE
 	$(BIN)/python -m benchmarks.scale
 endif
 
-# Minutes, and worth reading on an idle machine only; LARGE=--large adds five uploads of 120 MB.
+# A rush of uploads. It takes minutes and needs an idle machine. LARGE=--large adds five uploads of 120 MB.
 rush: dev
 	$(BIN)/python -m benchmarks.rush $(LARGE)
 
-# The hashed locks; run it after changing the dependencies in pyproject.toml. The server's lacks the embedded
-# servers; the build's is what makes the project itself.
+# The hashed lock files. Run it after changing dependencies in pyproject.toml. requirements-server.lock lacks the
+# embedded servers; requirements-build.lock has the tools that build the project itself.
 lock: COMPILE = $(BIN)/uv pip compile -q --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 lock: dev
 	$(COMPILE) --extra service --extra telemetry --extra embedded pyproject.toml -o requirements.lock
@@ -108,7 +108,7 @@ lock: dev
 	$(COMPILE) -c requirements.lock --group build -o requirements-build.lock
 	$(COMPILE) --extra service --extra telemetry --extra embedded --extra dev -c requirements.lock -c requirements-build.lock pyproject.toml -o requirements-dev.lock
 
-# What the service installs, as CycloneDX with licences, and a table of the licences.
+# The dependencies of the service with their licences, as a CycloneDX file and as a table.
 sbom: dev
 	@$(BIN)/uv venv -q --clear dist/service
 	@$(BIN)/uv pip sync -q --python dist/service/bin/python --require-hashes requirements-server.lock

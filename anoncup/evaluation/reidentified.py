@@ -2,7 +2,7 @@
 
 Only a team may learn this about its own release. It is therefore computed on the team's machine, where the
 secret is (``anoncup score --reidentified``), and never stored; see
-``docs/decisions/0042-who-fell-is-told-where-the-secret-is.md``.
+``docs/decisions/0042-reidentified-individuals.md``.
 """
 
 from collections.abc import Mapping, Sequence
