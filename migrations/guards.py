@@ -85,7 +85,7 @@ BEGIN
             RETURN NEW;
         END IF;
     END IF;
-    -- The clock of a server may be set back a little between the two.
+    -- Allow a second, because the server's clock may be set back.
     IF NEW.started_at NOT BETWEEN transaction_timestamp() - interval '1 second'
                       AND clock_timestamp() + interval '1 second' THEN
         RAISE EXCEPTION 'an upload enters when its transaction begins, or later' USING {_REFUSED};
@@ -105,11 +105,11 @@ DECLARE
     granted bigint;
     reason text;
 BEGIN
-    -- With an older snapshot the guesses of others could not be counted.
+    -- At other levels, guesses of concurrent transactions would not be visible.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'a guess is inserted at the isolation level READ COMMITTED' USING {_REFUSED};
     END IF;
-    -- Of two transactions the second one counts what the first has inserted.
+    -- This lock makes concurrent transactions of a team count one after the other.
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
     SELECT guess_terms.* INTO terms
         FROM public.guess_terms WHERE guess_terms.round_id = NEW.round_id;
@@ -195,11 +195,11 @@ BEGIN
        OR EXISTS (SELECT FROM public.teams WHERE teams.id = NEW.team_id AND baseline) THEN
         RETURN NULL;
     END IF;
-    -- With an older snapshot the submissions of others could not be counted.
+    -- At other levels, submissions of concurrent transactions would not be visible.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'a submission is inserted at the isolation level READ COMMITTED' USING {_REFUSED};
     END IF;
-    -- Of two transactions the second one counts what the first has inserted.
+    -- This lock makes concurrent transactions of a team count one after the other.
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
     SELECT paused_at, coalesce(rounds.removed_at, competitions.removed_at) INTO paused, removed
         FROM public.rounds JOIN public.competitions ON competitions.id = rounds.competition_id
@@ -227,7 +227,7 @@ BEGIN
         BEGIN
             today := NEW.received_at AT TIME ZONE terms.timezone;
         EXCEPTION WHEN invalid_parameter_value THEN
-            today := NULL;  -- a zone that this Postgres does not know: the total alone is held
+            today := NULL;  -- Postgres does not know this time zone: check the total only
         END;
         SELECT count(*), count(*) FILTER (WHERE today IS NOT NULL
                 AND (submissions.received_at AT TIME ZONE terms.timezone)::date = today)
