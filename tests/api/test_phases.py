@@ -188,18 +188,6 @@ def test_only_valid_submissions_up_to_the_limit_become_finals(contest: Contest) 
     assert list_target_submissions(contest) == {submissions[1]}
 
 
-def test_rejected_final_is_replaced_by_other_marked_or_best_ones(contest: Contest) -> None:
-    red = contest.submit("red")
-    blue = [contest.submit("blue") for _ in range(2)]
-    rejected = {team: contest.arena.submit_excessive(team).json()["id"] for team in ("red", "blue")}
-    for team, submission in rejected.items():
-        assert mark_final(contest, team, submission).status_code == 200
-    assert mark_final(contest, "blue", blue[1]).status_code == 200
-    score_everything()
-    contest.open_attacks()
-    assert list_target_submissions(contest) == {red, blue[1]}
-
-
 def test_lowered_limit_keeps_only_the_best_marked_finals(contest: Contest) -> None:
     submissions = [contest.submit("red") for _ in range(3)]
     scores = {

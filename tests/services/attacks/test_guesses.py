@@ -92,14 +92,6 @@ def test_guess_whose_worker_was_killed_is_requeued(pending_guess: PendingGuess) 
 
 
 @pytest.mark.full
-def test_guess_whose_message_is_lost_is_requeued(pending_guess: PendingGuess) -> None:
-    backdate_guesses(pending_guess)
-    empty_queue()
-    clock.sweep()
-    assert queue.count_messages() == 1
-
-
-@pytest.mark.full
 def test_guess_that_kills_its_workers_fails_and_the_contest_closes(
     pending_guess: PendingGuess,
 ) -> None:

@@ -68,17 +68,6 @@ def test_each_cell_shows_the_best_guesses_received_so_far(judged_contest: Judged
         assert all(earlier != later for earlier, later in pairwise(states))
 
 
-def test_timeline_ends_with_the_matrix(judged_contest: JudgedContest) -> None:
-    reveal()
-    matrix = judged_contest.contest.get_board("matrix")
-    steps = index_cells(read_timeline(judged_contest.contest))
-    for row in matrix["rows"]:
-        for target, cell in zip(matrix["targets"], row["cells"], strict=True):
-            if not row["built_in"]:
-                last_steps = steps[row["attacker"], target["target"]][-1:]
-                assert [step["rate"] for step in last_steps] == ([cell["rate"]] if cell else [])
-
-
 def test_timeline_is_hidden_until_the_reveal_and_omits_disqualified_teams(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
     red_submission, blue_submission, green_submission = (

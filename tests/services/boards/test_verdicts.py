@@ -135,16 +135,6 @@ def rename_team(name: str, new_name: str) -> None:
         )
 
 
-def test_reinstating_a_team_restores_identical_boards(client: TestClient) -> None:
-    contest = open_filled_contest(client, SMALL_SIZE, "small")
-    original_boards = contest.get_boards()
-    with transaction() as session:
-        team = session.scalars(select(Team.id).order_by(Team.id).limit(1)).one()
-    for action in ("disqualify", "reinstate"):
-        assert contest.post_as_organizer(f"{contest.path}/teams/{team}/{action}").status_code == 200
-    assert contest.get_boards() == original_boards
-
-
 def test_verdicts_of_a_failed_transaction_are_not_cached(client: TestClient) -> None:
     """The same evaluation may get another verdict later."""
     contest = Contest.create(client)

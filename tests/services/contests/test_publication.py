@@ -76,27 +76,6 @@ def test_board_shows_other_teams_with_rounded_scores(
         assert all(exact_row[name] for name in ("measures", "attackers", "score"))
 
 
-def test_pareto_front_is_computed_from_the_shown_scores(client: TestClient) -> None:
-    rows = open_scored_contest(client, digits=0).get_board()["rows"]
-    for row in rows:
-        is_dominated = any(
-            rival["utility"] <= row["utility"]
-            and rival["security"] <= row["security"]
-            and (rival["utility"], rival["security"]) != (row["utility"], row["security"])
-            for rival in rows
-        )
-        assert row["on_front"] is not is_dominated
-
-
-def test_exact_scores_are_shown_after_the_reveal(contest: Contest) -> None:
-    contest.open_attacks()
-    contest.close_attacks()
-    run_clock()
-    assert load_round().revealed_at is not None
-    visitor_board, organizer_board = contest.get_board(), contest.get_board(organizer=True)
-    assert (visitor_board, visitor_board["digits"]) == (organizer_board, None)
-
-
 def list_number_texts(value: Any) -> set[str]:
     """Return the possible spellings of every number that is long enough to be unique."""
     return {
