@@ -15,6 +15,7 @@ from app.db.models import Competition, Evaluation, Round, State, Submission
 from app.db.transaction import transaction
 from app.services.contests import revisions
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release, build_original_table
+from tests.support.database_rows import load_one
 from tests.support.organizer_uploads import upload_competition_file, upload_original
 from tests.support.uploads import score_everything
 from tests.support.wait import TIMEOUT_S
@@ -145,16 +146,14 @@ def test_phase_at_the_limits_of_the_calendar_is_stored_or_refused(
 def test_published_file_has_scales_in_full_precision(arena: Arena) -> None:
     published = parse_competition(get_file(arena))
     assert {"mean_mae", "cross_count", "information_loss"} <= set(published.scales)
-    with transaction() as session:
-        stored_scales = session.scalars(select(Round.scales)).one()
+    stored_scales = load_one(select(Round.scales))
     assert dict(published.scales) == stored_scales
     unscaled = {**read_fields(published), "scales": {}}
     assert unscaled == read_fields(parse_competition(read_stored_file(arena)))
 
 
 def read_stored_file(arena: Arena) -> str:
-    with transaction() as session:
-        return session.scalars(select(Competition.file)).one()
+    return load_one(select(Competition.file))
 
 
 def read_fields(competition: Any) -> dict[str, Any]:

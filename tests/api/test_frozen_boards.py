@@ -13,6 +13,7 @@ from app.db.models import Evaluation, Guess, Rescore
 from app.db.transaction import transaction
 from tests.support.board_facts import create_contest, freeze_boards
 from tests.support.contest import Contest, lock_evaluations
+from tests.support.database_rows import execute
 from tests.support.rescores import (
     apply_rescore,
     begin_rescore,
@@ -94,8 +95,7 @@ def test_frozen_board_falls_back_to_the_current_file(
     freeze_boards(contest)
     apply_rescore(contest, build_reweighted_file(contest))
     boards_before = read_boards(contest, team="red")
-    with transaction() as session:
-        session.execute(update(Rescore).values(replaced_file=None))
+    execute(update(Rescore).values(replaced_file=None))
     assert read_boards(contest)["anonymization"][0][0]["team"] == "red"
     ranked = [
         boards["anonymization"][0][0]["score"] for boards in (read_boards(contest, team="red"), boards_before)

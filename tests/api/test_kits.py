@@ -81,14 +81,8 @@ def assert_example_accepted(files: dict[str, bytes], folder: Path) -> None:
 def test_microdata_kit_has_an_example_that_its_commands_accept(arena: Arena, tmp_path: Path) -> None:
     files = unpack_kit(get_kit(arena))
     assert list(files) == [
-        "README.md",
-        "competition.toml",
-        "notebook.ipynb",
-        "example/anonymized.csv",
-        "example/secret.csv",
-        "example/score.json",
-        "original/original.csv",
-        "SHA256SUMS",
+        *("README.md", "competition.toml", "notebook.ipynb", "example/anonymized.csv"),
+        *("example/secret.csv", "example/score.json", "original/original.csv", "SHA256SUMS"),
     ]
     assert files["original/original.csv"] == write_csv(arena.table)
     assert files["competition.toml"] == arena.get("/competitions/small/competition.toml").content

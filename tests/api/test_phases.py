@@ -14,6 +14,7 @@ from app.db.transaction import transaction
 from tests.support.accounts import list_audit_entries, read_refusal
 from tests.support.arena import Arena
 from tests.support.contest import Contest, load_competition, load_round, run_clock
+from tests.support.database_rows import execute
 from tests.support.uploads import score_everything
 from tests.support.wait import start_stopwatch
 
@@ -134,8 +135,7 @@ def test_pause_over_a_deadline_delays_targets_and_reveal(contest: Contest) -> No
         409,
         "phase_paused",
     )
-    with transaction() as session:
-        session.execute(update(Round).values(paused_at=Round.paused_at - timedelta(minutes=30)))
+    execute(update(Round).values(paused_at=Round.paused_at - timedelta(minutes=30)))
     contest.move_phases(reidentification=(-1, -0.1))
     run_clock()
     assert load_round().closed_at is None

@@ -91,9 +91,7 @@ def test_attackers_and_equal_guesses_get_the_same_outcome(
 
 def read_guess(membership_contest: MembershipContest, response: Any, team: str) -> dict[str, Any]:
     assert response.status_code == 202, response.text
-    guesses = membership_contest.arena.get(
-        f"{COMPETITION_PATH}/guesses", token=membership_contest.arena.get_team_token(team)
-    ).json()
+    guesses = membership_contest.arena.get(f"{COMPETITION_PATH}/guesses", team=team).json()
     return next(guess for guess in guesses if guess["id"] == response.json()["id"])
 
 
@@ -111,9 +109,7 @@ def test_both_questions_are_judged_and_revealed(membership_contest: MembershipCo
     assert (unknown_question.status_code, unknown_question.json()["code"]) == (422, "unknown_question")
 
     target = contest.find_target(membership_contest.submissions["red"])
-    target_file = membership_contest.arena.get(
-        f"/targets/{target['id']}/data/released.csv", token=membership_contest.arena.get_team_token("blue")
-    )
+    target_file = membership_contest.arena.get(f"/targets/{target['id']}/data/released.csv", team="blue")
     schema = get_settings(membership_contest.rules).schema
     released_table, _ = parse_rows(target_file.content, schema, file="released")
     members = membership_contest.get_members("red")

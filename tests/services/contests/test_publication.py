@@ -20,6 +20,7 @@ from sqlalchemy import select
 from app.db.models import Guess, Target, Team, User
 from app.db.transaction import transaction
 from tests.support.contest import Contest, load_round, run_clock
+from tests.support.database_rows import load_all
 from tests.support.page_requests import get_page
 from tests.support.uploads import score_everything
 
@@ -101,8 +102,7 @@ def read_exact_results(contest: Contest) -> Any:
     submissions = [
         contest.arena.get(f"/submissions/{submission}").json()["result"] for submission in contest.secrets
     ]
-    with transaction() as session:
-        guesses = [submission.outcome for submission in session.scalars(select(Guess))]
+    guesses = [submission.outcome for submission in load_all(select(Guess))]
     boards = [contest.get_board(board_name, organizer=True)["rows"] for board_name in BOARDS]
     return [submissions, guesses, boards]
 
@@ -261,12 +261,7 @@ def test_manifest_names_teams_only_to_viewers_of_the_boards(client: TestClient) 
     contest.open_attacks()
     manifest_path = f"{contest.path}/manifest"
     assert contest.arena.client.get(f"/api/v1{manifest_path}").json()["targets"][0]["team"] is None
-    assert (
-        contest.arena.get(manifest_path, token=contest.arena.get_team_token("blue")).json()["targets"][0][
-            "team"
-        ]
-        == "red"
-    )
+    assert contest.arena.get(manifest_path, team="blue").json()["targets"][0]["team"] == "red"
 
 
 def test_file_with_the_removed_key_owners_at_least_is_read(client: TestClient) -> None:
