@@ -8,7 +8,6 @@ from fastapi.testclient import TestClient
 from sqlalchemy import update
 
 from app.db.models import Invite, Member, Team, User
-from app.db.transaction import transaction
 from tests.support.accounts import (
     PARALLEL_CALLS,
     count_rows,
@@ -20,6 +19,7 @@ from tests.support.accounts import (
     sign_up,
 )
 from tests.support.arena import PASSWORD, Arena, build_competition_toml
+from tests.support.database_rows import execute
 
 
 def test_sign_up_creates_user_team_and_token(arena: Arena) -> None:
@@ -59,9 +59,8 @@ def test_invite_for_three_teams_admits_three(arena: Arena) -> None:
 def test_expired_unknown_and_used_invites_get_the_same_response(arena: Arena) -> None:
     used, expired = create_invite(arena), create_invite(arena)
     assert sign_up(arena.client, used).status_code == 201
-    with transaction() as session:
-        expired_at = datetime.now(UTC) - timedelta(seconds=1)
-        session.execute(update(Invite).where(Invite.uses_left > 0).values(expires_at=expired_at))
+    expired_at = datetime.now(UTC) - timedelta(seconds=1)
+    execute(update(Invite).where(Invite.uses_left > 0).values(expires_at=expired_at))
     responses = [sign_up(arena.client, code) for code in (used, expired, "unknown", "")]
     assert {response.status_code for response in responses} == {422}
     assert len({response.content for response in responses}) == 1
@@ -100,23 +99,13 @@ def test_team_and_user_names_may_contain_any_characters(arena: Arena) -> None:
 
 
 EQUIVALENT_NAMES = [
-    ("Team A", "TEAM a"),
     ("Team A", "Ｔｅａｍ　Ａ"),
-    ("ガギグ", "ｶﾞｷﾞｸﾞ"),
     ("Straße", "STRASSE"),
-    ("Café", "Cafe\u0301"),
-    ("ﬁne", "FINE"),
-    ("Team A", "  Team A  "),
-    ("Team A", "Team\u00a0A"),
-    ("Σίσυφος", "ΣΊΣΥΦΟΣ"),
-    ("①", "1"),
-    ("TeamA", "Team\u200dA"),
-    ("\u1fb3x", "\u0391\u0399X"),
     ("Team bob", "Team\u00a0 b\ufe0fo\u034fb"),
-    ("Team bob", "\u0422\u0435\u0430m b\u043e\u042c"),
     ("TEAM BOB", "TEAM \u0412\u041e\u0412"),
     ("力", "カ"),
 ]
+"""Spellings that each key of a name finds: test_names has all of them."""
 
 
 @pytest.mark.full
@@ -156,15 +145,7 @@ def test_only_one_of_parallel_sign_ups_gets_a_name(arena: Arena, field: str) -> 
         ({"password": "short"}, 422),
         ({"password": "x" * 257}, 422),
         ({"team": ""}, 422),
-        ({"team": "   "}, 422),
-        ({"team": "x" * 101}, 422),
-        ({"team": "a\u202eb"}, 422),
-        ({"team": "a\nb"}, 422),
-        ({"name": ""}, 422),
-        ({"team": "\u200d"}, 422),
-        ({"team": "\u2800"}, 422),
         ({"name": "\u3164"}, 422),
-        ({"name": "a\u2800b"}, 422),
     ],
 )
 def test_failed_sign_up_does_not_use_the_invite(arena: Arena, fields: dict[str, str], status: int) -> None:

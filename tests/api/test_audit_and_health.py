@@ -17,6 +17,7 @@ from app.db.models import Heartbeat, Member
 from app.db.transaction import transaction
 from app.services.accounts import tokens, users
 from tests.support.arena import API, PASSWORD, Arena, build_competition_toml, serial_numbers
+from tests.support.database_rows import load_one
 from tests.support.uploads import score_everything
 from tests.support.wait import start_stopwatch
 
@@ -221,9 +222,8 @@ def test_submissions_can_be_filtered_by_team_and_state(arena: Arena) -> None:
 
     assert list_ids("state=SCORED") == {first}
     assert list_ids("state=QUEUED") == {second, third}
-    with transaction() as session:
-        team_query = select(Member.team_id).where(Member.user_id == profile["user_id"])
-        red = session.scalars(team_query).one()
+    team_query = select(Member.team_id).where(Member.user_id == profile["user_id"])
+    red = load_one(team_query)
     assert list_ids(f"team={red}") == {first, second}
     assert list_ids(f"team={red}&state=QUEUED") == {second}
     assert list_ids(f"team={uuid4()}") == set()

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import update
 
 from app.db.models import Round
-from app.db.transaction import transaction
 from tests.support.contest import Contest
+from tests.support.database_rows import execute
 from tests.support.organizer_uploads import add_baseline
 from tests.support.uploads import score_everything
 
@@ -59,6 +59,5 @@ def test_baseline_requires_data_and_an_unclosed_competition(contest: Contest) ->
     contest.publish_targets("red")
     contest.close_attacks()
     assert (add_baseline(contest).status_code, add_baseline(contest).json()["code"]) == (409, "phase_closed")
-    with transaction() as session:
-        session.execute(update(Round).values(original_rows=None, original={}))
+    execute(update(Round).values(original_rows=None, original={}))
     assert (add_baseline(contest).status_code, add_baseline(contest).json()["code"]) == (409, "no_original")

@@ -27,6 +27,7 @@ from tests.support.board_facts import (
     find_leaders_at,
     make_hours,
 )
+from tests.support.database_rows import execute
 from tests.support.page_requests import get_page
 from tests.support.random_contests import COMBINATIONS, RandomContest, unrecorded_versions
 from tests.support.uploads import score_everything
@@ -184,13 +185,11 @@ def test_history_matches_the_board_of_each_moment(
     check_history(contest, VISITOR)
     contest.close()
     closed_at = contest.now - make_hours(0.05)
-    with transaction() as session:
-        session.execute(update(Round).values(closed_at=closed_at, revealed_at=None))
+    execute(update(Round).values(closed_at=closed_at, revealed_at=None))
     contest.facts.is_revealed = False
     for viewer in viewers:
         check_history(contest, viewer, closed_at)
-    with transaction() as session:
-        session.execute(update(Round).values(revealed_at=closed_at))
+    execute(update(Round).values(revealed_at=closed_at))
     contest.facts.is_revealed = True
     for viewer in viewers:
         check_history(contest, viewer, closed_at)

@@ -28,6 +28,7 @@ from tests.support.accounts import (
     sign_up_member,
 )
 from tests.support.arena import Arena
+from tests.support.database_rows import execute, load_all, load_one
 
 pytestmark = pytest.mark.full
 
@@ -95,8 +96,7 @@ def test_user_is_in_one_team_per_competition(arena: Arena) -> None:
     for code in (create_invite(arena), create_team_invite(arena, "blue"), create_team_invite(arena, "red")):
         assert read_refusal(arena.post("/join", token=token, json={"invite": code})) == (409, "in_a_team")
         assert arena.client.get("/healthz").status_code == 200
-    with transaction() as session:
-        assert session.scalars(select(Invite.uses_left).where(Invite.uses_left > 0)).all() == [1, 1, 1]
+    assert load_all(select(Invite.uses_left).where(Invite.uses_left > 0)) == [1, 1, 1]
     assert (
         arena.post(
             "/join", token=token, json={"invite": create_invite(other_arena), "team": "red"}
@@ -133,15 +133,13 @@ def test_team_invite_is_limited_in_uses_and_to_60_days(arena: Arena) -> None:
     arena.get_team_token("red")
     time_before = read_database_time()
     code = create_team_invite(arena, "red", uses=2)
-    with transaction() as session:
-        stored_invite = session.scalars(select(Invite).where(Invite.uses_left == 2)).one()
+    stored_invite = load_one(select(Invite).where(Invite.uses_left == 2))
     assert time_before < stored_invite.expires_at - timedelta(days=60) < read_database_time()
     responses = run_in_parallel(lambda _: sign_up(arena.client, code, team=None))
     assert sorted(response.status_code for response in responses) == [201] * 2 + [422] * 8
     assert len(list_own_team(arena, arena.get_team_token("red"))) == 3
     code = create_team_invite(arena, "red")
-    with transaction() as session:
-        session.execute(update(Invite).values(expires_at=func.clock_timestamp()))
+    execute(update(Invite).values(expires_at=func.clock_timestamp()))
     assert read_refusal(sign_up(arena.client, code, team=None)) == (422, "invalid_invite")
 
 

@@ -24,7 +24,7 @@ from app.services.submissions.uploads import ReleaseUpload
 from tests.support.accounts import count_rows
 from tests.support.arena import API, Arena, build_noisy_release
 from tests.support.contest import Contest, judge_everything
-from tests.support.database_rows import load_team_id
+from tests.support.database_rows import execute, load_team_id
 from tests.support.job_claims import FAILURE, claim_evaluation
 from tests.support.uploads import score_everything
 
@@ -55,6 +55,12 @@ def get_caps(arena: Arena, team: str = "red") -> dict[str, dict[str, Any]]:
 
 def get_used(arena: Arena, team: str = "red") -> dict[str, int]:
     return {name: cap["used"] for name, cap in get_caps(arena, team).items()}
+
+
+def count_uses(*, valid: int, attempts: int) -> dict[str, int]:
+    """Return what ``get_used`` returns if as many uploads count today as in total."""
+    counts = {"valid": valid, "attempts": attempts}
+    return {f"{name}_{period}": count for name, count in counts.items() for period in ("per_day", "total")}
 
 
 def submit_with_key(
@@ -167,19 +173,9 @@ def test_errors_and_cancellations_restore_valid_quota_but_not_attempts(client: T
     first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
     assert arena.submit("red", seed=3).status_code == 429
     fail_evaluation(first)
-    assert get_used(arena) == {
-        "valid_per_day": 1,
-        "valid_total": 1,
-        "attempts_per_day": 2,
-        "attempts_total": 2,
-    }
+    assert get_used(arena) == count_uses(valid=1, attempts=2)
     assert arena.post(f"/submissions/{second}/cancel", team="red").json()["status"] == "CANCELLED"
-    assert get_used(arena) == {
-        "valid_per_day": 0,
-        "valid_total": 0,
-        "attempts_per_day": 2,
-        "attempts_total": 2,
-    }
+    assert get_used(arena) == count_uses(valid=0, attempts=2)
     assert [arena.submit("red", seed=seed).status_code for seed in (3, 4, 5)] == [202, 202, 429]
     assert arena.post(f"/submissions/{first}/rescore").status_code == 202
     assert get_used(arena)["valid_total"] == 3
@@ -213,12 +209,7 @@ def test_malformed_upload_is_counted_but_not_stored(client: TestClient) -> None:
     assert arena.submit("red", secret=MALFORMED_FILE).status_code == 422
     path = f"/competitions/{arena.slug}/submissions"
     assert arena.post(path, team="red", json={}).status_code == 422
-    assert get_used(arena) == {
-        "valid_per_day": 0,
-        "valid_total": 0,
-        "attempts_per_day": 3,
-        "attempts_total": 3,
-    }
+    assert get_used(arena) == count_uses(valid=0, attempts=3)
     assert arena.submit("red").status_code == 202
     refusal = arena.submit("red", anonymized=MALFORMED_FILE)
     assert (refusal.status_code, refusal.json()["code"]) == (429, "quota_used_up")
@@ -318,8 +309,7 @@ def test_daily_grant_lasts_a_day_and_total_grant_lasts_forever(client: TestClien
     assert arena.submit("red", seed=2).status_code == 202
     assert arena.submit("blue").status_code == 202
     assert arena.submit("blue", seed=2).status_code == 429
-    with transaction() as session:
-        session.execute(update(Grant).values(granted_at=Grant.granted_at - timedelta(days=1)))
+    execute(update(Grant).values(granted_at=Grant.granted_at - timedelta(days=1)))
     current_caps = get_caps(arena)
     assert (current_caps["valid_per_day"]["limit"], current_caps["valid_total"]["limit"]) == (1, 2)
 

@@ -9,10 +9,10 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
 from app.db.models import Evaluation, Rescore, State
-from app.db.transaction import transaction
 from tests.recorded import build_verdict
 from tests.support.accounts import list_audit_entries, read_refusal
 from tests.support.contest import Contest, load_competition, lock_evaluations, run_clock
+from tests.support.database_rows import execute, load_all
 from tests.support.rescores import (
     apply_rescore,
     begin_rescore,
@@ -33,12 +33,11 @@ pytestmark = pytest.mark.full
 
 def list_evaluations(submission: str) -> list[tuple[bool, str]]:
     """Return (is current, state) of all evaluations of a submission, oldest first."""
-    with transaction() as session:
-        query = select(Evaluation).where(Evaluation.submission_id == UUID(submission))
-        return [
-            (evaluation.current, evaluation.state)
-            for evaluation in session.scalars(query.order_by(Evaluation.created_at))
-        ]
+    query = select(Evaluation).where(Evaluation.submission_id == UUID(submission))
+    return [
+        (evaluation.current, evaluation.state)
+        for evaluation in load_all(query.order_by(Evaluation.created_at))
+    ]
 
 
 def test_rescore_takes_effect_only_when_applied(
@@ -135,8 +134,7 @@ def test_only_applied_rescores_keep_the_replaced_file(contest: Contest) -> None:
     assert end_rescore(contest, cancelled, "cancel").status_code == 200
     apply_rescore(contest, build_strict_file(contest))
     assert load_competition().file != file_before
-    with transaction() as session:
-        replaced_files = session.scalars(select(Rescore.replaced_file).order_by(Rescore.created_at)).all()
+    replaced_files = load_all(select(Rescore.replaced_file).order_by(Rescore.created_at))
     assert replaced_files == [None, file_before]
 
 
@@ -250,12 +248,11 @@ def test_applying_a_rescore_keeps_parallel_cancellations(
     for _ in range(6):
         cancelled = contest.submit("red", score=False)
         identifier = begin_rescore(contest, build_strict_file(contest))
-        with transaction() as session:
-            session.execute(
-                update(Evaluation)
-                .where(Evaluation.rescore_id == UUID(identifier))
-                .values(state=State.REJECTED, verdict=REJECTED_VERDICT)
-            )
+        execute(
+            update(Evaluation)
+            .where(Evaluation.rescore_id == UUID(identifier))
+            .values(state=State.REJECTED, verdict=REJECTED_VERDICT)
+        )
         with ThreadPoolExecutor(2) as pool:
             cancel_future = pool.submit(contest.arena.post, f"/submissions/{cancelled}/cancel", token=team)
             apply_future = pool.submit(end_rescore, contest, identifier, "apply")
@@ -263,5 +260,4 @@ def test_applying_a_rescore_keeps_parallel_cancellations(
         final_status = contest.arena.get(f"/submissions/{cancelled}").json()["status"]
         assert (reported_status == "CANCELLED") == (final_status == "CANCELLED")
         assert apply_future.result().status_code == 200
-        with transaction() as session:
-            session.execute(update(Evaluation).where(Evaluation.state == "QUEUED").values(state="ERROR"))
+        execute(update(Evaluation).where(Evaluation.state == "QUEUED").values(state="ERROR"))

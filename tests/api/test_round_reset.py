@@ -15,6 +15,7 @@ from app.services.contests import competitions, revisions
 from app.services.jobs import health, leases
 from tests.support.accounts import read_refusal, run_in_parallel
 from tests.support.contest import Contest, judge_everything, run_clock
+from tests.support.database_rows import load_all, load_one
 from tests.support.phase_changes import accept_upload, receive_upload
 from tests.support.two_rounds import build_round, create_two_rounds
 from tests.support.uploads import score_everything
@@ -38,8 +39,7 @@ def reset(contest: Contest, **body: Any) -> dict[str, Any]:
 
 
 def load_rounds() -> list[Round]:
-    with transaction() as session:
-        return list(session.scalars(select(Round).where(Round.name == "try").order_by(Round.removed_at)))
+    return load_all(select(Round).where(Round.name == "try").order_by(Round.removed_at))
 
 
 def list_own_submissions(contest: Contest) -> list[Any]:
@@ -121,8 +121,7 @@ def test_reset_needs_the_password(practice: Contest) -> None:
 def test_unfinished_evaluations_are_cancelled(practice: Contest) -> None:
     practice.submit("red", score=False)
     reset(practice)
-    with transaction() as session:
-        assert session.scalars(select(Evaluation.state)).all() == [State.CANCELLED]
+    assert load_all(select(Evaluation.state)) == [State.CANCELLED]
     score_everything()
     run_clock()
     removed, present = load_rounds()
@@ -147,15 +146,13 @@ def test_waiting_guesses_are_not_judged(practice: Contest) -> None:
         assert leases.count_unattended(session, Guess) == 0
         assert health.count_jobs(session).guesses[State.QUEUED] == 0
     judge_everything()
-    with transaction() as session:
-        assert session.scalars(select(Guess.state)).all() == [State.QUEUED]
+    assert load_all(select(Guess.state)) == [State.QUEUED]
 
 
 def test_reset_is_audited(practice: Contest) -> None:
     phases = practice.arena.get(practice.path).json()["phases"]
     reset(practice, start=format_start(24))
-    with transaction() as session:
-        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "phase.reset")).one()
+    entry = load_one(select(AuditEntry).where(AuditEntry.action == "phase.reset"))
     assert entry.subject == "small.try"
     assert entry.before is not None
     assert entry.after is not None

@@ -50,29 +50,6 @@ def test_timely_submissions_are_scored_before_finals_are_chosen(contest: Contest
     assert contest.find_target(submission)["team"] == "red"
 
 
-def test_marked_finals_or_else_the_best_become_targets(contest: Contest) -> None:
-    marked_submission = [contest.submit("red") for _ in range(3)][1]
-    contest.arena.put(
-        f"/submissions/{marked_submission}/final",
-        team="red",
-        json={"final": True},
-    )
-    unmarked = [contest.submit("blue") for _ in range(3)]
-    contest.open_attacks()
-    target_rows = contest.arena.get(f"{contest.path}/targets").json()
-    assert [target["team"] for target in target_rows].count("red") == 1
-    assert contest.find_target(marked_submission)["team"] == "red"
-    token = contest.arena.get_team_token("blue")
-    scores = {
-        submission: contest.arena.get(f"/submissions/{submission}", token=token).json()
-        for submission in unmarked
-    }
-    best = sorted(unmarked, key=lambda submission: scores[submission]["result"]["overall"])[:2]
-    for submission in best:
-        assert contest.find_target(submission)["team"] == "blue"
-    assert len(target_rows) == 3
-
-
 def test_targets_are_reencoded_and_match_the_manifest(contest: Contest) -> None:
     red, _ = contest.publish_targets("red", "blue")
     own = contest.find_target(red)
@@ -115,38 +92,6 @@ def test_targets_are_unavailable_before_the_second_phase(contest: Contest) -> No
     assert contest.arena.get(data, team="blue").status_code == 404
     contest.open_attacks()
     assert contest.arena.get(data, team="blue").status_code == 200
-
-
-def test_guess_affects_security_of_the_victim_and_rank_of_the_attacker(client: TestClient) -> None:
-    contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
-    red, _ = contest.publish_targets("red", "blue")
-    row_before = find_row(contest.get_board(), "red")
-    contest.submit_correct_guess("blue", red, ROWS)
-    contest.submit_correct_guess("blue", red, 3)
-    row_after = find_row(contest.get_board(), "red")
-    assert (row_after["rivals"], find_row(contest.get_board(team="red"), "red")["rivals"]) == (None, 1.0)
-    assert row_after["security"] == 1.0
-    assert row_after["utility"] == row_before["utility"]
-    attackers = contest.get_board("reidentification")
-    blue = find_row(contest.get_board(), "blue")
-    assert find_row(attackers, "blue") == {
-        "rank": 1,
-        "team": "blue",
-        "team_id": blue["team_id"],
-        "own": False,
-        "identified": ROWS,
-        "tried": ROWS,
-        "rate": 1.0,
-        "targets": 1,
-    }
-    assert find_row(attackers, "red")["rank"] is None
-    matrix = contest.get_board("matrix")
-    (cells,) = [row["cells"] for row in matrix["rows"]]
-    assert [cell for cell in cells if cell] == [{"correct": ROWS, "rate": 1.0, "trials": 2}]
-    guesses = contest.arena.get(f"{contest.path}/guesses", team="blue").json()
-    assert [guess["correct"] for guess in guesses] == [3, ROWS]
-    assert {guess["question"] for guess in guesses} == {"link"}
-    assert [guess["outcome"]["value"] for guess in guesses] == [3 / ROWS, 1.0]
 
 
 def test_hidden_guesses_change_only_the_organizers_boards(contest: Contest) -> None:

@@ -21,6 +21,7 @@ from app.http.throttle import ACCOUNT_LIMIT
 from app.services.accounts import tokens
 from tests.support.arena import API, PASSWORD, build_noisy_release
 from tests.support.contest import Contest, load_competition
+from tests.support.database_rows import load_one
 from tests.support.page_requests import SAME_ORIGIN
 from tests.support.step_up import (
     ApiRequest,
@@ -86,8 +87,7 @@ def remove_phase_by_file(contest: Contest) -> ApiRequest:
 
 
 def disqualify_submission(_: Contest) -> ApiRequest:
-    with transaction() as session:
-        return "POST", f"/submissions/{session.scalars(select(Submission.id)).one()}/disqualify", {}
+    return "POST", f"/submissions/{load_one(select(Submission.id))}/disqualify", {}
 
 
 def withdraw_announcement(contest: Contest) -> ApiRequest:

@@ -29,6 +29,7 @@ from app.services.submissions import evaluations, progress, submissions
 from app.services.submissions.evaluations import EvaluationClaim
 from app.services.submissions.progress import EvaluationProgress, Follower
 from tests.support.arena import API, PASSWORD, Arena, serial_numbers
+from tests.support.database_rows import execute
 from tests.support.job_claims import claim_evaluation
 from tests.support.uploads import score_everything
 from tests.support.wait import TIMEOUT_S
@@ -270,14 +271,12 @@ def revoke_token(principal: Principal) -> None:
 
 
 def expire_token(principal: Principal) -> None:
-    with transaction() as session:
-        statement = update(Token).where(Token.id == principal.token_id)
-        session.execute(statement.values(expires_at=func.clock_timestamp()))
+    statement = update(Token).where(Token.id == principal.token_id)
+    execute(statement.values(expires_at=func.clock_timestamp()))
 
 
 def leave_team(principal: Principal) -> None:
-    with transaction() as session:
-        session.execute(delete(Member).where(Member.user_id == principal.user_id))
+    execute(delete(Member).where(Member.user_id == principal.user_id))
 
 
 @pytest.mark.parametrize("end_access", [revoke_token, expire_token, leave_team])

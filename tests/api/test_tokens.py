@@ -22,6 +22,7 @@ from tests.support.accounts import (
     request_token,
 )
 from tests.support.arena import API, PASSWORD, Arena
+from tests.support.database_rows import execute, load_all, load_one
 
 
 def test_wrong_password_and_unknown_name_get_the_same_response(client: TestClient) -> None:
@@ -53,8 +54,7 @@ def test_token_has_the_requested_scopes(client: TestClient) -> None:
     assert get_me(client, full_token).json()["scopes"] == ["organize", "read", "submit"]
     repeated_scopes = request_token(client, name="Olga", password=PASSWORD, scopes=["read"] * 1000)
     assert get_me(client, repeated_scopes.json()["token"]).json()["scopes"] == ["read"]
-    with transaction() as session:
-        assert max(len(scopes) for scopes in session.scalars(select(Token.scopes))) == 3
+    assert max(len(scopes) for scopes in load_all(select(Token.scopes))) == 3
 
 
 @pytest.mark.parametrize("scopes", [[], ["organize"], ["read", "organize"], ["everything"], ["READ"]])
@@ -97,8 +97,7 @@ def test_revoking_a_token_keeps_other_tokens_of_the_user(client: TestClient) -> 
 def test_expired_token_is_refused(client: TestClient) -> None:
     create_person("Rei")
     token = request_token(client, name="Rei", password=PASSWORD).json()["token"]
-    with transaction() as session:
-        session.execute(update(Token).values(expires_at=func.clock_timestamp()))
+    execute(update(Token).values(expires_at=func.clock_timestamp()))
     assert get_me(client, token).status_code == 401
 
 
@@ -118,10 +117,7 @@ def test_token_lifetime_is_as_requested_or_180_days(client: TestClient) -> None:
         time_before = read_database_time()
         token = request_token(client, name="Rei", password=PASSWORD, **options).json()["token"]
         time_after = read_database_time()
-        with transaction() as session:
-            stored_token = session.scalars(
-                select(Token).where(Token.digest == tokens.hash_token(token))
-            ).one()
+        stored_token = load_one(select(Token).where(Token.digest == tokens.hash_token(token)))
         assert time_before < stored_token.expires_at - timedelta(days=days) < time_after
 
 
@@ -151,14 +147,7 @@ def test_users_list_their_tokens_newest_first_without_values(client: TestClient)
     assert [row["name"] for row in response.json()] == ["t2", "t1", "t0"]
     assert [row["current"] for row in response.json()] == [False, True, False]
     assert set(response.json()[0]) == {
-        "id",
-        "kind",
-        "name",
-        "scopes",
-        "created_at",
-        "expires_at",
-        "revoked_at",
-        "current",
+        *("id", "kind", "name", "scopes", "created_at", "expires_at", "revoked_at", "current"),
     }
     assert not [row["token"] for row in tokens if row["token"] in response.text]
 

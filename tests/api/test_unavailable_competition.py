@@ -17,6 +17,7 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from tests.support.arena import API, Arena, build_competition_toml
 from tests.support.contest import Contest, run_clock
+from tests.support.database_rows import execute, load_all, load_one
 from tests.support.organizer_uploads import clear_not_before
 from tests.support.page_requests import get_page, post_form
 from tests.support.translations import translate
@@ -150,24 +151,22 @@ def test_clock_advances_other_competitions(pair: CompetitionPair) -> None:
 
 
 def load_evaluation() -> Evaluation:
-    with transaction() as session:
-        return session.scalars(
-            select(Evaluation)
-            .join(Round, Round.id == Evaluation.round_id)
-            .join(Round.competition)
-            .where(Competition.slug == "broken")
-        ).one()
+    return load_one(
+        select(Evaluation)
+        .join(Round, Round.id == Evaluation.round_id)
+        .join(Round.competition)
+        .where(Competition.slug == "broken")
+    )
 
 
 def test_queued_jobs_wait_for_the_repair_without_delaying_others(
     client: TestClient, settings: Settings, pair: CompetitionPair
 ) -> None:
-    with transaction() as session:
-        session.execute(
-            update(Evaluation)
-            .where(Evaluation.id == load_evaluation().id)
-            .values(state=State.QUEUED, attempt=0, verdict=None, finished_at=None)
-        )
+    execute(
+        update(Evaluation)
+        .where(Evaluation.id == load_evaluation().id)
+        .values(state=State.QUEUED, attempt=0, verdict=None, finished_at=None)
+    )
     pair.make_unreadable()
     submission = pair.readable.submit("blue", score=False)
     scoring_child.slot.end()  # a child near its limit of jobs would be replaced during the test
@@ -200,8 +199,7 @@ def test_organizer_replaces_the_file_by_the_api(client: TestClient, pair: Compet
     response = put_file(pair, pair.original_file)
     assert (response.status_code, response.json()["state"]) == (200, "anonymization")
     assert client.get(f"{API}/competitions/broken").status_code == 200
-    with transaction() as session:
-        actions = session.scalars(select(AuditEntry.action).order_by(AuditEntry.number.desc())).all()
+    actions = load_all(select(AuditEntry.action).order_by(AuditEntry.number.desc()))
     assert actions[0] == "competition.revise"
 
 

@@ -107,7 +107,7 @@ def test_upload_is_repeated_with_the_same_key_after_a_lost_receipt(
         result = anoncup(*submit_arguments)
     assert (result.status, result.stderr) == (0, "")
     assert (len(proxy.keys), len(set(proxy.keys))) == (3, 1)
-    submissions = arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json()
+    submissions = arena.get("/competitions/small/submissions", team="red").json()
     assert [submission["id"] for submission in submissions] == [result.json["id"]]
 
 
@@ -254,6 +254,6 @@ def test_json_output_contains_the_error_values_of_the_service(
     inside_values = {"what": "is outside 1 to 40", "lowest": 1, "highest": 40}
     assert result["errors"][0]["values"] == {"row": 40, "file": "secret", **inside_values}
     missing = anoncup("submissions", "nowhere", "--json")
-    problem = arena.get("/competitions/nowhere/submissions", token=arena.get_team_token("red")).json()
+    problem = arena.get("/competitions/nowhere/submissions", team="red").json()
     assert missing.json["values"] == problem["values"]
     assert problem["values"]

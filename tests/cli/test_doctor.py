@@ -16,6 +16,7 @@ from app.db.transaction import transaction
 from app.services.jobs import health
 from tests.support import cli_zygote
 from tests.support.contest import Contest
+from tests.support.database_rows import execute
 from tests.support.mail_server import run_mail_server
 from tests.support.provider_sign_in import run_provider
 
@@ -155,9 +156,8 @@ def test_events_that_nobody_sends_are_a_problem(settings: Settings, contest: Con
     contest.arena.post(f"{contest.path}/announcements", json={"text": {"en": "x"}}).raise_for_status()
     _, checks = examine(tmp_path, **build_variables(settings))
     assert checks["deliveries"] == ("ok", "events and mail waiting: 1")
-    with transaction() as session:
-        late = datetime.now(UTC) - timedelta(hours=1)
-        session.execute(update(Delivery).values(next_attempt_at=late))
+    late = datetime.now(UTC) - timedelta(hours=1)
+    execute(update(Delivery).values(next_attempt_at=late))
     _, checks = examine(tmp_path, **build_variables(settings))
     assert checks["deliveries"][0] == "problem"
     assert checks["deliveries"][1].endswith("start anoncup deliver")

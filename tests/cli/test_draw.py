@@ -47,7 +47,7 @@ def test_teams_download_and_later_reproduce_their_allocation(
     run_clock()
     assert anoncup("download", "small", "--own").status == 0
     fetched = {name: (folder / "small" / "own" / f"{name}.csv").read_bytes() for name in ("secret", "labels")}
-    digests = arena.get("/competitions/small/own", token=arena.get_team_token("red")).json()["files"]
+    digests = arena.get("/competitions/small/own", team="red").json()["files"]
     assert {f"{name}.csv": hashlib.sha256(item).hexdigest() for name, item in fetched.items()} == digests
     submit_release(contest, "red")
     score_everything()

@@ -57,9 +57,7 @@ def test_submit_shows_the_receipt(
 ) -> None:
     result = anoncup("submit", "small", *release_options, "--comment", "初めて")
     assert (result.status, result.stderr) == (0, "")
-    submission = require_single(
-        arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json()
-    )
+    submission = require_single(arena.get("/competitions/small/submissions", team="red").json())
     assert submission["comment"] == "初めて"
     for word in (
         submission["id"],
@@ -104,8 +102,8 @@ def test_check_by_the_service_needs_no_original(
     short_check = anoncup("check", *options, *release_options, "--json")
     assert (short_check.status, short_check.json["verdict"]) == (1, "rejected")
     assert short_check.json["violations"][0]["code"] == "too_few_rows"
-    assert arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json() == []
-    quota = arena.get("/competitions/small/quota", token=arena.get_team_token("red")).json()
+    assert arena.get("/competitions/small/submissions", team="red").json() == []
+    quota = arena.get("/competitions/small/quota", team="red").json()
     assert {cap["used"] for cap in quota["caps"]} == {0}
 
 
@@ -152,9 +150,9 @@ def test_waiting_exits_with_2_for_a_cancelled_submission(
 ) -> None:
     def withdraw() -> None:
         path = "/competitions/small/submissions"
-        while not (listed := arena.get(path, token=arena.get_team_token("red")).json()):
+        while not (listed := arena.get(path, team="red").json()):
             pass
-        arena.post(f"/submissions/{listed[0]['id']}/cancel", token=arena.get_team_token("red"))
+        arena.post(f"/submissions/{listed[0]['id']}/cancel", team="red")
 
     thread = threading.Thread(target=withdraw)
     thread.start()
@@ -216,7 +214,7 @@ def test_malformed_release_is_reported_with_location_and_code(
 
 
 def count_attempts(arena: Arena) -> int:
-    quota = arena.get("/competitions/small/quota", token=arena.get_team_token("red")).json()
+    quota = arena.get("/competitions/small/quota", team="red").json()
     return int(next(cap["used"] for cap in quota["caps"] if cap["name"] == "attempts_per_day"))
 
 
@@ -310,10 +308,8 @@ def test_board_is_printed_as_text_csv_and_json(
     assert "red *" in board.stdout
     assert "[bold]青[/x]" in board.stdout
     path = "/competitions/small/boards/anonymization"
-    assert (
-        anoncup("board", "small", "--json").json == arena.get(path, token=arena.get_team_token("red")).json()
-    )
-    csv = arena.get(f"{path}.csv", token=arena.get_team_token("red")).content
+    assert anoncup("board", "small", "--json").json == arena.get(path, team="red").json()
+    csv = arena.get(f"{path}.csv", team="red").content
     assert anoncup("board", "small", "--csv").stdout.encode() == csv
     assert anoncup("board", "small", "--csv", "--json").status == 2
 

@@ -8,14 +8,7 @@ import pytest
 pytestmark = pytest.mark.full
 
 HEAVY_MODULES = {
-    "numpy",
-    "pandas",
-    "numba",
-    "scipy",
-    "pyarrow",
-    "sqlalchemy",
-    "pydantic_settings",
-    "celery",
+    *("numpy", "pandas", "numba", "scipy", "pyarrow", "sqlalchemy", "pydantic_settings", "celery"),
     "fastapi",
 }
 

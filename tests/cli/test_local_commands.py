@@ -102,11 +102,7 @@ def test_reidentified_individuals_need_a_track_with_individuals(tmp_path: Path) 
     contest.write_text(template("membership"), "utf-8")
     run_program("generate", ".", "--track", "membership", "--rows", "20", cwd=tmp_path)
     release_options = (
-        "--released",
-        "candidates.csv",
-        "--secret",
-        "candidates.csv",
-        "--reidentified",
+        *("--released", "candidates.csv", "--secret", "candidates.csv", "--reidentified"),
         "reidentified.csv",
     )
     completed = run_program(

@@ -18,7 +18,7 @@ def credentials_path(folder: Path) -> Path:
 
 def member_name(arena: Arena, team: str = "red") -> str:
     """Return the name of a member of the team; the password is PASSWORD."""
-    return str(arena.get("/me", token=arena.get_team_token(team)).json()["name"])
+    return str(arena.get("/me", team=team).json()["name"])
 
 
 def sign_in(anoncup: CommandRunner, arena: Arena, url: str) -> None:

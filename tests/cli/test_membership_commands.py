@@ -11,43 +11,27 @@ from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import AnyContext, ReleaseContext
-from tests.support.shell_commands import run_program
+from tests.support.shell_commands import run_json, run_line
 
 pytestmark = pytest.mark.full
 
 TRACK = TRACKS["membership"]
-CONTEST_OPTIONS = ("--competition", "competition.toml", "--original", "candidates.csv")
+CONTEST = "--competition competition.toml --original candidates.csv"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example data, a release of members that the command chose, and the guesses of all attackers."""
     work_folder = tmp_path_factory.mktemp("membership")
-    (work_folder / "competition.toml").write_text(
-        run_program("template", "membership", cwd=work_folder).stdout, "utf-8"
-    )
-    for arguments in (
-        ("generate", ".", "--track", "membership", "--rows", "60"),
-        ("anonymize", *CONTEST_OPTIONS, "--method", "noise", "--set", "strength=0.5", "--into", "mine"),
-        ("attack", *CONTEST_OPTIONS, "--released", "mine/released.csv", "--into", "guesses"),
-    ):
-        completed = run_program(*arguments, cwd=work_folder)
-        assert (completed.returncode, completed.stderr) == (0, ""), arguments
+    (work_folder / "competition.toml").write_text(run_line(work_folder, "template membership"), "utf-8")
+    run_line(work_folder, "generate . --track membership --rows 60")
+    run_line(work_folder, f"anonymize {CONTEST} --method noise --set strength=0.5 --into mine")
+    run_line(work_folder, f"attack {CONTEST} --released mine/released.csv --into guesses")
     return work_folder
 
 
 def test_score_matches_the_rules(folder: Path) -> None:
-    completed = run_program(
-        "score",
-        *CONTEST_OPTIONS,
-        "--released",
-        "mine/released.csv",
-        "--secret",
-        "mine/members.csv",
-        "--json",
-        cwd=folder,
-    )
-    assert (completed.returncode, completed.stderr) == (0, "")
+    scores = run_json(folder, f"score {CONTEST} --released mine/released.csv --secret mine/members.csv")
     rules = parse_competition(template("membership"))
     original, _ = TRACK.parse_original({"candidates": (folder / "candidates.csv").read_bytes()}, rules)
     release, _ = TRACK.parse_release(
@@ -57,7 +41,7 @@ def test_score_matches_the_rules(folder: Path) -> None:
     members = TRACK.answer_spec.read(
         (folder / "mine/members.csv").read_bytes(), ReleaseContext(rules, sizes, lambda: original)
     )
-    expected, scores = evaluate(rules, original, release, members).to_json(), json.loads(completed.stdout)
+    expected = evaluate(rules, original, release, members).to_json()
     assert {name: scores[name] for name in expected} == json.loads(json.dumps(expected))
 
 
@@ -70,9 +54,8 @@ def test_guesses_of_every_attacker_can_be_sent(folder: Path) -> None:
 
 
 def test_own_file_of_a_team_is_the_input_of_methods(folder: Path) -> None:
-    arguments = (*CONTEST_OPTIONS, "--secret", "mine/members.csv", "--method", "copy", "--into", "copied")
-    completed = run_program("anonymize", *arguments, cwd=folder)
-    assert (completed.returncode, completed.stdout) == (0, "wrote released.csv into copied\n")
+    line = f"anonymize {CONTEST} --secret mine/members.csv --method copy --into copied"
+    assert run_line(folder, line) == "wrote released.csv into copied\n"
     members = (folder / "mine/members.csv").read_text().splitlines()
     released = (folder / "copied/released.csv").read_text().splitlines()
     assert sorted(line.partition(",")[2] for line in members[1:]) == sorted(released[1:])
@@ -80,6 +63,5 @@ def test_own_file_of_a_team_is_the_input_of_methods(folder: Path) -> None:
 
 
 def test_several_output_files_need_a_folder(folder: Path) -> None:
-    completed = run_program("generate", "--track", "membership", cwd=folder)
-    assert (completed.returncode, completed.stdout) == (2, "")
-    assert "name a folder for candidates.csv, background.csv" in completed.stderr
+    error = run_line(folder, "generate --track membership", status=2)
+    assert "name a folder for candidates.csv, background.csv" in error

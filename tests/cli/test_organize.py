@@ -19,10 +19,10 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.tables.csv_text import write_csv
 from app.db import engine
 from app.db.models import State, ThresholdReport
-from app.db.transaction import transaction
 from tests.support.arena import PASSWORD, Arena, build_competition_toml, build_noisy_release
 from tests.support.command_line import CommandRunner, run_worker
 from tests.support.contest import Contest
+from tests.support.database_rows import load_all
 from tests.support.uploads import score_everything
 from workers import advise
 
@@ -295,10 +295,7 @@ def test_progress_without_a_terminal_is_printed_as_lines(
 
 
 def advise_all() -> None:
-    with transaction() as session:
-        report_ids = session.scalars(
-            select(ThresholdReport.id).where(ThresholdReport.state == State.QUEUED)
-        ).all()
+    report_ids = load_all(select(ThresholdReport.id).where(ThresholdReport.state == State.QUEUED))
     for identifier in report_ids:
         advise.advise(str(identifier))
 

@@ -275,9 +275,7 @@ def test_checking_a_malformed_guess_first_costs_no_attempt(
     arguments = ("guess", f"small/{list_foreign_targets(contest)[0]}", "--file", "g.csv")
     for options, used in ((), 0), (("--no-check",), 1):
         assert anoncup(*arguments, *options).status == 2
-        caps = contest.arena.get(f"{contest.path}/quota", token=contest.arena.get_team_token("blue")).json()[
-            "caps"
-        ]
+        caps = contest.arena.get(f"{contest.path}/quota", team="blue").json()["caps"]
         assert {cap["used"] for cap in caps} == {used}
 
 

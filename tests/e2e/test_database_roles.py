@@ -16,9 +16,9 @@ from app.db.transaction import transaction
 from app.processes.embedded_servers import find_running_services
 from app.processes.supervisor import Program, wait_until_healthy
 from tests.support.arena import ROWS, build_original_table
-from tests.support.contest import build_two_phase_toml
+from tests.support.contest import build_two_phase_toml, load_round
 from tests.support.postgres_server import reset_connections
-from tests.support.second_phase import join_second_team, load_round
+from tests.support.second_phase import join_second_team
 from tests.support.service_processes import (
     QUICK_SETTINGS,
     find_free_port,

@@ -11,9 +11,9 @@ from app.config import Settings
 from app.db.models import Guess, State, Target
 from app.db.transaction import transaction
 from tests.support.arena import ROWS, build_original_table
-from tests.support.contest import build_two_phase_toml
+from tests.support.contest import build_two_phase_toml, load_round
 from tests.support.queue import empty_queue
-from tests.support.second_phase import join_second_team, load_round
+from tests.support.second_phase import join_second_team
 from tests.support.service_processes import kill, move_phases, open_contest, run_web_server, run_worker
 from tests.support.wait import TIMEOUT_S, poll_until
 

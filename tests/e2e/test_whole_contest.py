@@ -1,8 +1,6 @@
-"""Full-size contests: every number that the service stores equals an independent computation."""
+"""Every number that the service stores equals those of a second implementation and of the local command."""
 
-import csv
-import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +16,10 @@ from anoncup.tracks.microdata.methods import shuffle_rows
 from anoncup.tracks.microdata.registry import METHODS
 from anoncup.tracks.microdata.tables import parse_original
 from app.config import Settings
-from tests.support import independent_scores
-from tests.support.independent_scores import ColumnRoles, NumericTables
+from tests.support.microdata_reference import class_sizes
+from tests.support.microdata_reference_scores import ReferenceOriginal, parse_table
 from tests.support.reference_data import get_reference_folder, needs_reference_data
 from tests.support.service_processes import (
-    ServedContest,
     build_household_file,
     open_contest,
     run_local_score,
@@ -41,90 +38,81 @@ RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("delete_rows", {"share": 0.13}),
     ("cheating_permutation", {}),
 )
-
-
-def parse_rows(content: bytes) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(content.decode())))[1:]
-
-
-def build_rules(table: pd.DataFrame, columns: Columns) -> ColumnRoles:
-    names = list(table.columns)
-    quasi_indexes = [names.index(name) for name in columns.quasi_identifiers]
-    sensitive = [names.index(name) for name in columns.sensitive]
-    return ColumnRoles(quasi_indexes, sensitive, quasi_indexes[:6], sensitive[1], sensitive[1], sensitive[7])
+REFERENCE_ROWS = 200
+"""Rows for which the second implementation takes seconds."""
 
 
 def is_close(actual: float, expected: float) -> bool:
     return abs(actual - expected) <= 1e-9 * max(1.0, abs(expected))
 
 
-def check_releases(
-    contest: ServedContest,
-    original: bytes,
+@pytest.fixture
+def url(settings: Settings, tmp_path: Path) -> Iterator[str]:
+    with run_web_server(tmp_path) as address, run_worker(tmp_path):
+        yield address
+
+
+def score_releases(
+    url: str,
+    folder: Path,
     table: pd.DataFrame,
     columns: Columns,
-    folder: Path,
-    *,
     releases: Sequence[tuple[str, dict[str, Any]]] = RELEASES,
-) -> None:
-    rules, original_rows = build_rules(table, columns), parse_rows(original)
-    scale = independent_scores.scales(rules, original_rows)
-    largest = float(np.abs(independent_scores.parse_numeric_cells(original_rows, rules.sensitive)).max())
+) -> Iterator[tuple[bytes, list[int], Any]]:
+    """Yield each release with its original rows and its result, which the local command gets too."""
+    slug, original = f"cup-{len(table)}", {"original": write_csv(table)}
+    contest = open_contest(url, file=build_household_file(slug, columns), original=original, slug=slug)
     for number, (method, parameters) in enumerate(releases):
         rng = np.random.default_rng(number)
-        release_table, source = shuffle_rows(
-            *METHODS[method].apply(table, columns, rng=rng, **parameters), rng=rng
-        )
-        anonymized, secret = write_csv(release_table), write_secret(source)
-        release = {"anonymized": anonymized}
+        made = METHODS[method].apply(table, columns, rng=rng, **parameters)
+        release_table, source = shuffle_rows(*made, rng=rng)
+        release, secret = {"anonymized": write_csv(release_table)}, write_secret(source)
         identifier = contest.submit_files(release, secret)
         submission = contest.wait_until(identifier, lambda state: state["finished_at"] is not None)
         result: Any = submission["result"]
-        numbers = NumericTables(rules, original_rows, parse_rows(anonymized), source)
-        check_result(result, numbers, scale, largest)
-        assert submission["status"] == (
-            "SCORED" if result["excessive"]["mean"] <= 0.1 + 1e-12 else "REJECTED"
-        )
-        assert run_local_score(contest, folder, {"original": original}, release, secret) == result
+        is_accepted = result["excessive"]["mean"] <= 0.1 + 1e-12
+        assert submission["status"] == ("SCORED" if is_accepted else "REJECTED")
+        assert run_local_score(contest, folder, original, release, secret) == result
+        yield release["anonymized"], source.tolist(), result
 
 
-def check_result(result: Any, numbers: NumericTables, scale: dict[str, float], largest: float) -> None:
-    utility, rates = (
-        independent_scores.compute_utility_losses(numbers),
-        independent_scores.compute_attack_rates(numbers),
+def check_numbers(url: str, folder: Path, table: pd.DataFrame, columns: Columns) -> None:
+    quasi_count = len(columns.quasi_identifiers)
+    original = ReferenceOriginal(
+        *parse_table(write_csv(table), quasi_count), cross_columns=range(6), value_column=1, rank_column=7
     )
-    for name, value in (utility | independent_scores.anonymity(numbers)).items():
+    for content, source, result in score_releases(url, folder, table, columns):
+        check_result(result, original, (*parse_table(content, quasi_count), source))
+
+
+def check_result(result: Any, original: ReferenceOriginal, release: Any) -> None:
+    texts, cells, _ = release
+    measures = original.compute_measures(*release)
+    utility = original.compute_utility(measures, dict.fromkeys(measures, 1.0))
+    sizes = class_sizes(texts)
+    for name, value in (measures | {"k_min": min(sizes), "k_mean": len(cells) / len(sizes)}).items():
         assert is_close(result["measures"][name]["value"], value), name
-    for name, value in rates.items():
-        assert abs(result["attackers"][name]["rate"] - value) < 1e-12, name
-    distances = independent_scores.compute_gower_distances(numbers)
-    assert is_close(result["excessive"]["mean"], float(distances.mean()))
-    assert is_close(result["excessive"]["max"], float(distances.max()))
+    rates = original.compute_attackers(*release)
+    assert {name: result["attackers"][name]["rate"] for name in rates} == pytest.approx(rates, abs=1e-12)
     assert set(result["attackers"]) - set(rates) == {"euc2_assignment", "gower_assignment"}
-    utility_score = independent_scores.compute_utility_score(utility, scale, largest)
+    distances = original.compute_distances(*release)
+    assert is_close(result["excessive"]["mean"], sum(distances) / len(distances))
+    assert is_close(result["excessive"]["max"], max(distances))
     security = max(entry["rate"] for entry in result["attackers"].values())
-    assert is_close(result["utility"], utility_score)
+    assert is_close(result["utility"], utility)
     assert is_close(result["security"], security)
-    assert is_close(result["overall"], (utility_score + security) / 2)
+    assert is_close(result["overall"], (utility + security) / 2)
 
 
-def test_stored_numbers_are_correct_for_generated_data(settings: Settings, tmp_path: Path) -> None:
-    table = generate_households(1_000)
-    original = write_csv(table)
-    with run_web_server(tmp_path) as url, run_worker(tmp_path):
-        contest = open_contest(
-            url, file=build_household_file("full"), original={"original": original}, slug="full"
-        )
-        check_releases(contest, original, table, get_household_columns(), tmp_path)
+def test_stored_numbers_are_correct_for_generated_data(url: str, tmp_path: Path) -> None:
+    check_numbers(url, tmp_path, generate_households(REFERENCE_ROWS), get_household_columns())
 
 
 @needs_reference_data
-def test_stored_numbers_are_correct_for_real_data(settings: Settings, tmp_path: Path) -> None:
+def test_stored_numbers_are_correct_for_real_data(url: str, tmp_path: Path) -> None:
     original = (get_reference_folder() / "microdata_8333x25.csv").read_bytes()
     names = original.decode().splitlines()[0].split(",")
     columns = Columns(tuple(names[:13]), tuple(names[13:]))
     table, _ = parse_original(original, columns)
-    with run_web_server(tmp_path) as url, run_worker(tmp_path):
-        file = build_household_file("real", columns)
-        contest = open_contest(url, file=file, original={"original": original}, slug="real")
-        check_releases(contest, original, table, columns, tmp_path, releases=RELEASES[::3])
+    check_numbers(url, tmp_path, table.head(REFERENCE_ROWS), columns)
+    assert len(list(score_releases(url, tmp_path, table, columns, RELEASES[::3]))) == 3

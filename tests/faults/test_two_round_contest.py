@@ -26,15 +26,14 @@ from anoncup.rules.settings import Columns, Phase
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from anoncup.tracks.microdata import methods
+from tests.faults import simulated_rounds
 from tests.faults.calls import Caller, CallRecorder, RetriedResponse
 from tests.faults.canaries import Canaries
 from tests.faults.fault_kinds import FaultTargetAbsent, list_fault_kinds
 from tests.faults.installation import ServiceInstallation, run_installation
 from tests.faults.invariant_checks import find_next_page_path
 from tests.faults.ledger import LedgerUpload
-from tests.support import simulated_rounds
-from tests.support.arena import PASSWORD, build_original_table
-from tests.support.simulated_rounds import (
+from tests.faults.simulated_rounds import (
     ORGANIZER,
     QUASI_IDENTIFIERS,
     RANKING_TOML,
@@ -43,10 +42,11 @@ from tests.support.simulated_rounds import (
     VISITOR,
     ContestFacts,
     GuessFact,
-    OriginalFact,
     ReleaseFact,
     RoundFacts,
+    parse_original,
 )
+from tests.support.arena import PASSWORD, build_original_table
 from tests.support.wait import poll_until, start_stopwatch
 
 pytestmark = pytest.mark.simulation
@@ -592,7 +592,7 @@ def run_simulation() -> Iterator[Simulation]:
 
 
 def build_round_facts(name: str, table: pd.DataFrame) -> RoundFacts:
-    original = OriginalFact.parse(write_csv(table))
+    original = parse_original(write_csv(table))
     settings = THRESHOLD, FEEDBACK[name], FINALS[name], DIGITS, TARGETS[name] == "live"
     return RoundFacts(name, original, dict(WEIGHTS), *settings)
 

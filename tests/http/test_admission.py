@@ -19,12 +19,12 @@ from starlette.datastructures import UploadFile
 from anoncup.tables.csv_text import write_csv
 from app.config import Settings, get_settings
 from app.db.models import Attempt
-from app.db.transaction import transaction
 from app.http import admission
 from app.http.admission import Admission
 from app.http.session_cookie import COOKIE
 from app.services.submissions.uploads import ReleaseUpload
 from tests.support.arena import Arena, build_noisy_release
+from tests.support.database_rows import load_one
 from tests.support.raw_asgi import StreamedRequest, WebProcess, open_request, start_web_process
 from tests.support.wait import poll_until
 
@@ -49,8 +49,7 @@ def open_upload(web: WebProcess, arena: Arena, team: str, *, seed: int = 1) -> I
 
 
 def count_attempts() -> int:
-    with transaction() as session:
-        return session.scalars(select(func.count()).where(Attempt.counts)).one()
+    return load_one(select(func.count()).where(Attempt.counts))
 
 
 def test_uploads_of_a_team_are_serialized(arena: Arena) -> None:

@@ -27,6 +27,7 @@ from app.services.boards import total
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, Viewer, compute_scope, floor_to_hour
 from tests.support.arena import API, Arena
+from tests.support.database_rows import execute
 from tests.support.page_requests import get_page
 from tests.support.query_counter import log_queries
 from tests.support.two_rounds import build_contest, build_round, create_two_rounds
@@ -107,8 +108,7 @@ def test_token_revoked_elsewhere_opens_no_cached_board(scored_arena: Arena) -> N
 def test_expired_token_opens_no_cached_board(scored_arena: Arena) -> None:
     credentials = build_token_headers(scored_arena.get_team_token("red"))
     etag = get_board(scored_arena, **credentials).headers["etag"]
-    with transaction() as session:
-        session.execute(update(Token).values(expires_at=func.clock_timestamp()))
+    execute(update(Token).values(expires_at=func.clock_timestamp()))
     assert get_board(scored_arena, etag=etag, **credentials).status_code == 401
 
 
@@ -142,8 +142,7 @@ def test_changes_of_role_and_membership_apply_at_once(arena: Arena) -> None:
         session.execute(update(Competition).values(file=build_organizers_only_file(session)))
     assert get_board(arena, **build_token_headers(token)).status_code == 403
     for role, status in ((Role.ADMINISTRATOR, 200), (Role.PARTICIPANT, 403)):
-        with transaction() as session:
-            session.execute(update(User).where(User.id == user_id).values(role=role))
+        execute(update(User).where(User.id == user_id).values(role=role))
         assert get_board(arena, **build_token_headers(token)).status_code == status
 
 

@@ -22,6 +22,7 @@ from app.http import operators
 from app.services.jobs import queue
 from tests.support.arena import PASSWORD, Arena
 from tests.support.contest import run_clock
+from tests.support.database_rows import execute
 from tests.support.openapi_contract import CheckedClient
 from tests.support.queue import empty_queue
 from tests.support.service_processes import run_web_server
@@ -107,10 +108,7 @@ def test_jobs_are_counted_by_state_with_maximum_age(arena: Arena) -> None:
     score_everything()
     elapsed = start_stopwatch()
     arena.submit("red", seed=2)
-    with transaction() as session:
-        session.execute(
-            text("UPDATE evaluations SET created_at = created_at - interval '90 s' WHERE state = 'QUEUED'")
-        )
+    execute(text("UPDATE evaluations SET created_at = created_at - interval '90 s' WHERE state = 'QUEUED'"))
     samples = scrape_metrics(arena.client)
     evaluations = {
         state: get_sample(samples, "anoncup_evaluations", state=state)
@@ -329,8 +327,7 @@ def test_read_only_database_fails_readiness_and_is_logged(
 def test_successful_write_test_is_cached(client: TestClient) -> None:
     run_clock()
     assert client.get("/readyz").status_code == 200
-    with transaction() as session:
-        session.execute(text("DELETE FROM heartbeats WHERE task = 'write_test'"))
+    execute(text("DELETE FROM heartbeats WHERE task = 'write_test'"))
     assert client.get("/readyz").status_code == 200
     with transaction() as session:
         assert set(session.scalars(text("SELECT task FROM heartbeats"))) == {"turn"}

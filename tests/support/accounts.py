@@ -15,6 +15,7 @@ from app.db.models import AuditEntry, Base, Invite
 from app.db.transaction import transaction
 from app.services.accounts import users
 from tests.support.arena import API, PASSWORD, Arena, serial_numbers
+from tests.support.database_rows import load_all, load_one
 
 PARALLEL_CALLS = 10
 
@@ -38,13 +39,11 @@ def run_in_parallel(call: Callable[[int], Response]) -> list[Response]:
 
 
 def count_rows(model: type[Base]) -> int:
-    with transaction() as session:
-        return session.scalars(select(func.count()).select_from(model)).one()
+    return load_one(select(func.count()).select_from(model))
 
 
 def list_uses_left() -> list[int]:
-    with transaction() as session:
-        return list(session.scalars(select(Invite.uses_left)))
+    return load_all(select(Invite.uses_left))
 
 
 def request_token(client: TestClient, **fields: Any) -> Response:
@@ -79,7 +78,7 @@ def sign_up_member(arena: Arena, code: str, **fields: Any) -> dict[str, Any]:
 def create_team_invite(arena: Arena, team: str, *, uses: int = 1) -> str:
     """Return an invite code that the team's first member creates."""
     path = f"/competitions/{arena.slug}/team/invites"
-    response = arena.post(path, token=arena.get_team_token(team), json={"uses": uses})
+    response = arena.post(path, team=team, json={"uses": uses})
     assert response.status_code == 201, response.text
     return str(response.json()["code"])
 
@@ -97,6 +96,5 @@ def read_refusal(response: Response) -> tuple[int, str]:
 
 def list_audit_entries() -> list[tuple[str, str, str]]:
     """Return the entries of the audit log as (actor, action, subject), oldest first."""
-    with transaction() as session:
-        rows = session.scalars(select(AuditEntry).order_by(AuditEntry.number))
-        return [(row.actor, row.action, row.subject) for row in rows]
+    rows = load_all(select(AuditEntry).order_by(AuditEntry.number))
+    return [(row.actor, row.action, row.subject) for row in rows]

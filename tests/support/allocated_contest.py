@@ -10,10 +10,10 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.linkage.permutation import parse_secret
 from app.db.models import AllocatedFiles, AuditEntry
-from app.db.transaction import transaction
 from tests.support.allocation_track import build_label_file, install_allocation
 from tests.support.arena import ROWS, Arena
 from tests.support.contest import Contest
+from tests.support.database_rows import load_all
 
 COMPETITION_PATH = "/competitions/small"
 
@@ -32,19 +32,17 @@ def upload_organizer_file(arena: Arena, content: bytes | None = None, *, file: s
 
 
 def get_team_file(arena: Arena, team: str, file: str = "") -> Any:
-    return arena.get(f"{COMPETITION_PATH}/own{file and '/' + file}", token=arena.get_team_token(team))
+    return arena.get(f"{COMPETITION_PATH}/own{file and '/' + file}", team=team)
 
 
 def load_allocations() -> dict[str, AllocatedFiles]:
-    with transaction() as session:
-        query = select(AllocatedFiles).order_by(AllocatedFiles.created_at)
-        return {row.team: row for row in session.scalars(query)}
+    query = select(AllocatedFiles).order_by(AllocatedFiles.created_at)
+    return {row.team: row for row in load_all(query)}
 
 
 def load_audit_entries(action: str) -> list[AuditEntry]:
-    with transaction() as session:
-        query = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.number)
-        return list(session.scalars(query))
+    query = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.number)
+    return load_all(query)
 
 
 def build_release(contest: Contest, team: str) -> bytes:

@@ -192,9 +192,7 @@ class Arena:
             "anonymized": ("a.csv", release[0] if anonymized is None else anonymized),
             "secret": ("s.csv", release[1] if secret is None else secret),
         }
-        return self.post(
-            f"/competitions/{self.slug}/submissions", token=self.get_team_token(team), files=files
-        )
+        return self.post(f"/competitions/{self.slug}/submissions", team=team, files=files)
 
     def submit_excessive(self, team: str) -> Response:
         """Submit a release that is rejected: its secret assigns the rows to other individuals."""
@@ -203,9 +201,7 @@ class Arena:
         return self.submit(team, anonymized=write_csv(reversed_table), secret=secret)
 
     def get_submission(self, identifier: str, team: str) -> dict[str, Any]:
-        submission: dict[str, Any] = self.get(
-            f"/submissions/{identifier}", token=self.get_team_token(team)
-        ).json()
+        submission: dict[str, Any] = self.get(f"/submissions/{identifier}", team=team).json()
         return submission
 
     def get_board(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, Round, State, Submission
 from app.db.transaction import transaction
 from tests.support.arena import ROWS, Arena, build_competition_toml, build_noisy_release
+from tests.support.database_rows import load_all, load_one
 from tests.support.uploads import score_everything
 from workers import clock, judge, lifecycle
 
@@ -122,7 +123,7 @@ class Contest:
         run_clock()
 
     def list_targets(self, team: str) -> list[dict[str, Any]]:
-        response = self.arena.get(f"{self.path}/targets", token=self.arena.get_team_token(team))
+        response = self.arena.get(f"{self.path}/targets", team=team)
         assert response.status_code == 200, response.text
         targets: list[dict[str, Any]] = response.json()
         return targets
@@ -209,8 +210,7 @@ def run_clock() -> None:
 
 
 def judge_everything() -> None:
-    with transaction() as session:
-        guess_ids = list(session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)))
+    guess_ids = load_all(select(Guess.id).where(Guess.state == State.QUEUED))
     for identifier in guess_ids:
         judge.judge(str(identifier))
 
@@ -231,13 +231,11 @@ def set_submission_times(
 
 
 def load_competition(slug: str = "small") -> Competition:
-    with transaction() as session:
-        return session.scalars(select(Competition).where(Competition.slug == slug)).one()
+    return load_one(select(Competition).where(Competition.slug == slug))
 
 
 def load_round(slug: str = "small") -> Round:
-    with transaction() as session:
-        return session.scalars(select(Round).join(Competition).where(Competition.slug == slug)).one()
+    return load_one(select(Round).join(Competition).where(Competition.slug == slug))
 
 
 def load_round_id(slug: str = "small") -> UUID:

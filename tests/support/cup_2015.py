@@ -210,7 +210,7 @@ class PlayedCup:
         arena.call(
             "PUT",
             f"/competitions/{SLUG}/team/method",
-            token=arena.get_team_token(OUR_TEAM),
+            team=OUR_TEAM,
             json={"method_description": METHOD_DESCRIPTION},
         )
 
@@ -266,7 +266,7 @@ def submit_release(contest: Contest, team: str, methods: Sequence[MethodUse], rn
         table, source = anonymized.where(pd.Series(is_changed), table, axis=0), source[claims]
     table, source = TRACK.shuffle(table, source, rng=rng)
     files = {"anonymized": ("a.csv", write_csv(table)), "secret": ("s.csv", write_secret(source))}
-    response = arena.post(f"/competitions/{SLUG}/submissions", token=arena.get_team_token(team), files=files)
+    response = arena.post(f"/competitions/{SLUG}/submissions", team=team, files=files)
     assert response.status_code == 202, response.text
     return str(response.json()["id"])
 

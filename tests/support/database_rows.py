@@ -1,9 +1,10 @@
-"""Rows of teams and evaluations."""
+"""Statements in a transaction of their own, and rows of teams and evaluations."""
 
 from datetime import timedelta
+from typing import TypeVar
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import Executable, Select, select
 
 from app.db.models import Evaluation, Team
 from app.db.transaction import transaction
@@ -12,16 +13,28 @@ from app.services.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena
 
 LEASE = timedelta(seconds=30)
+Entity = TypeVar("Entity")
+
+
+def execute(statement: Executable) -> None:
+    with transaction() as session:
+        session.execute(statement)
+
+
+def load_all(query: Select[Entity]) -> list[Entity]:
+    with transaction() as session:
+        return list(session.scalars(query))
+
+
+def load_one(query: Select[Entity]) -> Entity:
+    with transaction() as session:
+        return session.scalars(query).one()
 
 
 def submit_evaluation(arena: Arena, *, seed: int = 1) -> UUID:
     """Submit a release. Return the identifier of its queued evaluation."""
     response = arena.submit("red", seed=seed)
-    with transaction() as session:
-        evaluation_ids = session.scalars(
-            select(Evaluation.id).where(Evaluation.submission_id == UUID(response.json()["id"]))
-        )
-        return evaluation_ids.one()
+    return load_one(select(Evaluation.id).where(Evaluation.submission_id == UUID(response.json()["id"])))
 
 
 def claim_evaluation(
@@ -39,5 +52,4 @@ def load_evaluation(identifier: UUID) -> Evaluation:
 
 
 def load_team_id(name: str) -> UUID:
-    with transaction() as session:
-        return session.scalars(select(Team.id).where(Team.name == name)).one()
+    return load_one(select(Team.id).where(Team.name == name))

@@ -19,6 +19,7 @@ from app.db.models import Guess, State, Submission, Target, Team
 from app.db.transaction import transaction
 from tests.support.arena import Arena
 from tests.support.contest import Contest, build_two_phase_toml
+from tests.support.database_rows import load_one
 from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
 from tests.support.track_package import install_track
 
@@ -109,8 +110,7 @@ def judged_contest(
         guesses = generate_guesses(submissions, np.random.default_rng(7))
         insert_guesses(contest, guesses)
         assert contest.post_as_organizer(f"/submissions/{disqualified_id}/disqualify").status_code == 200
-        with transaction() as session:
-            barred_team_id = session.scalars(select(Team.id).where(Team.name == "barred")).one()
+        barred_team_id = load_one(select(Team.id).where(Team.name == "barred"))
         assert (
             contest.post_as_organizer(f"{contest.path}/teams/{barred_team_id}/disqualify").status_code == 200
         )

@@ -12,16 +12,8 @@ from pathlib import Path
 LOCK = Path(__file__).parents[2] / "requirements-server.lock"
 ALLOWED = {
     *(
-        "0BSD",
-        "Apache-2.0",
-        "BSD-2-Clause",
-        "BSD-3-Clause",
-        "CC0-1.0",
-        "ISC",
-        "MIT",
-        "MIT-0",
-        "PSF-2.0",
-        "Zlib",
+        *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0"),
+        *("PSF-2.0", "Zlib"),
     ),
     "Apache-2.0 WITH LLVM-exception",
     "LGPL-3.0-only",  # psycopg: a library that everybody can replace

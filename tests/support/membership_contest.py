@@ -69,9 +69,7 @@ class MembershipContest:
         return write_table(self.full_original.candidates.select_columns(HIDDEN_COLUMN))
 
     def get_team_file(self, team: str) -> bytes:
-        response = self.arena.get(
-            f"{COMPETITION_PATH}/own/members.csv", token=self.arena.get_team_token(team)
-        )
+        response = self.arena.get(f"{COMPETITION_PATH}/own/members.csv", team=team)
         assert response.status_code == 200, response.text
         return response.content
 
@@ -98,9 +96,7 @@ class MembershipContest:
         files = {"released": ("r.csv", content)} | {
             name: (name, file_content) for name, file_content in other_files.items()
         }
-        return self.arena.post(
-            f"{COMPETITION_PATH}/submissions", token=self.arena.get_team_token(team), files=files
-        )
+        return self.arena.post(f"{COMPETITION_PATH}/submissions", team=team, files=files)
 
     def submit_guess(self, team: str, victim_team: str, question: str, content: bytes) -> Any:
         target = self.contest.find_target(self.submissions[victim_team])["id"]

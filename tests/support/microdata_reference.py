@@ -73,7 +73,8 @@ def cross_count(xq: Texts, yq: Texts, columns: Sequence[int]) -> float:
 def pearson(a: list[Fraction], b: list[Fraction]) -> float:
     if len(set(a)) < 2 or len(set(b)) < 2:
         return 0.0
-    da, db = [x - average(a) for x in a], [x - average(b) for x in b]
+    mean_a, mean_b = average(a), average(b)
+    da, db = [x - mean_a for x in a], [x - mean_b for x in b]
     cov = sum((x * y for x, y in zip(da, db, strict=True)), Fraction(0))
     square = sum((x * x for x in da), Fraction(0)) * sum((y * y for y in db), Fraction(0))
     with localcontext() as context:
@@ -94,23 +95,28 @@ def cor_mae(xs: Cells, ys: Cells) -> float:
     return sum(gaps) / len(gaps) if gaps else 0.0
 
 
-def cell_loss(x: float, y: float, values: list[Fraction]) -> Fraction:
-    width = max(values) - min(values)
+def column_widths(cells: Cells) -> list[Fraction]:
+    return [Fraction(max(column)) - Fraction(min(column)) for column in zip(*cells, strict=True)]
+
+
+def cell_loss(x: float, y: float, width: Fraction) -> Fraction:
     return abs(Fraction(x) - Fraction(y)) / width if width else Fraction(int(x != y))
 
 
 def information_loss(xs: Cells, ys: Cells, source: Sequence[int]) -> float:
+    widths = column_widths(xs)
     losses = [
-        cell_loss(xs[source[j]][c], y, column_fractions(xs, c))
-        for j, row in enumerate(ys)
-        for c, y in enumerate(row)
+        cell_loss(xs[source[j]][c], y, widths[c]) for j, row in enumerate(ys) for c, y in enumerate(row)
     ]
     return clamp_to_float(average(losses))
 
 
-def gower(xq: Texts, xs: Cells, i: int, texts: tuple[str, ...], cells: list[float]) -> float:
-    parts = [Fraction(int(a != b)) for a, b in zip(xq[i], texts, strict=True)]
-    parts += [min(cell_loss(xs[i][c], y, column_fractions(xs, c)), Fraction(1)) for c, y in enumerate(cells)]
+def gower(
+    xq: Sequence[str], xs: list[float], yq: Sequence[str], ys: list[float], widths: list[Fraction]
+) -> float:
+    """Return the distance of two rows, where ``widths`` are the ranges of the original's columns."""
+    parts = [Fraction(int(a != b)) for a, b in zip(xq, yq, strict=True)]
+    parts += [min(cell_loss(x, y, width), Fraction(1)) for x, y, width in zip(xs, ys, widths, strict=True)]
     return float(average(parts))
 
 

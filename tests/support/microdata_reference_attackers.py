@@ -6,17 +6,16 @@ from fractions import Fraction
 from itertools import permutations
 
 from tests.support.microdata_reference import (
-    Cells,
     Guess,
     Tables,
-    Texts,
     candidates,
     cell_loss,
-    column_fractions,
+    column_widths,
     nearest,
     squared_distance,
 )
 
+Row = tuple[tuple[str, ...], list[float]]
 Cost = tuple[int, Decimal]
 """Number of rows outside their class, then the sum of distances."""
 Costs = list[list[Cost]]
@@ -32,28 +31,33 @@ def aya(tables: Tables, columns: Sequence[int], sensitive: Sequence[int]) -> Gue
     return guess
 
 
-def gower_sum(xq: Texts, xs: Cells, i: int, texts: tuple[str, ...], cells: list[float]) -> float:
-    total = float(sum(a != b for a, b in zip(xq[i], texts, strict=True)))
-    for c, y in enumerate(cells):
-        total = total + float(min(cell_loss(xs[i][c], y, column_fractions(xs, c)), Fraction(1)))
+def gower_sums(tables: Tables) -> list[list[float]]:
+    """Return the sum over all columns for each released and each original row."""
+    xq, xs, yq, ys = tables
+    widths = column_widths(xs)
+    return [
+        [gower_sum((xq[i], xs[i]), (texts, cells), widths) for i in range(len(xs))]
+        for texts, cells in zip(yq, ys, strict=True)
+    ]
+
+
+def gower_sum(x: Row, y: Row, widths: list[Fraction]) -> float:
+    total = float(sum(a != b for a, b in zip(x[0], y[0], strict=True)))
+    for a, b, width in zip(x[1], y[1], widths, strict=True):
+        total = total + float(min(cell_loss(a, b, width), Fraction(1)))
     return total
 
 
 def gower(tables: Tables) -> Guess:
-    xq, xs, yq, ys = tables
     guess = []
-    for texts, cells in zip(yq, ys, strict=True):
-        sums = [gower_sum(xq, xs, i, texts, cells) for i in range(len(xs))]
-        guess.append(next(i for i, total in enumerate(sums) if total <= min(sums) * (1 + 1e-12)))
+    for sums in gower_sums(tables):
+        limit = min(sums) * (1 + 1e-12)
+        guess.append(next(i for i, total in enumerate(sums) if total <= limit))
     return guess
 
 
 def gower_costs(tables: Tables) -> Costs:
-    xq, xs, yq, ys = tables
-    return [
-        [(0, Decimal(gower_sum(xq, xs, i, texts, cells))) for i in range(len(xs))]
-        for texts, cells in zip(yq, ys, strict=True)
-    ]
+    return [[(0, Decimal(total)) for total in sums] for sums in gower_sums(tables)]
 
 
 def euclidean_costs(tables: Tables, columns: Sequence[int], sensitive: Sequence[int]) -> Costs:

@@ -57,9 +57,7 @@ def submit_release(contest: Contest, team: str, **replaced_files: bytes) -> Any:
     release, secret = build_release(team)
     parts = {"transactions": release, "secret": secret} | replaced_files
     files = {name: (f"{name}.csv", content) for name, content in parts.items()}
-    return contest.arena.post(
-        f"{contest.path}/submissions", token=contest.arena.get_team_token(team), files=files
-    )
+    return contest.arena.post(f"{contest.path}/submissions", team=team, files=files)
 
 
 def submit_and_score(contest: Contest, team: str) -> str:

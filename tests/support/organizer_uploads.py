@@ -6,9 +6,9 @@ from httpx2 import Response
 from sqlalchemy import func, update
 
 from app.db.models import Evaluation
-from app.db.transaction import transaction
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.contest import Contest
+from tests.support.database_rows import execute
 
 
 def add_baseline(contest: Contest, name: str = "add_noise", *, seed: int = 77) -> Any:
@@ -27,5 +27,4 @@ def upload_original(arena: Arena, content: bytes) -> Response:
 
 def clear_not_before() -> None:
     """End the delay before postponed evaluations are tried again."""
-    with transaction() as session:
-        session.execute(update(Evaluation).values(not_before=func.now()))
+    execute(update(Evaluation).values(not_before=func.now()))

@@ -9,24 +9,12 @@ from app.http.session_cookie import COOKIE, SECURE_COOKIE
 from tests.support.arena import PASSWORD, Arena
 
 IRREVERSIBLE_FORMS = (
-    "/extend",
-    "/reset",
-    "/disqualify",
-    "/withdraw",
-    "/remove",
-    "/basics",
-    "/file",
-    "/apply",
+    *("/extend", "/reset", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply"),
     "/publication",
 )
 ACCESS_GRANTING_FORMS = (
-    "/teams/organizers",
-    "/password-link",
-    "/account/tokens",
-    "/teams/invites",
-    "/grants",
-    "/team/invites",
-    "/reinstate",
+    *("/teams/organizers", "/password-link", "/account/tokens", "/teams/invites", "/grants"),
+    *("/team/invites", "/reinstate"),
 )
 """Forms that may ask for the password; ``post_form`` always sends it with them."""
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}

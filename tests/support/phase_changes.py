@@ -14,6 +14,7 @@ from app.services.submissions import evaluations
 from app.services.submissions.uploads import ReleaseUpload
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.contest import Contest
+from tests.support.database_rows import load_all, load_one
 from tests.support.job_claims import claim_evaluation
 from workers import score as scoring
 
@@ -46,19 +47,16 @@ def accept_upload(principal: Principal, upload: ReleaseUpload) -> str:
 
 
 def list_targets() -> list[Target]:
-    with transaction() as session:
-        return list(session.scalars(select(Target).order_by(Target.name)))
+    return load_all(select(Target).order_by(Target.name))
 
 
 def list_audit_actions() -> list[str]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.number)))
+    return load_all(select(AuditEntry.action).order_by(AuditEntry.number))
 
 
 def score_submission(identifier: str) -> None:
-    with transaction() as session:
-        query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
-        evaluation_id = session.scalars(query).one()
+    query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
+    evaluation_id = load_one(query)
     scoring.score(str(evaluation_id))
 
 

@@ -35,6 +35,7 @@ from tests.support.board_facts import (
     make_hours,
 )
 from tests.support.contest import Contest, build_outcome, run_clock
+from tests.support.database_rows import execute, load_all, load_one
 from tests.support.job_claims import FAILURE, claim_evaluation, claim_guess
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
@@ -70,8 +71,7 @@ class RandomContest:
         for team in TEAMS:
             self.contest.arena.get_team_token(team)
         # All events of the contest happen after the teams have joined.
-        with transaction() as session:
-            session.execute(update(Team).values(created_at=Team.created_at - make_hours(1000)))
+        execute(update(Team).values(created_at=Team.created_at - make_hours(1000)))
 
     def pick(self, choices: Any) -> Any:
         return choices[int(self.rng.integers(len(choices)))]
@@ -133,8 +133,7 @@ class RandomContest:
                 finish_scoring(submission, rescore=identifier)
         apply_response = self.contest.post_as_organizer(f"/rescores/{identifier}/apply")
         assert apply_response.status_code == 200, apply_response.text
-        with transaction() as session:
-            session.execute(update(Rescore).where(Rescore.id == identifier).values(applied_at=applied_at))
+        execute(update(Rescore).where(Rescore.id == identifier).values(applied_at=applied_at))
         self.facts.weight_periods.append((applied_at, weighted_measures))
 
     def submit_guess(self) -> None:
@@ -172,8 +171,7 @@ class RandomContest:
         """Disqualify or reinstate a team or a submission, as organizers do."""
         action = "disqualify" if is_disqualified else "reinstate"
         if team is not None:
-            with transaction() as session:
-                identifier = session.scalars(select(Team.id).where(Team.name == team)).one()
+            identifier = load_one(select(Team.id).where(Team.name == team))
             path = f"{self.contest.path}/teams/{identifier}/{action}"
             (self.facts.disqualified_teams.add if is_disqualified else self.facts.disqualified_teams.discard)(
                 team
@@ -204,8 +202,7 @@ class RandomContest:
         run_clock()  # The database refuses guesses until the clock has recorded the window.
 
     def close(self) -> None:
-        with transaction() as session:
-            queued_ids = session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)).all()
+        queued_ids = load_all(select(Guess.id).where(Guess.state == State.QUEUED))
         for identifier in queued_ids:
             finish_judging(identifier, None)
         for guess in self.facts.guesses:

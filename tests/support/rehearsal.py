@@ -28,6 +28,7 @@ from app.services.organizing import rehearsal_moves, rehearsals
 from app.services.organizing.rehearsal_moves import Move
 from tests.support.arena import Arena
 from tests.support.contest import judge_everything, run_clock
+from tests.support.database_rows import load_all, load_one
 from tests.support.uploads import score_everything
 from workers import advise, clock
 
@@ -63,8 +64,7 @@ class RehearsedContest:
         return self.load_round().competition
 
     def load_round(self) -> Round:
-        with transaction() as session:
-            return session.scalars(select(Round).join(Competition).where(Competition.slug == self.slug)).one()
+        return load_one(select(Round).join(Competition).where(Competition.slug == self.slug))
 
     def advance_time(self, minutes: float) -> None:
         """Move the phases into the past by this many minutes."""
@@ -97,11 +97,10 @@ class RehearsedContest:
 
     def list_questions(self) -> list[str]:
         """Return what the sample teams have asked the organizers."""
-        with transaction() as session:
-            query = select(Clarification.question).join(
-                Competition, Competition.id == Clarification.competition_id
-            )
-            return list(session.scalars(query.where(Competition.slug == self.slug)))
+        query = select(Clarification.question).join(
+            Competition, Competition.id == Clarification.competition_id
+        )
+        return load_all(query.where(Competition.slug == self.slug))
 
     def get_progress(self) -> dict[str, Any]:
         response = self.arena.get(f"/competitions/{self.arena.slug}/rehearsal")

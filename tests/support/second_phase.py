@@ -1,17 +1,8 @@
 """A second team for tests of the second phase."""
 
-from sqlalchemy import select
-
 from anoncup.client import Client
-from app.db.models import Round
-from app.db.transaction import transaction
 from tests.support.arena import PASSWORD, serial_numbers
 from tests.support.service_processes import create_invite
-
-
-def load_round() -> Round:
-    with transaction() as session:
-        return session.scalars(select(Round)).one()
 
 
 def join_second_team(url: str) -> str:

@@ -9,11 +9,10 @@ from fastapi.testclient import TestClient
 from anoncup.competition.parser import parse_competition
 from anoncup.rules.model import Rules
 from anoncup.schemas.roles import Role
-from app.db.models import Round
 from app.db.transaction import transaction
 from app.services.accounts import users
-from app.services.contests import competitions
 from tests.support.arena import PASSWORD, Arena, build_original_table, serial_numbers
+from tests.support.contest import load_competition
 from tests.support.page_requests import post_form
 
 ORGANIZE_PATH = "/competitions/small/organize"
@@ -55,18 +54,6 @@ def new_organizer(client: TestClient) -> Arena:
         users.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
     token = client.post("/api/v1/tokens", json={"name": name, "password": PASSWORD}).json()["token"]
     return Arena(client, token, "fresh", build_original_table())
-
-
-def load_competition(slug: str = "small") -> Any:
-    with transaction() as session:
-        row = competitions.find(session, None, slug).competition
-        session.expunge(row)
-        return row
-
-
-def load_round(slug: str = "small") -> Round:
-    with transaction() as session:
-        return competitions.find(session, None, slug).round
 
 
 def load_rules(slug: str = "small") -> Rules:

@@ -1,9 +1,12 @@
 """``anoncup`` with local files and an empty environment."""
 
+import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.support import cli_zygote
 
@@ -23,6 +26,17 @@ def run_program(
     assert "Traceback" not in completed.stderr
     assert "Traceback" not in completed.stdout
     return completed
+
+
+def run_line(folder: Path, line: str, *, status: int = 0) -> str:
+    """Run ``anoncup`` with the words of a line. Return its output, or its error if it fails."""
+    completed = run_program(*shlex.split(line), cwd=folder)
+    assert (completed.returncode, completed.stderr == "") == (status, status < 2), completed.stderr
+    return completed.stderr or completed.stdout
+
+
+def run_json(folder: Path, line: str, *, status: int = 0) -> Any:
+    return json.loads(run_line(folder, f"{line} --json", status=status))
 
 
 def start_program(

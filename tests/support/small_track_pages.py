@@ -10,7 +10,7 @@ def submit_and_score(arena: Arena, team: str, seed: int = 1) -> str:
     files = {
         name: (f"{name}.csv", content) for name, content in small_track.build_release_files(seed).items()
     }
-    response = arena.post("/competitions/small/submissions", token=arena.get_team_token(team), files=files)
+    response = arena.post("/competitions/small/submissions", team=team, files=files)
     assert response.status_code == 202, response.text
     score_everything()
     return str(response.json()["id"])

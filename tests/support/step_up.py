@@ -27,7 +27,7 @@ from app.http.session_cookie import COOKIE
 from app.services.accounts import users
 from tests.support.arena import API, PASSWORD
 from tests.support.contest import Contest, load_competition
-from tests.support.database_rows import load_team_id
+from tests.support.database_rows import load_all, load_team_id
 from tests.support.page_requests import SAME_ORIGIN
 from tests.support.uploads import score_everything
 
@@ -83,8 +83,7 @@ def read_state() -> list[Any]:
         Grant.id,
         Invite.id,
     )
-    with transaction() as session:
-        return [session.scalars(select(column).order_by(column)).all() for column in columns]
+    return [load_all(select(column).order_by(column)) for column in columns]
 
 
 def send_request(contest: Contest, request: ApiRequest, headers: dict[str, str]) -> Response:

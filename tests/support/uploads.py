@@ -5,15 +5,14 @@ from collections.abc import Callable
 from sqlalchemy import select
 
 from app.db.models import Evaluation, State
-from app.db.transaction import transaction
 from tests.support.arena import build_noisy_release, build_original_table
+from tests.support.database_rows import load_all
 from workers import score
 
 
 def score_everything() -> None:
     """Score all queued evaluations in this process."""
-    with transaction() as session:
-        evaluation_ids = list(session.scalars(select(Evaluation.id).where(Evaluation.state == State.QUEUED)))
+    evaluation_ids = load_all(select(Evaluation.id).where(Evaluation.state == State.QUEUED))
     for identifier in evaluation_ids:
         score.score(str(identifier))
 

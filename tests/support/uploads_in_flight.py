@@ -7,9 +7,9 @@ from datetime import datetime
 from sqlalchemy import select
 
 from app.db.models import Attempt, Submission
-from app.db.transaction import transaction
 from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest
+from tests.support.database_rows import load_all
 from tests.support.raw_asgi import StreamedRequest, open_request, start_web_process
 
 
@@ -40,11 +40,9 @@ def end_first_phase(contest: Contest) -> None:
 
 
 def list_open_attempts() -> list[Attempt]:
-    with transaction() as session:
-        return list(session.scalars(select(Attempt).where(Attempt.ended_at.is_(None))))
+    return load_all(select(Attempt).where(Attempt.ended_at.is_(None)))
 
 
 def list_received_submissions() -> list[tuple[datetime, str]]:
-    with transaction() as session:
-        rows = session.scalars(select(Submission).order_by(Submission.received_at))
-        return [(submission.received_at, str(submission.id)) for submission in rows]
+    rows = load_all(select(Submission).order_by(Submission.received_at))
+    return [(submission.received_at, str(submission.id)) for submission in rows]

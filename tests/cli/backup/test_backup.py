@@ -35,6 +35,7 @@ from tests.support.backups import (
     restore_url,
     run_command,
 )
+from tests.support.database_rows import load_all, load_one
 from tests.support.postgres_server import POSTGRES, run_postgres
 from tests.support.s3_server import BUCKET, S3Server
 from tests.support.stored_files import build_blob_path
@@ -86,8 +87,7 @@ def test_contest_continues_on_another_machine_after_a_restore(
         with transaction() as session:
             last_number = session.scalars(select(func.max(AuditEntry.number))).one()
             audit.record(session, None, "test", None, subject="the next number")
-        with transaction() as session:
-            assert session.scalars(select(func.max(AuditEntry.number))).one() == last_number + 1
+        assert load_one(select(func.max(AuditEntry.number))) == last_number + 1
 
 
 def keep_uploading(arena: Arena, stop: threading.Event) -> None:
@@ -98,17 +98,15 @@ def keep_uploading(arena: Arena, stop: threading.Event) -> None:
 
 
 def list_queued() -> list[str]:
-    with transaction() as session:
-        return [
-            str(evaluation_id)
-            for evaluation_id in session.scalars(select(Evaluation.id).where(Evaluation.state == "QUEUED"))
-        ]
+    return [
+        str(evaluation_id)
+        for evaluation_id in load_all(select(Evaluation.id).where(Evaluation.state == "QUEUED"))
+    ]
 
 
 def read_state(submission_id: str) -> str:
-    with transaction() as session:
-        query = select(Evaluation.state).where(Evaluation.submission_id == submission_id, Evaluation.current)
-        return session.scalars(query).one()
+    query = select(Evaluation.state).where(Evaluation.submission_id == submission_id, Evaluation.current)
+    return load_one(query)
 
 
 @pytest.mark.full
@@ -117,10 +115,7 @@ def test_backup_restores_all_rows_and_files(
 ) -> None:
     restore(backup_file, restore_url, tmp_path / "new")
     assert read_database(restore_url) == read_database(settings.database_url)
-    with transaction() as session:
-        named_digests = {
-            digest for files in session.scalars(select(Submission.files)) for digest in files.values()
-        }
+    named_digests = {digest for files in load_all(select(Submission.files)) for digest in files.values()}
     assert named_digests <= list_blobs(tmp_path / "new") <= list_blobs(settings.data)
     for digest in list_blobs(tmp_path / "new"):
         assert open_store(str(tmp_path / "new")).is_intact(digest)

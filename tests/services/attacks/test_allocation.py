@@ -57,6 +57,7 @@ from tests.support.contest import (
     load_round_id,
     run_clock,
 )
+from tests.support.database_rows import load_one
 from tests.support.page_requests import get_page, post_form
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
@@ -83,8 +84,7 @@ def test_seed_is_committed_once_and_its_commitment_is_public(contest: Contest) -
         ["secret.csv", "labels.csv"],
         ["hidden.csv"],
     )
-    with transaction() as session:
-        seed = session.scalars(select(Seed)).one()
+    seed = load_one(select(Seed))
     assert seed.commitment.encode() not in seed.sealed
     assert len(seed.sealed) > 32 + 32 + 16
 
@@ -183,14 +183,11 @@ def test_release_is_scored_against_its_teams_allocation(contest: Contest) -> Non
     arena.get_team_token("red")
     early_response = arena.post(
         f"{COMPETITION_PATH}/submissions",
-        token=arena.get_team_token("red"),
+        team="red",
         files={"anonymized": ("a.csv", b"")},
     )
     assert (early_response.status_code, early_response.json()["code"]) == (409, "not_drawn_yet")
-    assert (
-        arena.get(f"{COMPETITION_PATH}/quota", token=arena.get_team_token("red")).json()["caps"][0]["used"]
-        == 0
-    )
+    assert arena.get(f"{COMPETITION_PATH}/quota", team="red").json()["caps"][0]["used"] == 0
     run_clock()
     response = submit_release(contest, "red")
     assert response.status_code == 202, response.text
@@ -283,7 +280,7 @@ def test_teams_and_organizers_are_told_if_no_allocation_is_left(
         assert allocation.load_request(session, load_round_id()) is None
     submit_response = contest.arena.post(
         f"{COMPETITION_PATH}/submissions",
-        token=contest.arena.get_team_token("green"),
+        team="green",
         files={"anonymized": ("a.csv", b"")},
     )
     for response in (
@@ -438,8 +435,7 @@ def test_backup_contains_allocations_and_names_the_seeds_key(
     contest.arena.get_team_token("red")
     run_clock()
     summary = backup.backup(settings.database_url, get_store(), tmp_path / "made.tar")
-    with transaction() as session:
-        seed = session.scalars(select(Seed)).one()
+    seed = load_one(select(Seed))
     assert summary.key_ids == [seed.key_id]
     with backup.open_backup(tmp_path / "made.tar") as (archive, _):
         stored_digests = {name for name, _ in archive.iter_folder("blobs")}
@@ -479,8 +475,7 @@ def test_all_baselines_share_one_allocation(contest: Contest, monkeypatch: pytes
     assert post_form(arena, path, fields, organizer=True).status_code == 303
     score_everything()
     (order,) = received_answers
-    with transaction() as session:
-        allocated_files = session.scalars(select(AllocatedFiles.files).where(AllocatedFiles.team == "")).one()
+    allocated_files = load_one(select(AllocatedFiles.files).where(AllocatedFiles.team == ""))
     secret = get_store().get(allocated_files["secret"])
     assert order.tolist() == parse_secret(secret, original_count=ROWS, anonymized_count=ROWS).tolist()
     (submission,) = arena.get(f"{COMPETITION_PATH}/submissions/all").json()

@@ -30,6 +30,7 @@ from tests.support.allocation_track import (
 )
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, load_round, run_clock
+from tests.support.database_rows import execute, load_all
 from tests.support.phase_changes import SimulatedKill, kill_at_call
 from workers import scoring_child
 
@@ -138,8 +139,7 @@ def test_replaced_seed_is_neither_used_nor_revealed(contest: Contest) -> None:
     """The owner of the database may copy a sealed box from another row."""
     contest.arena.get_team_token("red")
     run_clock()
-    with transaction() as session:
-        session.execute(update(Seed).values(commitment="0" * 64))
+    execute(update(Seed).values(commitment="0" * 64))
     contest.arena.get_team_token("green")
     with capture_logs() as logs:
         run_clock()
@@ -149,8 +149,7 @@ def test_replaced_seed_is_neither_used_nor_revealed(contest: Contest) -> None:
     contest.move_phases(reidentification=(-1, -0.5))
     run_clock()
     assert load_round().revealed_at is None
-    with transaction() as session:
-        assert session.scalars(select(SeedOpening)).all() == []
+    assert load_all(select(SeedOpening)) == []
 
 
 def test_sealed_organizer_data_open_only_under_their_own_id(contest: Contest) -> None:

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select, text, update
 
 from anoncup.competition.parser import parse_competition
-from anoncup.errors import Conflict, Unavailable
+from anoncup.errors import Conflict
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import parse_secret, write_guess, write_secret
 from app.config import Settings
@@ -30,6 +30,7 @@ from tests.support.contest import (
     load_round_id,
     run_clock,
 )
+from tests.support.database_rows import execute, load_all, load_one
 from tests.support.phase_changes import (
     accept_upload,
     list_audit_actions,
@@ -56,8 +57,7 @@ def end_first_phase_in(contest: Contest, seconds: float) -> datetime:
 
 
 def list_openings() -> list[UUID]:
-    with transaction() as session:
-        return list(session.scalars(select(Opening.target_id)))
+    return load_all(select(Opening.target_id))
 
 
 def wait_until(moment: datetime) -> None:
@@ -95,8 +95,7 @@ def test_uploads_around_the_deadline_are_scored_or_refused(contest: Contest) -> 
     clock_thread.start()
     with ThreadPoolExecutor(len(teams)) as pool:
         accepted_ids = {item for item in pool.map(submit_at_deadline, range(len(teams))) if item is not None}
-    with transaction() as session:
-        received_times = {str(item.id): item.received_at for item in session.scalars(select(Submission))}
+    received_times = {str(item.id): item.received_at for item in load_all(select(Submission))}
     assert set(received_times) == accepted_ids
     assert all(received_at < end for received_at in received_times.values())
     for identifier in accepted_ids:
@@ -216,26 +215,10 @@ def test_secrets_are_revealed_once_the_key_is_available(
 def test_secret_that_differs_from_its_commitment_is_not_revealed(contest: Contest) -> None:
     submit_with_verdict(contest, "red")
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
-    with transaction() as session:
-        session.execute(update(Secret).values(commitment="0" * 64))
+    execute(update(Secret).values(commitment="0" * 64))
     run_clock()
     assert load_round().revealed_at is None
     assert list_openings() == []
-
-
-@pytest.mark.full
-def test_transition_raises_unavailable_without_the_database(
-    monkeypatch: pytest.MonkeyPatch, settings: Settings
-) -> None:
-    from sqlalchemy import create_engine
-    from sqlalchemy.orm import sessionmaker
-
-    from app.db import engine
-
-    unreachable = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
-    monkeypatch.setattr(engine, "get_session_factory", lambda: sessionmaker(unreachable))
-    with pytest.raises(Unavailable):
-        run_clock()
 
 
 @pytest.mark.full
@@ -277,8 +260,7 @@ def test_shuffled_release_is_scored_attacked_and_revealed_consistently(
     assert own_file == published_file
     assert published_file != sent_file
     assert sorted(published_file.splitlines()) == sorted(sent_file.splitlines())
-    with transaction() as session:
-        (box,) = session.scalars(select(Secret)).all()
+    (box,) = load_all(select(Secret))
     opened_box = sealing.open_with_salt(
         settings.opening_keys_dir, key_id=box.key_id, box=box.sealed, bound_to=box.submission_id
     )
@@ -289,9 +271,8 @@ def test_shuffled_release_is_scored_attacked_and_revealed_consistently(
     for guess, expected in ((truth, len(source)), (source, int((truth == source).sum()))):
         assert contest.submit_guess("blue", target["id"], write_guess(guess)).status_code == 202
         judge_everything()
-        with transaction() as session:
-            newest = select(Guess).order_by(Guess.received_at.desc()).limit(1)
-            assert session.scalars(newest).one().correct == expected
+        newest = select(Guess).order_by(Guess.received_at.desc()).limit(1)
+        assert load_one(newest).correct == expected
     contest.close_attacks()
     (revealed_target,) = client.get(f"/api/v1{contest.path}/reveal").json()
     secret = client.get(f"/api/v1/targets/{target['id']}/secret").content
@@ -316,19 +297,15 @@ def test_failed_submission_re_evaluated_while_settling_is_a_final(contest: Conte
         contest.submit("red", score=False),
         contest.submit("red", score=False),
     )
-    with transaction() as session:
-        session.execute(
-            update(Evaluation)
-            .where(Evaluation.submission_id == UUID(failed_submission))
-            .values(state="ERROR")
-        )
+    execute(
+        update(Evaluation).where(Evaluation.submission_id == UUID(failed_submission)).values(state="ERROR")
+    )
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
     assert contest.post_as_organizer(f"/submissions/{failed_submission}/rescore").status_code == 202
-    with transaction() as session:
-        newest = select(Evaluation.id).where(
-            Evaluation.submission_id == UUID(failed_submission), Evaluation.current
-        )
-        new_evaluation_id = session.scalars(newest).one()
+    newest = select(Evaluation.id).where(
+        Evaluation.submission_id == UUID(failed_submission), Evaluation.current
+    )
+    new_evaluation_id = load_one(newest)
     score_submission(waiting_submission)
     run_clock()
     assert list_targets() == []

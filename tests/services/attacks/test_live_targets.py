@@ -12,9 +12,9 @@ from sqlalchemy import update
 
 from app.config import get_settings
 from app.db.models import Evaluation, Round, Target
-from app.db.transaction import transaction
 from tests.support.arena import ROWS, build_noisy_release
 from tests.support.contest import Contest, InProcessTransitions, judge_everything, lock_evaluations, run_clock
+from tests.support.database_rows import execute
 from tests.support.raw_asgi import open_request, start_web_process
 from tests.support.two_rounds import build_round, build_two_round_toml, create_two_rounds
 from tests.support.uploads import score_everything
@@ -45,9 +45,8 @@ def set_standing_time(contest: Contest, submission: str, *, hours: tuple[float, 
     phase = contest.arena.client.get(f"/api/v1{contest.path}").json()["phases"][0]
     start = datetime.fromisoformat(phase["start"])
     moments = [None if offset is None else start + timedelta(hours=offset) for offset in hours]
-    with transaction() as session:
-        query = update(Target).where(Target.submission_id == UUID(submission))
-        session.execute(query.values(published_at=moments[0], retired_at=moments[1]))
+    query = update(Target).where(Target.submission_id == UUID(submission))
+    execute(query.values(published_at=moments[0], retired_at=moments[1]))
 
 
 def get_rows(contest: Contest, board: str = "anonymization") -> dict[str, dict[str, Any]]:
@@ -77,7 +76,7 @@ def test_guess_counts_only_while_its_target_stood(contest: Contest) -> None:
     refused = contest.submit_guess("blue", old_target, contest.build_guess(first, 5))
     assert (refused.status_code, refused.json()["code"]) == (409, "target_retired")
     assert get_rows(contest, "reidentification")["blue"]["identified"] == 4
-    archive = contest.arena.get(f"{contest.path}/targets.zip", token=contest.arena.get_team_token("blue"))
+    archive = contest.arena.get(f"{contest.path}/targets.zip", team="blue")
     with ZipFile(BytesIO(archive.content)) as files:
         assert [name for name in files.namelist() if "/" in name] == ["T0002/anonymized.csv"]
 
@@ -220,8 +219,7 @@ def test_pause_does_not_count_as_time_in_which_a_target_stood(contest: Contest) 
     set_standing_time(contest, second, hours=(10, None))
     start = datetime.fromisoformat(contest.arena.get(contest.path).json()["phases"][1]["start"])
     pause = [(start + timedelta(hours=hours)).isoformat() for hours in (2, 8)]
-    with transaction() as session:
-        session.execute(update(Round).values(pauses=[{"start": pause[0], "end": pause[1]}]))
+    execute(update(Round).values(pauses=[{"start": pause[0], "end": pause[1]}]))
     losses = [read_loss(contest, submission) for submission in (first, second)]
     assert get_rows(contest)["red"]["score"] == pytest.approx((4 * losses[0] + 38 * losses[1]) / 42)
 

@@ -1,7 +1,6 @@
 """A membership contest from its files to the reveal, with every number recomputed independently."""
 
 import hashlib
-import json
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.adapter import MembershipTarget
 from anoncup.tracks.membership.allocation import allocate_teams
@@ -38,40 +36,6 @@ TRACK = TRACKS["membership"]
 @pytest.fixture
 def membership_contest(client: TestClient) -> MembershipContest:
     return create_contest(client)
-
-
-def test_each_team_is_allocated_its_own_half_of_the_candidates(membership_contest: MembershipContest) -> None:
-    halves = {team: membership_contest.get_members(team).is_member for team in ("red", "blue")}
-    assert all(half.sum() == ROWS // 2 for half in halves.values())
-    assert not np.array_equal(halves["red"], halves["blue"])
-    for team, half in halves.items():
-        lines = [
-            line.partition(",")[2]
-            for line in membership_contest.get_team_file(team).decode().splitlines()[1:]
-        ]
-        assert (
-            lines
-            == build_frame(membership_contest.full_original.candidates.select_rows(half))
-            .to_csv(index=False)
-            .splitlines()[1:]
-        )
-
-
-def test_scores_equal_the_local_evaluation(
-    membership_contest: MembershipContest,
-) -> None:
-    for team, content in membership_contest.releases.items():
-        submission = membership_contest.arena.get_submission(membership_contest.submissions[team], team)
-        assert submission["status"] == "SCORED", submission
-        members = membership_contest.get_members(team)
-        release, _ = TRACK.parse_release(
-            {"released": content}, membership_contest.public_original, membership_contest.rules, {}
-        )
-        expected = evaluate(
-            membership_contest.rules, membership_contest.public_original, release, members
-        ).to_json()
-        result = submission["result"]
-        assert {name: result[name] for name in expected} == json.loads(json.dumps(expected))
 
 
 def look_up_hidden_column(target: MembershipTarget) -> TypedTable:
@@ -125,29 +89,9 @@ def test_attackers_and_equal_guesses_get_the_same_outcome(
         assert 0 < outcome["details"].get("auc", 0.5) < 1
 
 
-def test_invalid_files_and_an_unrequested_secret_are_refused(membership_contest: MembershipContest) -> None:
-    secret_response = membership_contest.submit_release(
-        "red", membership_contest.releases["red"], secret=b"original_row\n1\n"
-    )
-    assert secret_response.status_code == 422
-    assert secret_response.json()["errors"][0]["file"] == "secret"
-    short_response = membership_contest.submit_release(
-        "red", b"\n".join(membership_contest.releases["red"].split(b"\n")[:3]) + b"\n"
-    )
-    assert (short_response.status_code, short_response.json()["errors"][0]["code"]) == (422, "too_few_rows")
-    invalid_response = membership_contest.submit_release(
-        "red", membership_contest.releases["red"].replace(b",none", b",plague", 1)
-    )
-    assert [
-        (error["file"], error["column"], error["code"]) for error in invalid_response.json()["errors"]
-    ] == [("released", HIDDEN_COLUMN, "unknown_value")]
-
-
 def read_guess(membership_contest: MembershipContest, response: Any, team: str) -> dict[str, Any]:
     assert response.status_code == 202, response.text
-    guesses = membership_contest.arena.get(
-        f"{COMPETITION_PATH}/guesses", token=membership_contest.arena.get_team_token(team)
-    ).json()
+    guesses = membership_contest.arena.get(f"{COMPETITION_PATH}/guesses", team=team).json()
     return next(guess for guess in guesses if guess["id"] == response.json()["id"])
 
 
@@ -165,9 +109,7 @@ def test_both_questions_are_judged_and_revealed(membership_contest: MembershipCo
     assert (unknown_question.status_code, unknown_question.json()["code"]) == (422, "unknown_question")
 
     target = contest.find_target(membership_contest.submissions["red"])
-    target_file = membership_contest.arena.get(
-        f"/targets/{target['id']}/data/released.csv", token=membership_contest.arena.get_team_token("blue")
-    )
+    target_file = membership_contest.arena.get(f"/targets/{target['id']}/data/released.csv", team="blue")
     schema = get_settings(membership_contest.rules).schema
     released_table, _ = parse_rows(target_file.content, schema, file="released")
     members = membership_contest.get_members("red")

@@ -8,22 +8,8 @@ import pytest
 from app.services.boards import spreadsheet
 
 DISGUISED_PREFIXES = [
-    " =",
-    "\u3000=",
-    "\u00a0+",
-    "\t1",
-    "\r1",
-    "\n1",
-    "\x00=",
-    "\x1f@",
-    "\ufeff=",
-    "\u200b-",
-    "\ufe0f=",
-    "﹦",
-    "＝",
-    "＋",
-    "－",
-    "＠",
+    *(" =", "\u3000=", "\u00a0+", "\t1", "\r1", "\n1", "\x00=", "\x1f@", "\ufeff=", "\u200b-", "\ufe0f="),
+    *("﹦", "＝", "＋", "－", "＠"),
 ]
 
 

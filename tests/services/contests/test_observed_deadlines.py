@@ -31,6 +31,7 @@ from tests.support.contest import (
     load_round_id,
     run_clock,
 )
+from tests.support.database_rows import execute, load_all
 from tests.support.phase_changes import list_audit_actions, submit_with_verdict
 from workers.clock import ensure_signing_key
 from workers.lifecycle import run_long_work
@@ -53,8 +54,7 @@ def contest(client: TestClient) -> Contest:
 
 
 def list_observed_deadlines() -> list[ObservedDeadline]:
-    with transaction() as session:
-        return list(session.scalars(select(ObservedDeadline).order_by(ObservedDeadline.observed_at)))
+    return load_all(select(ObservedDeadline).order_by(ObservedDeadline.observed_at))
 
 
 def load_expected_reveal() -> object:
@@ -64,8 +64,7 @@ def load_expected_reveal() -> object:
 
 def overwrite_round(**values: object) -> None:
     """Change the round's row as somebody with the database's credentials could."""
-    with transaction() as session:
-        session.execute(update(Round).values(**values))
+    execute(update(Round).values(**values))
 
 
 def clock_reveals_nothing() -> bool:
@@ -172,12 +171,9 @@ def test_forged_deadlines_are_ignored_and_audited(contest: Contest) -> None:
     with capture_logs() as logs:
         assert clock_reveals_nothing()
     assert [line["event"] for line in logs].count(observed_deadlines.UNSIGNED_ACTION) == len(forged_deadlines)
-    with transaction() as session:
-        subjects = set(
-            session.scalars(
-                select(AuditEntry.subject).where(AuditEntry.action == observed_deadlines.UNSIGNED_ACTION)
-            )
-        )
+    subjects = set(
+        load_all(select(AuditEntry.subject).where(AuditEntry.action == observed_deadlines.UNSIGNED_ACTION))
+    )
     assert subjects == {str(deadline.id) for deadline in forged_deadlines}
     assert load_expected_reveal() == expected_before
     with capture_logs() as logs:
@@ -277,8 +273,7 @@ def test_without_the_signing_key_phases_change_but_nothing_is_revealed(
 
 @pytest.mark.full
 def test_deleting_observed_deadlines_only_delays_the_reveal(contest: Contest) -> None:
-    with transaction() as session:
-        session.execute(delete(ObservedDeadline))
+    execute(delete(ObservedDeadline))
     judge_everything()
     contest.move_phases(reidentification=(-1, -0.5))
     assert clock_reveals_nothing()
@@ -329,8 +324,7 @@ def test_signatures_of_all_available_keys_are_valid(tmp_path: Path) -> None:
 
 
 def list_announcements() -> list[dict[str, str]]:
-    with transaction() as session:
-        rows = session.scalars(select(Announcement).order_by(Announcement.at)).all()
+    rows = load_all(select(Announcement).order_by(Announcement.at))
     assert all(row.user_id is None for row in rows)
     return [announcements.translate(row) for row in rows]
 
@@ -404,8 +398,7 @@ def test_competition_description_includes_the_reveal_time(contest: Contest) -> N
     contest.move_phases(reidentification=(-1, 200))
     description = contest.arena.client.get(path).json()  # a later end counts even before it is observed
     assert description["reveal_at"] == description["phases"][-1]["end"]
-    with transaction() as session:
-        session.execute(delete(ObservedDeadline))
+    execute(delete(ObservedDeadline))
     assert contest.arena.client.get(path).json()["reveal_at"] is None
 
 
@@ -413,9 +406,7 @@ def moment_at(hour: float) -> datetime:
     return START + timedelta(hours=hour)
 
 
-def build_observation(
-    observed_hour: float, end: float, *, notice: int = 24, free: bool = False
-) -> ObservedDeadline:
+def observe(observed_hour: float, end: float, *, notice: int = 24, free: bool = False) -> ObservedDeadline:
     return ObservedDeadline(
         ends_at=moment_at(end),
         notice_hours=notice,
@@ -460,7 +451,7 @@ def test_secrets_are_revealed_at_the_first_foreseeable_moment(seed: int) -> None
         hours = sorted(rng.sample(range(100), rng.randint(1, 7)))
         free_count = rng.choice([0, 1, 1, 2, 3])
         history = [
-            build_observation(
+            observe(
                 hour, rng.randint(0, 150), notice=rng.choice([0, 1, 5, 24, 48]), free=position < free_count
             )
             for position, hour in enumerate(hours)
@@ -477,60 +468,34 @@ def test_nothing_is_revealed_without_an_observed_deadline() -> None:
     assert compute_reveal_time(moment_at(0), []) is None
 
 
+FREE = observe(0, 100, free=True)
+
+
 @pytest.mark.parametrize(
     ("history", "end", "reveal"),
     [
-        ([build_observation(0, 100, free=True)], 100, 100),
+        ([FREE], 100, 100),
         # A later deadline counts at once, whether it has been observed or not.
-        ([build_observation(0, 100, free=True), build_observation(99, 110)], 110, 110),
-        ([build_observation(0, 100, free=True)], 110, 110),
+        ([FREE, observe(99, 110)], 110, 110),
+        ([FREE], 110, 110),
         # An earlier deadline counts after the notice, and never reveals later than the previous one did.
-        ([build_observation(0, 100, free=True), build_observation(50, 51)], 51, 74),
-        ([build_observation(0, 100, free=True), build_observation(90, 91)], 91, 100),
-        ([build_observation(0, 100, free=True), build_observation(50, 80)], 80, 80),
+        ([FREE, observe(50, 51)], 51, 74),
+        ([FREE, observe(90, 91)], 91, 100),
+        ([FREE, observe(50, 80)], 80, 80),
         # An earlier deadline that has not been observed yet has no effect.
-        ([build_observation(0, 100, free=True)], 51, 100),
+        ([FREE], 51, 100),
         # A phase that was extended and cut back to its former end counts as shortened.
-        (
-            [build_observation(0, 100, free=True), build_observation(20, 300), build_observation(99, 100)],
-            100,
-            123,
-        ),
+        ([FREE, observe(20, 300), observe(99, 100)], 100, 123),
         # A notice period removed in the same change, or before it, still applies.
-        ([build_observation(0, 100, free=True), build_observation(50, 51, notice=0)], 51, 74),
-        (
-            [
-                build_observation(0, 100, free=True),
-                build_observation(10, 100, notice=0),
-                build_observation(50, 51, notice=0),
-            ],
-            51,
-            74,
-        ),
+        ([FREE, observe(50, 51, notice=0)], 51, 74),
+        ([FREE, observe(10, 100, notice=0), observe(50, 51, notice=0)], 51, 74),
         # Before the first submission everything may be changed freely.
-        (
-            [
-                build_observation(0, 100, free=True),
-                build_observation(1, 10, notice=0, free=True),
-                build_observation(2, 3, notice=0),
-            ],
-            3,
-            3,
-        ),
+        ([FREE, observe(1, 10, notice=0, free=True), observe(2, 3, notice=0)], 3, 3),
         # A contest with submissions before its first observed deadline waits for the notice.
-        ([build_observation(50, 51)], 51, 74),
-        ([build_observation(50, 90)], 90, 90),
+        ([observe(50, 51)], 51, 74),
+        ([observe(50, 90)], 90, 90),
         # Moving the deadline back and forth does not bring the reveal forward.
-        (
-            [
-                build_observation(0, 100, free=True),
-                build_observation(50, 51),
-                build_observation(60, 99),
-                build_observation(61, 62),
-            ],
-            62,
-            85,
-        ),
+        ([FREE, observe(50, 51), observe(60, 99), observe(61, 62)], 62, 85),
     ],
 )
 def test_reveal_times_of_worked_examples(history: list[ObservedDeadline], end: float, reveal: float) -> None:
@@ -539,5 +504,5 @@ def test_reveal_times_of_worked_examples(history: list[ObservedDeadline], end: f
 
 def test_reveal_time_is_computed_in_linear_time() -> None:
     """Linear time: an organizer who moves the deadline every second does not slow the clock down."""
-    history = [build_observation(number / 3600, 1000 + number % 2) for number in range(20_000)]
+    history = [observe(number / 3600, 1000 + number % 2) for number in range(20_000)]
     assert compute_reveal_time(moment_at(1000), history) == moment_at(1001)

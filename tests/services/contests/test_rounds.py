@@ -13,6 +13,7 @@ from app.services.contests.contest import Contest as StoredContest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.submissions import attempts, quota
 from tests.support.contest import Contest, load_round_id
+from tests.support.database_rows import execute
 
 
 def add_round(contest: Contest) -> tuple[UUID, UUID]:
@@ -92,6 +93,5 @@ def test_finals_are_counted_within_their_round(client: TestClient) -> None:
     assert mark_final(contest, first).status_code == 200
     assert mark_final(contest, second).json()["code"] == "too_many_finals"
     _, other_id = add_round(contest)
-    with transaction() as session:
-        session.execute(update(Submission).where(Submission.id == UUID(first)).values(round_id=other_id))
+    execute(update(Submission).where(Submission.id == UUID(first)).values(round_id=other_id))
     assert mark_final(contest, second).status_code == 200

@@ -20,6 +20,7 @@ from app.db.transaction import transaction
 from app.services.jobs import fairness, health, leases, queue, requeue
 from app.services.submissions import submissions
 from tests.support import queued_work
+from tests.support.database_rows import execute, load_all
 from tests.support.queue import empty_queue
 from tests.support.queued_work import QueueContest, QueuedEvaluation, create_contests
 from workers import clock
@@ -47,9 +48,8 @@ def claim_all_evaluations() -> list[UUID]:
 
 
 def list_party_ids(identifiers: Sequence[UUID]) -> list[UUID]:
-    with transaction() as session:
-        rows = session.scalars(select(Evaluation).where(Evaluation.id.in_(identifiers)))
-        party = {row.id: row.party_id for row in rows}
+    rows = load_all(select(Evaluation).where(Evaluation.id.in_(identifiers)))
+    party = {row.id: row.party_id for row in rows}
     return [party[identifier] for identifier in identifiers]
 
 
@@ -203,8 +203,7 @@ def test_evaluation_without_attempts_left_fails_and_the_next_is_claimed(settings
     exhausted_id, next_id = queued_work.insert_evaluations(
         [QueuedEvaluation(contest, team, queued_at) for queued_at, team in enumerate(contest.team_ids)]
     )
-    with transaction() as session:
-        session.execute(update(Evaluation).where(Evaluation.id == exhausted_id).values(attempt=3))
+    execute(update(Evaluation).where(Evaluation.id == exhausted_id).values(attempt=3))
     assert claim_evaluation() == next_id
     with transaction() as session:
         assert session.get_one(Evaluation, exhausted_id).state == State.ERROR
@@ -331,11 +330,10 @@ def test_concurrent_workers_claim_one_report_per_competition(settings: Settings)
             for identifier in pool.map(lambda _: claim_after_barrier(), range(8))
             if identifier is not None
         ]
-    with transaction() as session:
-        running = select(ThresholdReport).where(ThresholdReport.state == State.SCORING)
-        assert Counter(row.round_id for row in session.scalars(running)) == {
-            contest.round_id: 1 for contest in all_contests
-        }
+    running = select(ThresholdReport).where(ThresholdReport.state == State.SCORING)
+    assert Counter(row.round_id for row in load_all(running)) == {
+        contest.round_id: 1 for contest in all_contests
+    }
     assert len(report_ids) == 3
 
 
@@ -344,8 +342,7 @@ def insert_evaluations_without_messages(contest: QueueContest, count: int) -> No
     queued_work.insert_evaluations(
         [QueuedEvaluation(contest, contest.team_ids[0], queued_at) for queued_at in range(-100, count - 100)]
     )
-    with transaction() as session:
-        session.execute(update(Evaluation).values(created_at=text("now() - interval '1 hour'")))
+    execute(update(Evaluation).values(created_at=text("now() - interval '1 hour'")))
     empty_queue()
 
 
@@ -371,8 +368,7 @@ def test_sweep_sends_a_limited_number_of_messages(settings: Settings) -> None:
 def test_sweep_does_not_requeue_reports_that_must_wait(settings: Settings) -> None:
     (contest,) = create_contests(1, team_count=0)
     queued_work.insert_reports([(contest, queued_at) for queued_at in range(5)])
-    with transaction() as session:
-        session.execute(update(ThresholdReport).values(created_at=text("now() - interval '1 hour'")))
+    execute(update(ThresholdReport).values(created_at=text("now() - interval '1 hour'")))
     running_report = claim_report()
     clock.sweep()
     assert queue.count_messages() == 0

@@ -26,6 +26,7 @@ from app.services.notifications import deliveries, mail
 from tests.support.accounts import list_audit_entries
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import Contest
+from tests.support.database_rows import execute, load_all, load_one
 from tests.support.mail_server import PUBLIC_URL, SENDER, MailServer, read_mail, run_mail_server
 from tests.support.page_requests import SAME_ORIGIN, extract_text, get_page, post_form
 from tests.support.webhook_receiver import make_certificate
@@ -35,6 +36,12 @@ pytestmark = pytest.mark.full
 
 ADDRESS = "Red.Person@example.org"
 NEW_PASSWORD = "battery staple"
+BAD_ADDRESSES = (
+    *("x", "x@", "@example.org", "a@b@example.org", "a b@example.org", "a@example.org,b@example.org"),
+    *("a@example.org\nBcc: b@example.org", "a@example.org\r\nRCPT TO:<b@example.org>", "a@例.jp"),
+    *("A <a@example.org>", "a..b@example.org", "あ@example.org", "a\x00@example.org"),
+    "a" * 250 + "@example.org",
+)
 
 
 @pytest.fixture(scope="module")
@@ -95,17 +102,13 @@ def set_password(arena: Arena, code: str) -> Response:
 
 def make_due() -> None:
     """Let leases and pauses of all deliveries be over."""
-    with transaction() as session:
-        session.execute(
-            update(Delivery).values(next_attempt_at=func.clock_timestamp() - timedelta(seconds=1))
-        )
+    execute(update(Delivery).values(next_attempt_at=func.clock_timestamp() - timedelta(seconds=1)))
 
 
 def list_deliveries() -> list[tuple[str, int, bool]]:
     """Return event, attempts and whether it has ended of each delivery."""
-    with transaction() as session:
-        rows = session.scalars(select(Delivery).order_by(Delivery.created_at))
-        return [(row.event, row.attempt, row.finished_at is not None) for row in rows]
+    rows = load_all(select(Delivery).order_by(Delivery.created_at))
+    return [(row.event, row.attempt, row.finished_at is not None) for row in rows]
 
 
 def list_waiting() -> list[tuple[str, int]]:
@@ -113,8 +116,7 @@ def list_waiting() -> list[tuple[str, int]]:
 
 
 def find_address() -> EmailAddress:
-    with transaction() as session:
-        return session.scalars(select(EmailAddress)).one()
+    return load_one(select(EmailAddress))
 
 
 def test_without_settings_nothing_mentions_mail(client: TestClient) -> None:
@@ -158,8 +160,7 @@ def test_a_wrong_or_expired_code_confirms_nothing(contest: Contest, server: Mail
     deliver.send_due_mail()
     wrong = confirm(contest.arena, "x" * 32)
     assert (wrong.status_code, "unknown, used or expired" in wrong.text) == (422, True)
-    with transaction() as session:
-        session.execute(update(EmailAddress).values(created_at=func.clock_timestamp() - timedelta(hours=25)))
+    execute(update(EmailAddress).values(created_at=func.clock_timestamp() - timedelta(hours=25)))
     assert confirm(contest.arena, find_code(server.take_text())).status_code == 422
     with transaction() as session:
         mail.remove_unconfirmed(session)
@@ -183,37 +184,19 @@ def test_codes_are_stored_as_digests(contest: Contest, server: MailServer) -> No
     request_link(contest.arena)
     deliver.send_due_mail()
     code = find_code(server.take_text())
-    with transaction() as session:
-        link = session.scalars(select(PasswordLink)).one()
-        columns = {column.name: getattr(link, column.name) for column in PasswordLink.__table__.columns}
+    link = load_one(select(PasswordLink))
+    columns = {column.name: getattr(link, column.name) for column in PasswordLink.__table__.columns}
     assert link.digest == tokens.hash_token(code)
     assert code not in repr(columns)
     assert timedelta(minutes=59) < link.expires_at - link.created_at <= timedelta(hours=1)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "x",
-        "x@",
-        "@example.org",
-        "a@b@example.org",
-        "a b@example.org",
-        "a@example.org\nBcc: b@example.org",
-        "a@example.org\r\nRCPT TO:<b@example.org>",
-        "a@example.org,b@example.org",
-        "A <a@example.org>",
-        "a..b@example.org",
-        "あ@example.org",
-        "a@例.jp",
-        "a\x00@example.org",
-        "a" * 250 + "@example.org",
-    ],
-)
-def test_what_is_no_address_is_refused(contest: Contest, address: str) -> None:
-    response = store_address(contest.arena, address=address)
-    assert response.status_code == 422
-    assert "no e-mail address such as" in response.text
+def test_what_is_no_address_is_refused(contest: Contest) -> None:
+    for number, address in enumerate(BAD_ADDRESSES):
+        team = f"team {number // throttle.MAIL_LIMIT.amount}"
+        response = store_address(contest.arena, team, address)
+        assert response.status_code == 422, address
+        assert "no e-mail address such as" in response.text
     assert list_deliveries() == []
 
 
@@ -221,8 +204,7 @@ def test_texts_of_people_cannot_add_headers_or_commands(server: MailServer, clie
     """A title may have a line separator, and a line of one dot ends a message in SMTP."""
     contest = Contest.create(client)
     add_address(contest.arena, server)
-    with transaction() as session:
-        session.execute(update(User).values(name="x\r\nBcc: y@example.org"))
+    execute(update(User).values(name="x\r\nBcc: y@example.org"))
     file = contest.arena.get(f"{contest.path}/competition.toml").text
     changed = file.replace('"Small cup"', '"Cup\\u2028Bcc: y@example.org"')
     assert contest.arena.call("PUT", f"{contest.path}/competition.toml", content=changed).status_code == 200
@@ -242,8 +224,7 @@ def test_an_address_of_two_lines_is_never_sent_to(contest: Contest, server: Mail
     """It cannot be stored. Even then, it would end no header."""
     add_address(contest.arena, server)
     announce(contest)
-    with transaction() as session:
-        session.execute(update(EmailAddress).values(address="a@example.org\nBcc: b@example.org"))
+    execute(update(EmailAddress).values(address="a@example.org\nBcc: b@example.org"))
     with capture_logs() as logs:
         assert deliver.send_due_mail() == 1
     assert [entry["event"] for entry in logs] == ["mail_not_written"]
@@ -361,8 +342,7 @@ def test_teams_that_are_disqualified_and_paused_phases_get_no_reminder(
     clock.sweep()
     assert deliver.send_due_mail() == 0
     contest.post_as_organizer(f"{contest.path}/phases/anonymization/resume")
-    with transaction() as session:
-        session.execute(update(Delivery).values(finished_at=func.clock_timestamp()))
+    execute(update(Delivery).values(finished_at=func.clock_timestamp()))
     body = {"reason": "test"}
     disqualified = contest.arena.post(f"{contest.path}/teams/{team_id}/disqualify", json=body)
     assert disqualified.status_code < 300, disqualified.text
@@ -387,8 +367,7 @@ def test_a_forgotten_password_is_replaced_by_mail(contest: Contest, server: Mail
     assert set_password(contest.arena, find_code(text)).status_code == 422
     body = {"name": name, "password": NEW_PASSWORD}
     assert contest.arena.client.post(f"{API}/tokens", json=body).status_code == 201
-    with transaction() as session:
-        assert session.scalars(select(UserIdentity)).all() == []
+    assert load_all(select(UserIdentity)) == []
     assert find_address().address == ADDRESS
 
 
@@ -422,8 +401,7 @@ def test_a_link_by_an_organizer_removes_the_address(contest: Contest, server: Ma
     name = contest.arena.get("/me", team="red").json()["name"]
     code = contest.arena.post("/users/password-links", json={"name": name}).json()["code"]
     assert set_password(contest.arena, code).status_code == 303
-    with transaction() as session:
-        assert session.scalars(select(EmailAddress)).all() == []
+    assert load_all(select(EmailAddress)) == []
 
 
 def test_storing_an_address_needs_the_password(contest: Contest) -> None:

@@ -41,6 +41,7 @@ from app.services.organizing.rehearsal_moves import GuessMove, Move
 from app.storage import get_store
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import Contest, run_clock
+from tests.support.database_rows import execute, load_all, load_one
 from tests.support.rehearsal import RehearsedContest
 from tests.support.service_processes import find_free_port
 from tests.support.two_rounds import build_round, create_two_rounds
@@ -64,16 +65,12 @@ def rehearsal(client: TestClient) -> RehearsedContest:
 
 
 def load_sealed_tokens() -> list[bytes]:
-    with transaction() as session:
-        return [
-            tokens for tokens in session.scalars(select(Competition.rehearsal_tokens)) if tokens is not None
-        ]
+    return [tokens for tokens in load_all(select(Competition.rehearsal_tokens)) if tokens is not None]
 
 
 def list_rows(model: Any, slug: str) -> list[Any]:
-    with transaction() as session:
-        query = select(model).join(Round, Round.id == model.round_id).join(Round.competition)
-        return list(session.scalars(query.where(Competition.slug == slug)))
+    query = select(model).join(Round, Round.id == model.round_id).join(Round.competition)
+    return load_all(query.where(Competition.slug == slug))
 
 
 def test_rehearsal_runs_until_the_reveal(client: TestClient) -> None:
@@ -107,9 +104,7 @@ def test_rehearsal_runs_until_the_reveal(client: TestClient) -> None:
     assert len({item.team_id for item in submissions if item.received_at in first_times}) == 10
 
 
-def test_each_team_guesses_on_other_teams_targets_once(
-    rehearsal: RehearsedContest,
-) -> None:
+def test_each_team_guesses_on_other_teams_targets_once(rehearsal: RehearsedContest) -> None:
     rehearsal.run_first_phase()
     rehearsal.run_second_phase()
     submission_of_target = {row.id: row.submission_id for row in list_rows(Target, rehearsal.slug)}
@@ -129,23 +124,12 @@ def test_moves_are_spread_over_their_phase(rehearsal: RehearsedContest) -> None:
     assert (len(rehearsal.list_moves("anonymization")), rehearsal.list_moves("reidentification")) == (20, [])
 
 
-def extend_phase(rehearsal: RehearsedContest, phase: str, end: datetime) -> None:
-    path = f"/competitions/{rehearsal.slug}/phases/{phase}/extend"
-    response = rehearsal.arena.client.post(
-        f"/api/v1{path}",
-        headers={
-            "Authorization": f"Bearer {rehearsal.arena.organizer_token}",
-            "X-Confirm-Password": "correct%20horse",
-        },
-        json={"end": end.isoformat(), "move_following": True},
-    )
-    assert response.status_code == 200, response.text
-
-
 def test_shortening_a_phase_brings_moves_forward(rehearsal: RehearsedContest) -> None:
     rehearsal.advance_time(3)
     assert len(load_due_moves(rehearsal)) == 5
-    extend_phase(rehearsal, "anonymization", datetime.now(UTC) + timedelta(minutes=3))
+    path = f"/competitions/{rehearsal.slug}/phases/anonymization/extend"
+    body = {"end": (datetime.now(UTC) + timedelta(minutes=3)).isoformat(), "move_following": True}
+    assert rehearsal.arena.post(path, json=body).status_code == 200
     assert len(load_due_moves(rehearsal)) == 17
 
 
@@ -221,8 +205,7 @@ def test_two_workers_make_a_move_once(rehearsal: RehearsedContest) -> None:
     # If the first worker has lost its lock, the second sends the same upload.
     assert [rehearse.make_first_move(round_, moves, tokens) for _ in range(2)] == [True, True]
     assert (len(list_rows(Submission, rehearsal.slug)), rehearsal.list_questions()) == (1, [])
-    with transaction() as session:
-        assert len(session.scalars(select(Attempt)).all()) == 1
+    assert len(load_all(select(Attempt))) == 1
 
 
 def refuse_to_read(*_: Any) -> bytes:
@@ -254,11 +237,8 @@ def test_rehearsal_whose_tokens_cannot_be_used_does_not_stop_other_work(
     client: TestClient, rehearsal: RehearsedContest
 ) -> None:
     competition = rehearsal.load_competition()
-    with transaction() as session:
-        sealed = sealing.seal_file(get_settings().sealing_key_file, bound_to=competition.id, content=b"{}")
-        session.execute(
-            update(Competition).where(Competition.id == competition.id).values(rehearsal_tokens=sealed)
-        )
+    sealed = sealing.seal_file(get_settings().sealing_key_file, bound_to=competition.id, content=b"{}")
+    execute(update(Competition).where(Competition.id == competition.id).values(rehearsal_tokens=sealed))
     assert not rehearse.make_next_move()
     other_rehearsal = RehearsedContest.begin(Contest.create(client, slug="other").arena)
     advise.advise()
@@ -310,13 +290,13 @@ def test_answer_that_does_not_concern_the_move_is_no_failure(
     assert rehearsal.count_sent() == 1
 
 
+def disqualify_teams(rehearsal: RehearsedContest) -> None:
+    is_sample = Team.competition_id == rehearsal.load_competition().id
+    execute(update(Team).where(is_sample).values(disqualified_at=func.clock_timestamp()))
+
+
 def test_refused_move_is_reported_once_with_its_reason(rehearsal: RehearsedContest) -> None:
-    with transaction() as session:
-        session.execute(
-            update(Team)
-            .where(Team.competition_id == rehearsal.load_competition().id)
-            .values(disqualified_at=func.clock_timestamp())
-        )
+    disqualify_teams(rehearsal)
     rehearsal.play_moves()
     advise.advise()
     (failure,) = rehearsal.get_progress()["failed"]
@@ -386,12 +366,7 @@ def test_questions_of_a_team_are_read_once_for_all_its_moves(
     rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rehearsal.advance_time(16)
-    with transaction() as session:
-        session.execute(
-            update(Team)
-            .where(Team.competition_id == rehearsal.load_competition().id)
-            .values(disqualified_at=func.clock_timestamp())
-        )
+    disqualify_teams(rehearsal)
     rehearsal.play_moves()
     assert len(rehearsal.list_questions()) == 20
     read_questions, slugs = Client.list_clarifications, list[str]()
@@ -425,8 +400,7 @@ def test_team_with_too_many_questions_gives_up(rehearsal: RehearsedContest) -> N
 def test_members_of_sample_teams_have_sealed_tokens_and_no_password(rehearsal: RehearsedContest) -> None:
     competition = rehearsal.load_competition()
     (sealed,) = load_sealed_tokens()
-    with transaction() as session:
-        members = session.scalars(select(User).join(Member, Member.user_id == User.id)).all()
+    members = load_all(select(User).join(Member, Member.user_id == User.id))
     assert b"anoncup_" not in sealed
     tokens = json.loads(
         sealing.open_file(get_settings().opening_keys_dir, bound_to=competition.id, content=sealed)
@@ -446,17 +420,11 @@ def test_only_one_of_several_concurrent_rehearsals_begins(arena: Arena) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(begin_rehearsal, range(4))) == [201, 409, 409, 409]
-    with transaction() as session:
-        assert session.scalars(select(func.count()).where(Competition.rehearsal_of.is_not(None))).one() == 1
+    assert load_one(select(func.count()).where(Competition.rehearsal_of.is_not(None))) == 1
 
 
 def end_rehearsal(rehearsal: RehearsedContest) -> int:
-    headers = {
-        "Authorization": f"Bearer {rehearsal.arena.organizer_token}",
-        "X-Confirm-Password": "correct%20horse",
-    }
-    path = f"/api/v1/competitions/{rehearsal.arena.slug}/rehearsal"
-    return int(rehearsal.arena.client.delete(path, headers=headers).status_code)
+    return rehearsal.arena.call("DELETE", f"/competitions/{rehearsal.arena.slug}/rehearsal").status_code
 
 
 def test_rehearsal_can_be_ended_and_begun_again(rehearsal: RehearsedContest) -> None:
@@ -485,17 +453,11 @@ def test_rehearsal_can_be_ended_and_begun_again(rehearsal: RehearsedContest) -> 
         ]
 
 
-def test_rehearsal_refuses_members_reports_and_rehearsals(
-    rehearsal: RehearsedContest,
-) -> None:
+def test_rehearsal_refuses_members_reports_and_rehearsals(rehearsal: RehearsedContest) -> None:
     path = f"/competitions/{rehearsal.slug}"
-    requests: dict[str, dict[str, object]] = {
-        "invites": {},
-        "rehearsal": {},
-        "threshold-reports": {"draws": 0},
-    }
-    for action, body in (requests | {"organizers": {"name": "somebody"}}).items():
-        response = rehearsal.arena.post(f"{path}/{action}", json=body)
+    bodies = {"organizers": {"name": "somebody"}, "threshold-reports": {"draws": 0}}
+    for action in ("invites", "rehearsal", *bodies):
+        response = rehearsal.arena.post(f"{path}/{action}", json=bodies.get(action, {}))
         assert (response.status_code, response.json()["code"]) == (409, "is_rehearsal"), action
 
 
@@ -505,17 +467,14 @@ def test_competition_without_original_cannot_be_rehearsed(arena: Arena) -> None:
     assert (response.status_code, response.json()["code"]) == (409, "no_original")
 
 
-def test_rehearsal_copies_rules_and_data_except_long_periods(
-    client: TestClient,
-) -> None:
+def test_rehearsal_copies_rules_and_data_except_long_periods(client: TestClient) -> None:
     extra_toml = "[publication]\ndigits = 3\nfrozen_from = 2020-01-01T00:00:00Z\n"
     rehearsal = RehearsedContest.begin(Contest.create(client, extra_toml=extra_toml, notice_hours=48).arena)
-    with transaction() as session:
-        original = session.scalars(select(Round).join(Competition).where(Competition.slug == "small")).one()
-        row = rehearsal.load_round()
-        rules, rehearsal_rules = parse_competition(original.file), parse_competition(row.file)
-        assert row.original == original.original
-        assert row.original_rows == original.original_rows
+    original = load_one(select(Round).join(Competition).where(Competition.slug == "small"))
+    row = rehearsal.load_round()
+    rules, rehearsal_rules = parse_competition(original.file), parse_competition(row.file)
+    assert row.original == original.original
+    assert row.original_rows == original.original_rows
     assert rehearsal_rules.title == {"en": "Rehearsal: Small cup", "ja": "リハーサル：小さな杯"}
     publication = rehearsal_rules.publication
     assert (publication.frozen_from, publication.reveal_notice_hours) == (None, 0)
@@ -531,13 +490,8 @@ def test_rehearsal_copies_rules_and_data_except_long_periods(
 
 HYPHENATED_SLUG = "cup-2015" + 40 * "-" + "x"
 LONG_SLUGS = (
-    "a" * 49,
-    "a" * 50,
-    "a" * 48 + "-b",
-    "a" * 63,
-    "a" * 32 + "-" + 16 * "0",
-    HYPHENATED_SLUG,
-    HYPHENATED_SLUG + "y",
+    *("a" * 49, "a" * 50, "a" * 48 + "-b", "a" * 63, "a" * 32 + "-" + 16 * "0"),
+    *(HYPHENATED_SLUG, HYPHENATED_SLUG + "y"),
 )
 
 
@@ -584,9 +538,7 @@ def test_rehearsals_do_not_affect_the_shown_queue_position(client: TestClient) -
     assert len(full_order) == len(public_order) == 22
     assert [public_order[evaluation_ids[item]] for item in (first_id, second_id)] == [0, 1]
     assert full_order[evaluation_ids[second_id]] > 1
-    submission = contest.arena.get(
-        f"/submissions/{second_id}", token=contest.arena.get_team_token("red")
-    ).json()
+    submission = contest.arena.get(f"/submissions/{second_id}", team="red").json()
     assert submission["queue_position"] == 1
 
 

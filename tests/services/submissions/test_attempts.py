@@ -9,9 +9,9 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
 from app.db.models import Attempt, Guess
-from app.db.transaction import transaction
 from app.services.submissions import attempts
 from tests.support.contest import Contest, judge_everything, load_round, run_clock
+from tests.support.database_rows import execute, load_all, load_one
 from tests.support.phase_changes import (
     accept_upload,
     begin_upload,
@@ -117,8 +117,7 @@ def test_guess_started_in_time_is_judged_before_the_contest_closes(contest: Cont
     assert load_round().closed_at is None
     judge_everything()
     run_clock()
-    with transaction() as session:
-        assert session.scalars(select(Guess)).one().correct == 3
+    assert load_one(select(Guess)).correct == 3
     assert contest.get_state() == "closed"
 
 
@@ -141,10 +140,7 @@ def test_closing_does_not_wait_for_a_guess_beyond_the_grace_period(
 def test_upload_of_the_first_phase_does_not_delay_the_second(contest: Contest) -> None:
     """The upload exceeds its grace period and is still being sent when the second phase opens and closes."""
     with start_upload(contest, "red") as upload:
-        with transaction() as session:
-            session.execute(
-                update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period())
-            )
+        execute(update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period()))
         contest.open_attacks()
         assert contest.get_state() == "reidentification"
         contest.close_attacks()
@@ -157,8 +153,7 @@ def test_killed_web_process_delays_the_freeze_for_the_grace_period_only(contest:
     end_first_phase(contest)
     run_clock()
     assert load_round().frozen_at is None
-    with transaction() as session:
-        session.execute(update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period()))
+    execute(update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period()))
     run_clock()
     assert load_round().frozen_at is not None
 
@@ -178,9 +173,8 @@ def test_freeze_does_not_wait_for_a_failed_upload(client: TestClient, ending: st
         assert list_open_attempts() == []
         run_clock()
         assert load_round().frozen_at is not None
-    with transaction() as session:
-        (attempt,) = session.scalars(select(Attempt))
-        assert attempt.ended_at is not None
+    (attempt,) = load_all(select(Attempt))
+    assert attempt.ended_at is not None
 
 
 def test_nothing_is_accepted_after_a_freeze_under_a_shorter_grace_period(
@@ -204,14 +198,11 @@ def test_upload_counts_for_the_day_it_started(contest: Contest) -> None:
     assert attempt is not None
     started_at = attempt.started_at - timedelta(days=1)
     attempt.started_at = yesterdays_upload.started_at = started_at
-    with transaction() as session:
-        session.execute(update(Attempt).where(Attempt.id == attempt.id).values(started_at=started_at))
+    execute(update(Attempt).where(Attempt.id == attempt.id).values(started_at=started_at))
     for upload in (todays_upload, yesterdays_upload):
         accept_upload(principal, upload)
     assert list_received_submissions()[0][0] == started_at
-    caps = contest.arena.get(f"{contest.path}/quota", token=contest.arena.get_team_token("red")).json()[
-        "caps"
-    ]
+    caps = contest.arena.get(f"{contest.path}/quota", team="red").json()["caps"]
     used_counts = {cap["name"]: cap["used"] for cap in caps}
     assert (used_counts["valid_per_day"], used_counts["valid_total"]) == (1, 2)
     assert (used_counts["attempts_per_day"], used_counts["attempts_total"]) == (1, 2)

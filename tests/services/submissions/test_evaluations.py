@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from anoncup.errors import Unavailable
 from anoncup.messages import CodedMessage, Message
 from app.config import Settings
 from app.db.models import Evaluation, State
@@ -154,15 +153,6 @@ def test_sweep_requeues_evaluations_after_the_queue_was_emptied(arena: Arena) ->
 
 
 @pytest.mark.full
-def test_sweep_adds_no_second_message(arena: Arena) -> None:
-    identifier = submit_evaluation(arena)
-    backdate(identifier)
-    assert count_waiting_messages() == 1
-    clock.sweep()
-    assert count_waiting_messages() == 1
-
-
-@pytest.mark.full
 def test_sweep_requeues_evaluations_with_expired_leases(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     require_claim(identifier, lease=timedelta(0))
@@ -274,19 +264,6 @@ def test_scoring_beyond_the_memory_limit_fails(
     failure = load_evaluation(identifier).failure
     assert failure
     assert "memory" in str(failure.message)
-
-
-@pytest.mark.full
-def test_unreachable_database_raises_unavailable(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlalchemy import create_engine
-    from sqlalchemy.orm import sessionmaker
-
-    from app.db import engine
-
-    unreachable = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
-    monkeypatch.setattr(engine, "get_session_factory", lambda: sessionmaker(unreachable))
-    with pytest.raises(Unavailable), transaction() as session:
-        session.execute(text("SELECT 1"))
 
 
 @pytest.mark.full

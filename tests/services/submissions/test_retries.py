@@ -20,6 +20,7 @@ from app.services.attacks.guesses import GuessUpload
 from app.services.submissions import attempts
 from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest, judge_everything, load_round, run_clock
+from tests.support.database_rows import execute, load_all
 from tests.support.phase_changes import begin_upload, get_principal, score_submission
 from tests.support.uploads_in_flight import (
     end_first_phase,
@@ -60,13 +61,11 @@ def post(contest: Contest, path: str, token: str, files: dict[str, bytes]) -> Re
 
 
 def list_attempts() -> list[Attempt]:
-    with transaction() as session:
-        return list(session.scalars(select(Attempt).order_by(Attempt.started_at)))
+    return load_all(select(Attempt).order_by(Attempt.started_at))
 
 
 def backdate_attempts(age: timedelta) -> None:
-    with transaction() as session:
-        session.execute(update(Attempt).values(started_at=Attempt.started_at - age))
+    execute(update(Attempt).values(started_at=Attempt.started_at - age))
 
 
 def test_retry_continues_the_attempt_of_a_killed_process(contest: Contest) -> None:
@@ -193,9 +192,7 @@ def get_admission(contest: Contest) -> Admission:
 
 
 def count_spent_attempts(contest: Contest) -> int:
-    caps = contest.arena.get(f"{contest.path}/quota", token=contest.arena.get_team_token("red")).json()[
-        "caps"
-    ]
+    caps = contest.arena.get(f"{contest.path}/quota", team="red").json()["caps"]
     return int(next(cap["used"] for cap in caps if cap["name"] == "attempts_total"))
 
 

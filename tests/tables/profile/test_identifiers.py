@@ -1,6 +1,14 @@
-"""Suggested column roles against a person's choice, on tables shaped like public data sets."""
+"""Suggested column roles against a person's choice, on tables shaped like public data sets.
 
-from dataclasses import replace
+Only rows of the same shape are generated; the tables themselves are not included. A role is "quasi",
+"sensitive" or "out", or "quasi/sensitive" if a person could choose either.
+"""
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
 
 import pytest
 
@@ -8,16 +16,359 @@ from anoncup.rules.settings import Columns
 from anoncup.tables.profile.header_guess import drop_columns, fill_zeros
 from anoncup.tables.profile.identifiers import find_identifiers, find_missing_amounts
 from anoncup.tracks.microdata.column_roles import suggest_roles
-from tests.support.public_table_shapes import (
-    EU_SILC,
-    PUBLIC_TABLES,
-    ColumnShape,
-    TableShape,
-    amount,
-    generate_csv,
-    group_number,
-    row_number,
+
+CellGenerator = Callable[[int, Random], str]
+
+
+@dataclass(frozen=True)
+class ColumnShape:
+    name: str
+    cell: CellGenerator
+    role: str
+    missing: float = 0.0
+    """Share of missing cells, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class TableShape:
+    name: str
+    rows: int
+    columns: tuple[ColumnShape, ...]
+    missing: str = ""
+    """Text of a missing cell."""
+
+    @property
+    def roles(self) -> dict[str, str]:
+        return {column.name: column.role for column in self.columns}
+
+
+def generate_csv(table: TableShape, seed: int = 1) -> bytes:
+    random, buffer = Random(seed), io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([column.name for column in table.columns])
+    for row in range(table.rows):
+        writer.writerow(
+            [
+                table.missing if random.random() < column.missing else column.cell(row, random)
+                for column in table.columns
+            ]
+        )
+    return buffer.getvalue().encode()
+
+
+def category(count: int, *, prefix: str = "") -> CellGenerator:
+    """Draw one of ``count`` values, lower ones more often: numbers from 0, with an optional prefix."""
+    return lambda _, random: f"{prefix}{min(int(random.expovariate(4 / count)), count - 1)}"
+
+
+def integer(low: int, high: int) -> CellGenerator:
+    return lambda _, random: str(random.randint(low, high))
+
+
+def amount(median: float, *, spread: float = 0.8, digits: int = 2, zeros: float = 0.0) -> CellGenerator:
+    """Draw log-normal amounts, a share ``zeros`` of them 0; with 0 digits they are integers."""
+
+    def cell(_: int, random: Random) -> str:
+        value = 0.0 if random.random() < zeros else median * random.lognormvariate(0, spread)
+        return f"{value:.{digits}f}"
+
+    return cell
+
+
+def row_number(first: int = 1) -> CellGenerator:
+    return lambda row, _: str(row + first)
+
+
+def group_number(size: int, *, step: int = 1, first: int = 1) -> CellGenerator:
+    """Number consecutive groups of ``size`` rows."""
+    return lambda row, _: str(first + row // size * step)
+
+
+def person_number(row: int, _: Random) -> str:
+    """Return a person number as in EU-SILC: the household's number, then the position in it."""
+    return f"{row // 3 + 1}{row % 3 + 1:02}"
+
+
+def fixed_width_code(width: int) -> CellGenerator:
+    return lambda _, random: f"{random.randrange(10**width):0{width}}"
+
+
+def unique_text(prefix: str) -> CellGenerator:
+    return lambda row, random: f"{prefix} {row} {random.randrange(10**6)}"
+
+
+def shared_text(prefix: str, share: float) -> CellGenerator:
+    """Draw texts of which about this share are distinct."""
+    return lambda row, random: f"{prefix}{random.randrange(max(1, int(share * 1200)))}x{row % 2}"
+
+
+def quasi(name: str, cell: CellGenerator, missing: float = 0.0) -> ColumnShape:
+    return ColumnShape(name, cell, "quasi", missing)
+
+
+def sensitive(name: str, cell: CellGenerator, missing: float = 0.0) -> ColumnShape:
+    return ColumnShape(name, cell, "sensitive", missing)
+
+
+def leave_out(name: str, cell: CellGenerator, missing: float = 0.0) -> ColumnShape:
+    return ColumnShape(name, cell, "out", missing)
+
+
+def either_role(name: str, cell: CellGenerator, missing: float = 0.0) -> ColumnShape:
+    return ColumnShape(name, cell, "quasi/sensitive", missing)
+
+
+ADULT = TableShape(
+    "adult (UCI)",
+    1000,
+    (
+        quasi("age", integer(17, 90)),
+        quasi("workclass", category(9, prefix="w")),
+        sensitive("fnlwgt", amount(180_000, spread=0.5, digits=0)),
+        quasi("education", category(16, prefix="e")),
+        quasi("education-num", integer(1, 16)),
+        quasi("marital-status", category(7, prefix="m")),
+        quasi("occupation", category(15, prefix="o")),
+        quasi("relationship", category(6, prefix="r")),
+        quasi("race", category(5, prefix="r")),
+        quasi("sex", category(2, prefix="s")),
+        sensitive("capital-gain", amount(7000, digits=0, zeros=0.9)),
+        sensitive("capital-loss", amount(1900, spread=0.2, digits=0, zeros=0.9)),
+        either_role("hours-per-week", integer(1, 99)),
+        quasi("native-country", category(42, prefix="c")),
+        quasi("income", lambda _, random: random.choice(["<=50K", ">50K"])),
+    ),
 )
+EU_SILC = TableShape(
+    "EU-SILC (laeken: eusilc)",
+    1500,
+    (
+        leave_out("db030", group_number(3)),
+        quasi("hsize", integer(1, 9)),
+        quasi("db040", category(9, prefix="Region ")),
+        leave_out("rb030", person_number),
+        quasi("age", integer(0, 97)),
+        quasi("rb090", category(2, prefix="s")),
+        quasi("pl030", integer(1, 7), 0.18),
+        quasi("pb220a", category(3, prefix="c"), 0.18),
+        *(
+            sensitive(f"py{item}n", amount(9000, zeros=0.5), 0.18)
+            for item in ("010", "050", "090", "100", "110")
+        ),
+        *(sensitive(f"py{item}n", amount(4000, zeros=0.8), 0.18) for item in ("120", "130", "140")),
+        *(
+            sensitive(f"hy{item}n", amount(3000, zeros=0.7))
+            for item in ("040", "050", "070", "080", "090", "110")
+        ),
+        *(sensitive(f"hy{item}n", amount(800, zeros=0.6)) for item in ("130", "145")),
+        either_role(
+            "eqSS", lambda _, random: f"{1 + random.randint(0, 6) / 2 + random.randint(0, 4) * 0.3:.1f}"
+        ),
+        sensitive("eqIncome", amount(18_000, spread=0.5)),
+        sensitive("db090", amount(500, spread=0.2)),
+        sensitive("rb050", amount(500, spread=0.2)),
+    ),
+)
+EIA = TableShape(
+    "EIA (sdcMicro)",
+    1200,
+    (
+        leave_out("UTILITYID", lambda row, _: str(34 + 57 * (row // 12) % 20_000)),
+        leave_out("UTILNAME", lambda row, _: f"Utility {row // 12}"),
+        quasi("STATE", category(50, prefix="S")),
+        quasi("YEAR", lambda *_: "1996"),
+        quasi("MONTH", lambda row, _: str(row % 12 + 1)),
+        *(
+            sensitive(f"{kind}{quantity}", amount(9000, spread=1.5, digits=0))
+            for kind in ("RES", "COM", "IND", "TOT")
+            for quantity in ("REVENUE", "SALES")
+        ),
+        sensitive("OTHREVENUE", amount(900, spread=1.5, digits=0, zeros=0.3)),
+        sensitive("OTHRSALES", amount(900, spread=1.5, digits=0, zeros=0.3)),
+    ),
+)
+TARRAGONA = TableShape(
+    "Tarragona (sdcMicro)",
+    834,
+    tuple(
+        either_role(name, amount(2_000, digits=0))
+        if name == "NET.PROFIT"
+        else sensitive(name, amount(30_000, digits=0))
+        for name in (
+            *("NET.PROFIT", "FIXED.ASSETS", "CURRENT.ASSETS", "TREASURY", "UNCOMMITTED.FUNDS"),
+            *("PAID.UP.CAPITAL", "SHORT.TERM.DEBT", "SALES", "LABOR.COSTS", "DEPRECIATION"),
+            *("OPERATING.PROFIT", "FINANCIAL.OUTCOME", "GROSS.PROFIT"),
+        )
+    ),
+)
+TITANIC = TableShape(
+    "Titanic",
+    891,
+    (
+        leave_out("PassengerId", row_number()),
+        either_role("Survived", integer(0, 1)),
+        quasi("Pclass", integer(1, 3)),
+        leave_out("Name", unique_text("Mr.")),
+        quasi("Sex", category(2, prefix="s")),
+        quasi("Age", lambda _, random: f"{random.uniform(0.4, 80):.0f}", 0.2),
+        quasi("SibSp", integer(0, 8)),
+        quasi("Parch", integer(0, 6)),
+        leave_out("Ticket", shared_text("PC ", 1.5)),
+        sensitive("Fare", amount(14.5, spread=1.0, digits=4)),
+        leave_out("Cabin", shared_text("C", 0.3), 0.77),
+        quasi("Embarked", category(3, prefix="p"), 0.002),
+    ),
+)
+DIABETES = TableShape(
+    "Pima diabetes",
+    768,
+    (
+        either_role("Pregnancies", integer(0, 17)),
+        sensitive("Glucose", integer(44, 199)),
+        sensitive("BloodPressure", integer(24, 122)),
+        sensitive("SkinThickness", integer(0, 63)),
+        sensitive("Insulin", amount(120, digits=0, zeros=0.4)),
+        sensitive("BMI", amount(32, spread=0.2, digits=1)),
+        sensitive("DiabetesPedigreeFunction", amount(0.4, spread=0.6, digits=3)),
+        quasi("Age", integer(21, 81)),
+        either_role("Outcome", integer(0, 1)),
+    ),
+)
+HOSPITAL_DIABETES = TableShape(
+    "Diabetes 130 US hospitals",
+    1200,
+    (
+        leave_out("encounter_id", lambda row, random: str(12_522 + 2000 * row + random.randrange(2000))),
+        leave_out("patient_nbr", lambda _, random: str(random.randrange(135, 190_000_000))),
+        quasi("race", category(6, prefix="r")),
+        quasi("gender", category(3, prefix="g")),
+        quasi("age", lambda _, random: f"[{10 * random.randrange(10)}-{10 * random.randrange(1, 11)})"),
+        quasi("admission_type_id", integer(1, 8)),
+        either_role("time_in_hospital", integer(1, 14)),
+        quasi("payer_code", category(18, prefix="p")),
+        sensitive("num_lab_procedures", integer(1, 118)),
+        either_role("num_medications", integer(1, 75)),
+        quasi("diag_1", lambda _, random: random.choice(["", "", "V"]) + str(int(random.expovariate(0.03)))),
+        quasi("readmitted", category(3, prefix="<")),
+    ),
+)
+GERMAN_CREDIT = TableShape(
+    "German credit",
+    1000,
+    (
+        quasi("status", category(4, prefix="A")),
+        either_role("duration", integer(4, 72)),
+        quasi("credit_history", category(5, prefix="A")),
+        quasi("purpose", category(10, prefix="A")),
+        sensitive("amount", amount(2300, digits=0)),
+        quasi("savings", category(5, prefix="A")),
+        quasi("installment_rate", integer(1, 4)),
+        quasi("personal_status_sex", category(4, prefix="A")),
+        quasi("age", integer(19, 75)),
+        quasi("foreign_worker", category(2, prefix="A")),
+        either_role("credit_risk", integer(0, 1)),
+    ),
+)
+STUDENTS = TableShape(
+    "Student performance",
+    649,
+    (
+        quasi("school", category(2, prefix="G")),
+        quasi("sex", category(2, prefix="s")),
+        quasi("age", integer(15, 22)),
+        quasi("address", category(2, prefix="U")),
+        quasi("Medu", integer(0, 4)),
+        quasi("Mjob", category(5, prefix="j")),
+        quasi("traveltime", integer(1, 4)),
+        quasi("failures", integer(0, 3)),
+        either_role("absences", integer(0, 32)),
+        *(either_role(name, integer(0, 19)) for name in ("G1", "G2", "G3")),
+    ),
+)
+BANK = TableShape(
+    "Bank marketing",
+    1200,
+    (
+        quasi("age", integer(18, 95)),
+        quasi("job", category(12, prefix="j")),
+        quasi("marital", category(3, prefix="m")),
+        quasi("education", category(4, prefix="e")),
+        quasi("default", category(2, prefix="d")),
+        sensitive("balance", lambda _, random: str(int(random.gauss(1300, 2500)))),
+        quasi("housing", category(2, prefix="h")),
+        quasi("day", integer(1, 31)),
+        quasi("month", category(12, prefix="m")),
+        sensitive("duration", amount(180, digits=0)),
+        either_role("campaign", integer(1, 43)),
+        sensitive("pdays", lambda _, random: "-1" if random.random() < 0.8 else str(random.randint(1, 871))),
+        either_role("previous", category(41)),
+        quasi("y", category(2, prefix="y")),
+    ),
+)
+HOSPITAL = TableShape(
+    "Hospital discharges (SPARCS)",
+    1200,
+    (
+        quasi("Health Service Area", category(8, prefix="A")),
+        quasi("Hospital County", category(57, prefix="C")),
+        leave_out("Operating Certificate Number", lambda _, random: str(101_000 + 7 * random.randrange(180))),
+        leave_out("Permanent Facility Id", lambda _, random: str(1 + 9 * random.randrange(200))),
+        leave_out("Facility Name", category(200, prefix="Hospital ")),
+        quasi("Age Group", lambda _, random: random.choice(["0 to 17", "18 to 29", "30 to 49", "50 to 69"])),
+        quasi("Zip Code - 3 digits", lambda _, random: str(random.randint(100, 149))),
+        quasi("Gender", category(2, prefix="g")),
+        either_role("Length of Stay", integer(1, 60)),
+        quasi("Discharge Year", lambda *_: "2015"),
+        quasi("CCS Diagnosis Code", integer(1, 259)),
+        quasi("CCS Diagnosis Description", category(250, prefix="D")),
+        either_role(
+            "Birth Weight",
+            lambda _, random: "0" if random.random() < 0.9 else str(random.randrange(500, 5000, 100)),
+        ),
+        sensitive("Total Charges", amount(24_000)),
+        sensitive("Total Costs", amount(8500)),
+    ),
+)
+HEART = TableShape(
+    "Heart disease (Cleveland)",
+    303,
+    (
+        quasi("age", integer(29, 77)),
+        quasi("sex", integer(0, 1)),
+        quasi("cp", integer(1, 4)),
+        sensitive("trestbps", integer(94, 180)),
+        sensitive("chol", integer(126, 420)),
+        quasi("fbs", integer(0, 1)),
+        sensitive("thalach", integer(71, 202)),
+        quasi("exang", integer(0, 1)),
+        either_role("oldpeak", amount(0.8, digits=1, zeros=0.3)),
+        quasi("ca", integer(0, 3), 0.013),
+        quasi("thal", lambda _, random: random.choice("367"), 0.006),
+        either_role("num", integer(0, 4)),
+    ),
+    missing="?",
+)
+PUMS = TableShape(
+    "American Community Survey (PUMS)",
+    1200,
+    (
+        leave_out("SERIALNO", lambda row, _: f"2019HU{row // 2 * 13:07}"),
+        quasi("ST", fixed_width_code(2)),
+        quasi("PUMA", fixed_width_code(5)),
+        sensitive("PWGTP", integer(1, 180)),
+        quasi("AGEP", integer(0, 94)),
+        quasi("SEX", integer(1, 2)),
+        sensitive("WAGP", amount(40_000, digits=0, zeros=0.4), 0.19),
+        sensitive("PINCP", amount(30_000, digits=0), 0.17),
+        quasi("SCHL", integer(1, 20), 0.03),
+    ),
+)
+
+PUBLIC_TABLES = (
+    *(ADULT, EU_SILC, EIA, TARRAGONA, TITANIC, DIABETES, HOSPITAL_DIABETES, GERMAN_CREDIT, STUDENTS, BANK),
+    *(HOSPITAL, HEART, PUMS),
+)
+
 
 PLACEHOLDER_COLUMNS = Columns(("x",), ("y",))
 

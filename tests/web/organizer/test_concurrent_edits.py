@@ -4,9 +4,10 @@ import pytest
 
 from app.web.organizer.setup_steps import SAVED_BY_ANOTHER
 from tests.support.arena import Arena
+from tests.support.contest import load_competition
 from tests.support.organizer_pages import extract_hidden_fields
 from tests.support.page_requests import get_page, post_form
-from tests.support.setup_pages import BASIC_FIELDS, ORGANIZE_PATH, PUBLICATION_FIELDS, load_competition
+from tests.support.setup_pages import BASIC_FIELDS, ORGANIZE_PATH, PUBLICATION_FIELDS
 from tests.support.translations import translate_problem as said_of
 
 pytestmark = pytest.mark.full

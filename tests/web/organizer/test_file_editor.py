@@ -6,8 +6,9 @@ from html import unescape
 import pytest
 
 from tests.support.arena import Arena, build_competition_toml
+from tests.support.contest import load_competition
 from tests.support.page_requests import get_page, post_form
-from tests.support.setup_pages import ORGANIZE_PATH, load_competition
+from tests.support.setup_pages import ORGANIZE_PATH
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full

@@ -8,8 +8,9 @@ import pytest
 from anoncup.formulas.syntax import MAX_CHARACTERS
 from app.locale.language import LANGUAGES
 from tests.support.arena import Arena
+from tests.support.contest import load_competition
 from tests.support.page_requests import assert_refused, extract_text, get_page, post_form, send_form
-from tests.support.setup_pages import ORGANIZE_PATH, PUBLICATION_FIELDS, load_competition, load_rules
+from tests.support.setup_pages import ORGANIZE_PATH, PUBLICATION_FIELDS, load_rules
 from tests.support.translations import translate, translate_message
 
 pytestmark = pytest.mark.full

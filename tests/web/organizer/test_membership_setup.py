@@ -8,15 +8,9 @@ from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn
 from anoncup.tracks.membership.settings import get_settings
 from app.locale.language import LANGUAGES
 from tests.support.arena import Arena
+from tests.support.contest import load_round
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
-from tests.support.setup_pages import (
-    begin_setup,
-    load_round,
-    load_rules,
-    new_organizer,
-    parse_form,
-    upload_original,
-)
+from tests.support.setup_pages import begin_setup, load_rules, new_organizer, parse_form, upload_original
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full

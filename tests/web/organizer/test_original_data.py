@@ -16,16 +16,9 @@ from app.services.contests import competitions
 from app.services.originals import original_import
 from app.storage import get_store, staging
 from tests.support.arena import Arena
+from tests.support.contest import load_competition, load_round
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
-from tests.support.setup_pages import (
-    begin_setup,
-    load_competition,
-    load_round,
-    load_rules,
-    new_organizer,
-    parse_form,
-    upload_original,
-)
+from tests.support.setup_pages import begin_setup, load_rules, new_organizer, parse_form, upload_original
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full

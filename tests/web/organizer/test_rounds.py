@@ -13,10 +13,10 @@ from anoncup.tables.csv_text import write_csv
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from tests.support.arena import Arena, build_original_table
-from tests.support.contest import Contest
+from tests.support.contest import Contest, load_competition
 from tests.support.organizer_pages import extract_hidden_fields, format_future_time
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
-from tests.support.setup_pages import load_competition, parse_form
+from tests.support.setup_pages import parse_form
 from tests.support.two_rounds import build_round, build_two_round_toml, create_two_rounds
 
 pytestmark = pytest.mark.full

@@ -23,13 +23,12 @@ from app.http.body_limits import UPLOAD_PATH_PATTERN
 from app.services.contests import competitions
 from app.web.organizer import setup
 from tests.support.arena import Arena
+from tests.support.contest import load_competition, load_round
 from tests.support.page_requests import extract_words, get_page, post_form, send_form
 from tests.support.setup_pages import (
     BASIC_FIELDS,
     ORGANIZE_PATH,
     PUBLICATION_FIELDS,
-    load_competition,
-    load_round,
     load_rules,
     new_organizer,
     parse_form,

@@ -5,26 +5,20 @@ implementations, everything else is plain Python over a list of facts. Ranks may
 up to rounding.
 """
 
-import csv
-import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 from math import floor, fsum, log10
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from anoncup.geometry.arrays import IntArray
-from tests.support import microdata_reference, microdata_reference_attackers
-from tests.support.microdata_reference import Cells, Guess, Tables, Texts
+from tests.support.microdata_reference_scores import ReferenceOriginal, parse_table
 
 QUASI_IDENTIFIERS, SENSITIVE = ("sex", "age"), ("income", "rent")
 UNUSED_ATTACKERS = ("euc2_assignment", "gower_assignment")
 """Attackers that the competition does not count: the reference tries all assignments, which are too many."""
-SCALE_DRAWS = 5
 RANKING_TOML = """
 [ranking]
 order = "descending"
@@ -41,78 +35,10 @@ TOLERANCE = 1e-9
 VISITOR, ORGANIZER = "(visitor)", "(organizer)"
 
 
-def parse_table(content: bytes) -> tuple[Texts, Cells]:
-    rows = list(csv.reader(io.StringIO(content.decode())))[1:]
-    width = len(QUASI_IDENTIFIERS)
-    return [tuple(row[:width]) for row in rows], [list(map(float, row[width:])) for row in rows]
-
-
-@dataclass
-class OriginalFact:
-    """The original of a round, with the scale of each weighted measure."""
-
-    texts: Texts
-    cells: Cells
-    scales: dict[str, float] = field(default_factory=dict)
-
-    @classmethod
-    def parse(cls, content: bytes) -> "OriginalFact":
-        original = cls(*parse_table(content))
-        draws = [original.permute_columns(seed) for seed in range(SCALE_DRAWS)]
-        source = list(range(len(original.cells)))
-        values = [compute_measures(original, texts, cells, source) for texts, cells in draws]
-        original.scales = {name: fmean(draw[name] for draw in values) for name in values[0]}
-        original.scales["mean_mae"] = fmean(map(pstdev, zip(*original.cells, strict=True)))
-        return original
-
-    def permute_columns(self, seed: int) -> tuple[Texts, Cells]:
-        rng, rows = np.random.Generator(np.random.PCG64(seed)), len(self.cells)
-        columns = [
-            [column[row] for row in rng.permutation(rows)]
-            for column in (*zip(*self.texts, strict=True), *zip(*self.cells, strict=True))
-        ]
-        width = len(QUASI_IDENTIFIERS)
-        texts, cells = zip(*columns[:width], strict=True), zip(*columns[width:], strict=True)
-        return [tuple(row) for row in texts], [list(row) for row in cells]
-
-
-def compute_measures(
-    original: OriginalFact, texts: Texts, cells: Cells, source: list[int]
-) -> dict[str, float]:
-    columns = range(len(QUASI_IDENTIFIERS))
-    tables = original.texts, original.cells, texts, cells
-    return {
-        "mean_mae": microdata_reference.mean_mae(original.cells, cells),
-        "cross_mean": microdata_reference.cross_mean(tables, columns, [0]),
-        "cross_count": microdata_reference.cross_count(original.texts, texts, columns),
-        "cor_mae": microdata_reference.cor_mae(original.cells, cells),
-        "information_loss": microdata_reference.information_loss(original.cells, cells, source),
-    }
-
-
-def compute_attackers(
-    original: OriginalFact, texts: Texts, cells: Cells, source: list[int]
-) -> dict[str, float]:
-    """Return the risk of each attacker that counts: the share of the released rows that it links."""
-    tables: Tables = original.texts, original.cells, texts, cells
-    columns, numbers = range(len(QUASI_IDENTIFIERS)), range(len(SENSITIVE))
-    reference = microdata_reference
-    guesses: dict[str, Guess] = {
-        "id_sa": reference.id_sa(tables, columns, 0),
-        "sort": reference.sort(original.cells, cells, numbers),
-        "sa_rank": reference.sa_rank(original.cells, cells, 0),
-        "sa_nearest": reference.id_sa(tables, [], 0),
-        "euc1": reference.euclidean_guess(tables, columns, numbers, search_all=False),
-        "euc2": reference.euclidean_guess(tables, columns, numbers, search_all=True),
-        "aya": microdata_reference_attackers.aya(tables, columns, numbers),
-        "own_row": list(range(len(cells))),
-        "gower": microdata_reference_attackers.gower(tables),
-    }
-    rates = {
-        name: sum(row == own for row, own in zip(guess, source, strict=True)) / len(source)
-        for name, guess in guesses.items()
-    }
-    return {"id_rand": reference.id_rand_rate(original.texts, texts, source, columns), **rates}
+def parse_original(content: bytes) -> ReferenceOriginal:
+    return ReferenceOriginal(
+        *parse_table(content, len(QUASI_IDENTIFIERS)), cross_columns=range(len(QUASI_IDENTIFIERS))
+    )
 
 
 @dataclass
@@ -135,24 +61,18 @@ class ReleaseFact:
 
     @classmethod
     def score(
-        cls, original: OriginalFact, content: bytes, source: IntArray, receipt: dict[str, Any], team: str
+        cls, original: ReferenceOriginal, content: bytes, source: IntArray, receipt: dict[str, Any], team: str
     ) -> "ReleaseFact":
-        texts, cells = parse_table(content)
         rows: list[int] = source.tolist()
-        distances = [
-            microdata_reference.gower(original.texts, original.cells, row, texts[number], cells[number])
-            for number, row in enumerate(rows)
-        ]
-        deleted = len(original.cells) - len(rows)
+        release = *parse_table(content, len(QUASI_IDENTIFIERS)), rows
         return cls(
             str(receipt["id"]),
             team,
             datetime.fromisoformat(receipt["received_at"]),
             rows,
-            compute_measures(original, texts, cells, rows)
-            | {"row_difference": float(len(original.cells) - len(rows))},
-            compute_attackers(original, texts, cells, rows),
-            (fsum(distances) + deleted) / len(original.cells),
+            original.compute_measures(*release),
+            original.compute_attackers(*release),
+            fmean(original.compute_distances(*release)),
         )
 
 
@@ -178,7 +98,7 @@ class RoundFacts:
     """
 
     name: str
-    original: OriginalFact
+    original: ReferenceOriginal
     weights: dict[str, float]
     threshold: float
     feedback: str
@@ -200,12 +120,7 @@ class RoundFacts:
         return release.distance <= self.threshold
 
     def compute_utility(self, release: ReleaseFact) -> float:
-        losses = {
-            name: min(1.0, release.measures[name] / self.original.scales[name]) for name in self.weights
-        }
-        return fsum(weight * losses[name] for name, weight in self.weights.items()) / fsum(
-            self.weights.values()
-        )
+        return self.original.compute_utility(release.measures, self.weights)
 
     @property
     def shows_targets_only(self) -> bool:
