@@ -4,7 +4,7 @@ import smtplib
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from email.message import EmailMessage
+from email.message import Message
 from urllib.parse import urlsplit
 
 from anoncup.errors import Unavailable
@@ -64,7 +64,7 @@ def _require_sender(connection: smtplib.SMTP, sender: str) -> None:
     connection.rset()
 
 
-def send(connection: smtplib.SMTP, message: EmailMessage) -> str:
+def send(connection: smtplib.SMTP, message: Message) -> str:
     """Send a mail and return its outcome. The server's words are not kept: they contain addresses."""
     try:
         connection.send_message(message)
