@@ -87,14 +87,14 @@ def _claim_mail() -> ClaimedDelivery | None:
 
 
 def _send_mail(server: SmtpServer, connection: smtplib.SMTP, claimed: ClaimedDelivery) -> str | None:
-    """Send a mail and return the outcome. One that cannot be written is logged and stays claimed."""
+    """Send a mail and return the outcome. One that cannot be written or sent is logged and stays claimed."""
     try:
         with transaction() as session:
             message = mail.write(session, server, claimed)
+        outcome = None if message is None else mail_sender.send(connection, message)
     except Exception:
-        log.exception("mail_not_written", id=str(claimed.delivery_id))
-        return None
-    outcome = None if message is None else mail_sender.send(connection, message)
+        log.exception("mail_not_sent", id=str(claimed.delivery_id))
+        return mail_sender.CONNECTION_LOST
     with transaction() as session:
         mail.record(session, claimed, outcome)
     log.info("mail_sent", id=str(claimed.delivery_id), attempt=claimed.attempt, outcome=outcome)

@@ -4,7 +4,7 @@ import smtplib
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from email.message import EmailMessage
+from email.message import Message
 from urllib.parse import urlsplit
 
 from anoncup.errors import Unavailable
@@ -22,7 +22,7 @@ def connect(server: SmtpServer) -> Iterator[smtplib.SMTP]:
     """Open a connection that may send mail; raise Unavailable if the server cannot be used."""
     try:
         connection = _open(server)
-    except OSError as problem:  # that of smtplib is one, too
+    except (OSError, ValueError) as problem:  # that of smtplib, or of a password that is not ASCII
         status = getattr(problem, "smtp_code", None)
         raise Unavailable(
             "the mail server {host} cannot be used: {reason}",
@@ -64,12 +64,14 @@ def _require_sender(connection: smtplib.SMTP, sender: str) -> None:
     connection.rset()
 
 
-def send(connection: smtplib.SMTP, message: EmailMessage) -> str:
+def send(connection: smtplib.SMTP, message: Message) -> str:
     """Send a mail and return its outcome. The server's words are not kept: they contain addresses."""
     try:
         connection.send_message(message)
     except smtplib.SMTPRecipientsRefused as problem:
         return _judge(*(code for code, _ in problem.recipients.values()))
+    except smtplib.SMTPSenderRefused:  # accepted before, so a quota may be used up
+        return CONNECTION_LOST
     except smtplib.SMTPResponseException as problem:
         return _judge(problem.smtp_code)
     except OSError:
@@ -78,4 +80,6 @@ def send(connection: smtplib.SMTP, message: EmailMessage) -> str:
 
 
 def _judge(code: int) -> str:
+    if code == 421:  # the server closes the connection
+        return CONNECTION_LOST
     return REFUSED if 500 <= code < 600 else "deferred"

@@ -7,9 +7,10 @@ code, and all of them work.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import format_datetime
+from email.header import Header
+from email.mime.text import MIMEText
+from email.policy import compat32
+from email.utils import format_datetime, formataddr, parseaddr
 from urllib.parse import urlsplit
 
 from sqlalchemy import delete, func, insert, select
@@ -40,7 +41,7 @@ REFUSED = "refused"
 _LEASE = timedelta(minutes=10)
 """Time after which mail is sent again whose process was killed; longer than a slow server may take."""
 _LINK_LIFETIME = timedelta(hours=1)
-_POLICY = SMTP.clone(cte_type="7bit")  # for servers without 8BITMIME
+_POLICY = compat32.clone(max_line_length=998)  # mail programs read List-Unsubscribe best in one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def claim_next(session: Session) -> ClaimedDelivery | None:
     return ClaimedDelivery(delivery.id, delivery.attempt)
 
 
-def write(session: Session, server: SmtpServer, claimed: ClaimedDelivery) -> EmailMessage | None:
+def write(session: Session, server: SmtpServer, claimed: ClaimedDelivery) -> MIMEText | None:
     """Return the mail of a claimed delivery; None if there is nothing to send any more."""
     options = [joinedload(Delivery.email_address)]
     delivery = session.get(Delivery, claimed.delivery_id, options=options)
@@ -113,21 +114,29 @@ def remove_unconfirmed(session: Session) -> None:
 
 def _build_message(
     server: SmtpServer, delivery: Delivery, letter: Letter, t: Translator, *, sent_at: datetime
-) -> EmailMessage:
+) -> MIMEText:
+    """Return the mail.
+
+    It is no EmailMessage, which encodes URLs of headers, loses spaces of Japanese subjects and decodes
+    addresses that look encoded.
+    """
     public_url = get_settings().public_url
-    message, paragraphs = EmailMessage(_POLICY), list(letter.paragraphs)
-    message["From"] = server.sender
+    unsubscribe_url = f"{public_url}/email/unsubscribe?address={delivery.email_address.id}"
+    paragraphs = list(letter.paragraphs)
+    if letter.is_about_competition:
+        paragraphs += ["-- \n" + t("To stop mail about competitions, open this page:"), unsubscribe_url]
+    text = ("\n\n".join(paragraphs) + "\n").replace("\n", "\r\n")
+    message = MIMEText(text, "plain", "utf-8", policy=_POLICY)
+    message["From"] = formataddr(parseaddr(server.sender))
     message["To"] = delivery.email_address.address
-    message["Subject"] = " ".join(letter.subject.split())  # a title may have several lines
+    subject = " ".join(letter.subject.split())  # a title may have several lines
+    message["Subject"] = Header(subject, "utf-8", header_name="Subject").encode()
     message["Date"] = format_datetime(sent_at)
     message["Message-ID"] = f"<{delivery.id}@{urlsplit(public_url).hostname}>"
     message["Auto-Submitted"] = "auto-generated"
     if letter.is_about_competition:
-        url = f"{public_url}/email/unsubscribe?address={delivery.email_address.id}"
-        message["List-Unsubscribe"] = f"<{url}>"
+        message["List-Unsubscribe"] = f"<{unsubscribe_url}>"
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-        paragraphs += ["-- \n" + t("To stop mail about competitions, open this page:"), url]
-    message.set_content("\n\n".join(paragraphs) + "\n")
     return message
 
 

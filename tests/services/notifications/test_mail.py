@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
+from email import message_from_string
+from email.policy import default
 from pathlib import Path
 from uuid import UUID
 
@@ -72,6 +74,13 @@ def store_address(arena: Arena, team: str = "red", address: str = ADDRESS, langu
 def find_code(text: str) -> str:
     (code,) = re.findall(r"\?code=(\S+)", text)
     return str(code)
+
+
+def read_source(server: MailServer) -> str:
+    """Return the only mail as it was sent."""
+    (envelope,) = server.envelopes
+    assert isinstance(envelope.content, bytes)
+    return envelope.content.decode()
 
 
 def confirm(arena: Arena, code: str) -> Response:
@@ -217,7 +226,7 @@ def test_texts_of_people_cannot_add_headers_or_commands(server: MailServer, clie
     assert link["Bcc"] is None
     assert announcement["Bcc"] is None
     assert announcement["Subject"] == "Cup Bcc: y@example.org: announcement"
-    assert announcement.get_content().startswith(text)
+    assert announcement.get_content().replace("\r\n", "\n").startswith(text)
 
 
 def test_an_address_of_two_lines_is_never_sent_to(contest: Contest, server: MailServer) -> None:
@@ -227,8 +236,29 @@ def test_an_address_of_two_lines_is_never_sent_to(contest: Contest, server: Mail
     execute(update(EmailAddress).values(address="a@example.org\nBcc: b@example.org"))
     with capture_logs() as logs:
         assert deliver.send_due_mail() == 1
-    assert [entry["event"] for entry in logs] == ["mail_not_written"]
+    assert [entry["event"] for entry in logs] == ["mail_not_sent"]
     assert server.envelopes == []
+
+
+def test_an_address_that_looks_encoded_is_not_decoded(contest: Contest, server: MailServer) -> None:
+    address = "=?utf-8?q?x=40example.com?=@example.org"
+    store_address(contest.arena, address=address)
+    assert deliver.send_due_mail() == 1
+    assert f"To: {address}\r\n" in read_source(server)
+
+
+@pytest.mark.parametrize(
+    "title", ["第1回 匿名加工コンテスト データ お知らせ 第2回 募集", "=?utf-8?q?x?= cup"]
+)
+def test_the_subject_is_that_of_the_page(contest: Contest, server: MailServer, title: str) -> None:
+    add_address(contest.arena, server, language="ja")
+    file = contest.arena.get(f"{contest.path}/competition.toml").text
+    changed = file.replace('"小さな杯"', f'"{title}"')
+    assert contest.arena.call("PUT", f"{contest.path}/competition.toml", content=changed).status_code == 200
+    announce(contest)
+    deliver.send_due_mail()
+    (message,) = server.read_mails()
+    assert message["Subject"] == f"{title}：お知らせ"
 
 
 def test_announcements_go_to_participants_in_their_language(
@@ -265,6 +295,7 @@ def test_mail_programs_stop_mail_with_one_request(contest: Contest, server: Mail
     deliver.send_due_mail()
     (message,) = server.read_mails()
     assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert f"\r\nList-Unsubscribe: {message['List-Unsubscribe']}\r\n" in read_source(server)
     path = message["List-Unsubscribe"].removeprefix(f"<{PUBLIC_URL}").removesuffix(">")
     server.envelopes.clear()
     assert "Stop mail about competitions" in get_page(contest.arena, path).text
@@ -513,6 +544,15 @@ def test_a_permanent_refusal_ends_that_delivery_only(
     assert server.take_text().startswith("Next")
 
 
+def test_the_account_page_promises_no_mail_that_was_refused(contest: Contest, server: MailServer) -> None:
+    store_address(contest.arena)
+    server.answers["RCPT"] = "550 no such user"
+    deliver.send_due_mail()
+    text = extract_text(get_page(contest.arena, "/account", team="red"))
+    assert "refused the last mail" in text
+    assert "Open the link" not in text
+
+
 def test_attempts_end_after_the_last_temporary_refusal(contest: Contest, server: MailServer) -> None:
     add_address(contest.arena, server)
     announce(contest)
@@ -530,6 +570,19 @@ def test_a_refused_recipient_delays_no_other(contest: Contest, server: MailServe
     announce(contest)
     assert deliver.send_due_mail() == 2
     assert server.envelopes[0].rcpt_tos == ["blue@example.org"]
+
+
+@pytest.mark.parametrize(("command", "answer"), [("MAIL", "550 quota"), ("RCPT", "421 closing")])
+def test_a_server_that_stops_accepting_mail_gets_no_further_one(
+    contest: Contest, server: MailServer, command: str, answer: str
+) -> None:
+    add_address(contest.arena, server)
+    add_address(contest.arena, server, "blue", "blue@example.org")
+    add_address(contest.arena, server, "green", "green@example.org")
+    server.on_mail = lambda: server.answers.update({command: answer})
+    announce(contest)
+    assert deliver.send_due_mail() == 2
+    assert sorted(list_waiting()) == [("announcement", 0), ("announcement", 1)]
 
 
 def test_what_a_person_waits_for_is_sent_first(contest: Contest, server: MailServer) -> None:
@@ -581,7 +634,10 @@ def test_each_of_two_mails_for_one_request_has_a_code_that_works(
     assert first is not None
     assert second is not None
     assert first["Message-ID"] == second["Message-ID"]
-    codes = [find_code(message.get_content()) for message in (first, second)]
+    codes = [
+        find_code(message_from_string(str(message), policy=default).get_content())
+        for message in (first, second)
+    ]
     assert codes[0] != codes[1]
     for code in codes:
         assert confirm(contest.arena, code).status_code == 303
@@ -614,6 +670,7 @@ def test_a_late_process_does_not_overwrite_the_outcome_of_another(
         ({"USER": "nobody"}, "SMTPAuthenticationError 535"),
         ({"TLS": "none"}, "SMTPNotSupportedError"),
         ({"USER": ""}, "SMTPSenderRefused 530"),
+        ({"USER": "cüp"}, "UnicodeEncodeError"),
         ({"TLS": "implicit"}, "SSLError"),
         ({"HOST": "localhost"}, "SSLCertVerificationError"),
         ({"PASSWORD_FILE": "/nonexistent"}, "FileNotFoundError"),
