@@ -104,12 +104,6 @@ def test_data_table_matches_the_picture(chart: str) -> None:
     assert {len(row) for row in rows} == {len(figure.head)}
 
 
-@pytest.mark.parametrize("kind", WORD_TYPES.values())
-def test_words_are_translated_and_can_be_overridden(kind: type) -> None:
-    for t in (EN, JA):
-        assert translate_words(kind, t, title="Given").title == "Given"
-
-
 def test_names_are_escaped_everywhere() -> None:
     html = render_figure(draw_scatter(SAMPLE_VALUES["five hundred"], EN))
     assert "<script" not in html

@@ -25,14 +25,10 @@ from anoncup.rules.settings import (
 from anoncup.rules.timetable import parse_timetable
 from anoncup.tracks.parts import AnyMeasure
 from tests.support.competition_texts import EXAMPLE, MINIMAL, add_phases, expect_refusal, expect_refusal_code
-from tests.support.hypothesis_profiles import limit_examples
 
-hostile_examples = limit_examples(200)
 JAPAN = timezone(timedelta(hours=9))
 MEASURES = TRACKS["microdata"].measures
 U1_TO_U6 = ("mean_mae", "cross_mean", "cross_count", "cor_mae", "information_loss", "row_difference")
-
-# Accepted files.
 
 
 def test_2015_template_has_the_contests_settings() -> None:
@@ -167,16 +163,11 @@ def test_times_keep_their_offset() -> None:
 
 
 def test_phase_may_start_when_the_previous_ends() -> None:
-    first_time, second_time, third_time = (
-        "2027-01-01T00:00:00Z",
-        "2027-01-02T00:00:00Z",
-        "2027-01-03T00:00:00Z",
-    )
-    phases = parse_competition(
-        add_phases(("anonymization", first_time, second_time), ("reidentification", second_time, third_time))
-    ).phases
+    first, second, third = (f"2027-01-0{day}T00:00:00Z" for day in (1, 2, 3))
+    windows = ("anonymization", first, second), ("reidentification", second, third)
+    phases = parse_competition(add_phases(*windows)).phases
     assert phases[0].end == phases[1].start
-    assert len(parse_competition(add_phases(("reidentification", first_time, third_time))).phases) == 1
+    assert len(parse_competition(add_phases(windows[1])).phases) == 1
 
 
 @pytest.mark.parametrize(
@@ -184,20 +175,16 @@ def test_phase_may_start_when_the_previous_ends() -> None:
 )
 def test_every_measure_parameter_can_be_set(measure: AnyMeasure) -> None:
     values = {
-        "columns": '["a"]',
-        "quasi_identifiers": '["b"]',
-        "target": '["x"]',
-        "sensitive": '["y"]',
-        "column": '"x"',
+        "columns": ["a"],
+        "quasi_identifiers": ["b"],
+        "target": ["x"],
+        "sensitive": ["y"],
+        "column": "x",
     }
-    lines = [f"{parameter.name} = {values[parameter.name]}" for parameter in measure.parameters]
+    names = [parameter.name for parameter in measure.parameters]
+    lines = [f"{name} = {values[name]}" for name in names]
     rules = parse_competition(MINIMAL + "\n".join([f"[measures.{measure.name}]", *lines]))
-    assert set(rules.measures[measure.name].parameters) == {
-        parameter.name for parameter in measure.parameters
-    }
-
-
-# Refused files.
+    assert set(rules.measures[measure.name].parameters) == set(names)
 
 
 @pytest.mark.parametrize(
@@ -233,13 +220,9 @@ NOT_A_SHARE = [*NOT_A_NUMBER, "1.01", "2"]
 NOT_A_COUNT = [*NOT_A_NUMBER, "0", "1.0", "1_000_001"]
 NOT_A_FLAG = ["0", "1", '"true"', "[]", "{}"]
 NOT_A_TIME = [
-    "2027-02-06",
-    "09:00:00",
-    '"2027-02-06T09:00:00"',
-    "1",
-    "0001-01-01T00:00:00+09:00",
+    "2027-02-06", "09:00:00", '"2027-02-06T09:00:00"', "1", "0001-01-01T00:00:00+09:00",
     "9999-12-31T23:59:59-09:00",
-]
+]  # fmt: skip
 NOT_COLUMN_NAMES = ["[]", '"a"', "[1]", '["a", "a"]', '[["a"]]', "{}", "1"]
 INVALID_TABLE_VALUES = [
     ("measures.mean_mae", "weight", NOT_A_NUMBER),
@@ -279,10 +262,8 @@ def test_invalid_table_values_are_refused_with_their_key(table: str, key: str, v
 @pytest.mark.parametrize("value", NOT_COLUMN_NAMES)
 @pytest.mark.parametrize("key", ["quasi_identifiers", "sensitive"])
 def test_column_roles_must_be_lists_of_distinct_names(key: str, value: str) -> None:
-    assert (
-        expect_refusal_code(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", MINIMAL))
-        == "wrong_value"
-    )
+    text = re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", MINIMAL)
+    assert expect_refusal_code(text) == "wrong_value"
 
 
 @pytest.mark.parametrize("value", NOT_A_TIME)
@@ -297,18 +278,14 @@ def test_phase_start_and_end_must_be_times(key: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("addition", "expected_code"),
     [
-        ("surprise = 1", "unknown_key"),
         ("[surprise]", "unknown_key"),
-        ("[columns.more]", "unknown_key"),
         ("[excessive]\nlimit = 1", "unknown_key"),
         ("[ranking]\nfinal = 1", "unknown_key"),
         ("[publication]\nboards = 1", "unknown_key"),
         ("[limits]\nfile_gb = 1", "unknown_key"),
         ("[measures.mean_mae]\ncolumns = ['a']", "unknown_key"),
         ("[attackers.id_sa]\nweight = 1", "unknown_key"),
-        ("[attackers.own]", "unknown_attacker"),
         ("[attackers.mean_mae]", "unknown_attacker"),
-        ("[measures.mean]", "unknown_measure"),
         ("[measures.id_sa]", "unknown_measure"),
         ("[scales]\nmean = 1.0", "unknown_measure"),
         ("[measures.k_min]\nweight = 1.0", "measure_without_weight"),
@@ -319,15 +296,13 @@ def test_phase_start_and_end_must_be_times(key: str, value: str) -> None:
         ("[attackers.euc1]\nquasi_identifiers = ['a', 'x']", "unknown_column"),
         ("[measures]\nmean_mae = 1", "wrong_type"),
         ("[attackers]\nid_sa = []", "wrong_type"),
-        ("[[excessive]]", "wrong_type"),
         ("[[limits]]", "wrong_type"),
         ("[phases]", "wrong_value"),
         ("[[phases]]\nname = 'anonymization'", "missing_key"),
     ],
 )
 def test_unknown_keys_and_wrong_types_are_refused(addition: str, expected_code: str) -> None:
-    text = addition + MINIMAL if "[" not in addition else MINIMAL + addition
-    assert expect_refusal_code(text) == expected_code
+    assert expect_refusal_code(MINIMAL + addition) == expected_code
 
 
 @pytest.mark.parametrize(
@@ -337,12 +312,6 @@ def test_value_in_place_of_a_table_is_refused(key: str) -> None:
     top, below = MINIMAL.split("[columns]")
     text = top if key == "columns" else f"{top}[columns]{below}"
     assert expect_refusal_code(f"{key} = 1\n" + text) == "wrong_type"
-
-
-def test_unknown_key_in_a_title_or_a_phase_is_refused() -> None:
-    assert expect_refusal_code(MINIMAL.replace('"Demo cup"', '{ en = "Demo", fr = "Démo" }')) == "unknown_key"
-    window = ("anonymization", "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z")
-    assert expect_refusal_code(add_phases(window) + "paused = true\n") == "unknown_key"
 
 
 def test_column_in_both_roles_is_refused() -> None:
@@ -366,19 +335,6 @@ def test_phases_out_of_order_are_refused(windows: list[tuple[str, str, str]]) ->
     day = "2027-01-{}T00:00:00Z".format
     dated_windows = [(name, day(start), day(end)) for name, start, end in windows]
     assert expect_refusal_code(add_phases(*dated_windows)) == "wrong_value"
-
-
-def test_overlapping_phases_are_named_with_their_times() -> None:
-    text = add_phases(
-        ("anonymization", "2027-01-01T00:00:00Z", "2027-01-03T00:00:00Z"),
-        ("reidentification", "2027-01-02T00:00:00Z", "2027-01-04T00:00:00Z"),
-    )
-    with pytest.raises(InvalidCompetition) as excinfo:
-        parse_competition(text)
-    assert str(excinfo.value).endswith(
-        "windows that do not overlap: “reidentification” starts on 2027-01-02T00:00:00+00:00, "
-        "before “anonymization” ends on 2027-01-03T00:00:00+00:00"
-    )
 
 
 @pytest.mark.parametrize(("setting", "hours"), [("", 24), ("0", 0), ("8760", 8760)])

@@ -96,10 +96,6 @@ def test_table_does_not_change_scores() -> None:
     assert evaluate_small_release(VERSIONED_RULES) == evaluate_small_release(RULES)
 
 
-def test_files_stay_readable_when_parts_are_added(later_attacker: str) -> None:
-    assert parse_competition(replace_scored_by(EXAMPLE, SCORED_BY)).scored_by == SCORED_BY
-
-
 @pytest.mark.parametrize(
     ("kind", "name"), [("measures", "mean_mae"), ("attackers", "euc1"), ("distances", "gower")]
 )

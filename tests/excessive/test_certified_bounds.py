@@ -14,14 +14,13 @@ from anoncup.excessive.certified_bounds import MAX_DENSE_BOUNDS, certified_bound
 from anoncup.excessive.cheapest_choices import compute_cheapest_choices, count_fixed_points, permutation_costs
 from anoncup.excessive.gaps import bound_by_odd_cycles, close_gaps, find_shortest_loop
 from anoncup.geometry.arrays import FloatArray
-from anoncup.geometry.kernels import warm_bounds
 from tests.support.bound_checks import (
     build_random_distances,
     check_bounds,
     compute_exact_s,
     distance_matrices,
 )
-from tests.support.eisner_bounds import compute_bounds_at, mix_permutations
+from tests.support.eisner_bounds import compute_bounds_at
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.reference_data import get_reference_folder, needs_reference_data
 
@@ -239,22 +238,6 @@ def test_invalid_arguments_are_refused() -> None:
         certified_bounds(PAPER_MATRIX, [5])
     with pytest.raises(InvalidInput, match="all r"):
         close_gaps(PAPER_MATRIX, certified_bounds(PAPER_MATRIX, [0]), seconds=1)
-
-
-def test_mix_permutations_takes_whole_cycles_up_to_the_limit() -> None:
-    below, above = np.array([1, 0, 3, 2, 5, 6, 4]), np.array([0, 1, 2, 3, 5, 6, 4])
-    assert mix_permutations(below, above, 1).tolist() == below.tolist()
-    assert count_fixed_points(
-        np.array([mix_permutations(below, above, limit) for limit in (2, 3, 4)])
-    ).tolist() == [
-        2,
-        2,
-        4,
-    ]
-
-
-def test_warm_bounds_compiles_without_error() -> None:
-    warm_bounds()
 
 
 def read_tc400_distances(folder: Path) -> FloatArray:

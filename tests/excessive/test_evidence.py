@@ -103,22 +103,13 @@ def test_no_threshold_is_recommended_if_none_separates(
 
 
 def test_without_samples_only_the_guarantee_counts() -> None:
-    assert (
-        build_evidence([0.1], {}, GuaranteedThreshold(0.65, 0.64)).threshold,
-        build_evidence([0.1], {}).threshold,
-    ) == (
-        0.64,
-        None,
-    )
+    assert build_evidence([0.1], {}, GuaranteedThreshold(0.65, 0.64)).threshold == 0.64
+    assert build_evidence([0.1], {}).threshold is None
     strict_evidence = build_evidence([0.1], {}, GuaranteedThreshold(0.05, 0.04))
-    assert (strict_evidence.threshold, list_reason_codes(strict_evidence)[:2]) == (
-        0.04,
-        ["too_strict", "not_simulated"],
-    )
-    assert (build_evidence([], {"shift": [0.2]}).threshold, list_reason_codes(build_evidence([], {}))) == (
-        None,
-        ["no_sample"],
-    )
+    assert strict_evidence.threshold == 0.04
+    assert list_reason_codes(strict_evidence)[:2] == ["too_strict", "not_simulated"]
+    assert build_evidence([], {"shift": [0.2]}).threshold is None
+    assert list_reason_codes(build_evidence([], {})) == ["no_sample"]
 
 
 def test_exchanges_of_similar_individuals_are_mentioned_if_they_pass() -> None:
@@ -224,16 +215,13 @@ def test_honest_methods_are_tried_alone_and_mixed_with_cheats() -> None:
 
 def test_trials_are_reproducible_and_large_tables_are_sampled() -> None:
     prepared = make_original(generate_households(120), RULES)
-
-    def run_trials(limit: int) -> MethodTrials:
-        return try_methods(MICRODATA, RULES, prepared, GOWER, ("S1_Sex",), max_individuals=limit)
-
-    assert run_trials(50) == run_trials(50)
-    assert (run_trials(50).individuals, run_trials(120).individuals, method_costs.MAX_SAMPLE_SIZE) == (
-        50,
-        120,
-        10_000,
-    )
+    trials = [
+        try_methods(MICRODATA, RULES, prepared, GOWER, ("S1_Sex",), max_individuals=limit)
+        for limit in (50, 50, 120)
+    ]
+    assert trials[0] == trials[1]
+    assert [run.individuals for run in trials] == [50, 50, 120]
+    assert method_costs.MAX_SAMPLE_SIZE == 10_000
 
 
 def test_trial_distances_equal_hand_computed_values() -> None:

@@ -1,17 +1,20 @@
-"""Odds of fixed points when individuals are permuted within groups."""
+"""Odds of fixed points when individuals are permuted, all together or within groups."""
 
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations, product
 from math import comb, factorial, prod
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from anoncup.excessive import fixed_point_odds
 from anoncup.excessive.fixed_point_odds import (
     PROVED_BITS,
+    find_smallest_fixed_count,
     find_smallest_group_fixed_count,
+    fixed_point_probability,
     group_tail_probability,
     log2,
     tail_probability,
@@ -20,7 +23,20 @@ from tests.support.reference_data import get_reference_folder, needs_reference_d
 
 pytestmark = pytest.mark.full
 
-SMALL_GROUP_SIZES = [(), (1,), (2,), (1, 1, 1), (2, 2), (3, 1), (4, 3), (2, 1, 3, 2), (5,), (5, 2, 1), (0, 3)]
+SMALL_GROUP_SIZES = [
+    (),
+    (1,),
+    (2,),
+    (1, 1, 1),
+    (2, 2),
+    (3, 1),
+    (4, 3),
+    (2, 1, 3, 2),
+    (5,),
+    (7,),
+    (5, 2, 1),
+    (0, 3),
+]
 
 
 def count_permutations(sizes: tuple[int, ...]) -> Counter[int]:
@@ -45,6 +61,9 @@ def test_tails_equal_counts_over_all_permutations(sizes: tuple[int, ...]) -> Non
     for limit in range(sum(sizes) + 2):
         above = sum(number for fixed, number in counts.items() if fixed > limit)
         assert group_tail_probability(sizes, limit) == Fraction(above, counts.total())
+        if len(sizes) == 1:
+            assert tail_probability(*sizes, limit) == Fraction(above, counts.total())
+            assert fixed_point_probability(*sizes, limit) == Fraction(counts[limit], counts.total())
 
 
 @pytest.mark.parametrize("sizes", SMALL_GROUP_SIZES)
@@ -95,10 +114,19 @@ def test_smallest_fixed_count_is_minimal() -> None:
         <= group_tail_probability(sizes, smallest_count - 1)
     )
     assert find_smallest_group_fixed_count([]) == 0
+    limit = find_smallest_fixed_count(8333)
+    assert tail_probability(8333, limit) < Fraction(1, 2**50) <= tail_probability(8333, limit - 1)
+    assert find_smallest_fixed_count(3) == 3
 
 
-def test_tails_ignore_the_order_of_groups() -> None:
-    assert group_tail_probability([7, 1, 30, 4], 6) == group_tail_probability([30, 4, 1, 7], 6)
+def test_contests_threshold_has_the_papers_tail_without_groups() -> None:
+    assert log2(tail_probability(400, 19)) == pytest.approx(-62.4499, abs=5e-5)
+
+
+def test_logarithms_of_tiny_tails_are_computed() -> None:
+    assert float(tail_probability(8333, 400)) == 0.0
+    first = -np.sum(np.log2(np.arange(1, 402))) - 1 / np.log(2)
+    assert log2(tail_probability(8333, 400)) == pytest.approx(float(first), abs=0.01)
 
 
 @needs_reference_data

@@ -13,8 +13,8 @@ from anoncup.excessive import threshold_advisor
 from anoncup.excessive.threshold_advisor import (
     ThresholdAdvice,
     advise,
-    build_histogram,
     count_possible_escapes,
+    find_largest_round_number,
 )
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.rules.settings import Columns
@@ -144,17 +144,6 @@ def test_equal_costs_make_a_histogram() -> None:
     assert sum(advice.histograms["shift"].counts) == 50
 
 
-def test_distances_of_the_largest_float_make_a_histogram() -> None:
-    histogram = build_histogram(np.full(9, LARGEST_FLOAT))
-    assert (histogram.least, histogram.mean, histogram.largest) == (
-        LARGEST_FLOAT,
-        LARGEST_FLOAT,
-        LARGEST_FLOAT,
-    )
-    assert np.isfinite(histogram.edges).all()
-    assert sum(histogram.counts) == 9
-
-
 def test_distances_whose_sum_overflows_get_finite_advice() -> None:
     table = pd.DataFrame({"q": ["a"] * 5, "s": [1e308, -1e308, 1.7e308, -1.7e308, 0.0]})
     original = MicrodataOriginal(table, Columns(("q",), ("s",)))
@@ -183,6 +172,21 @@ def test_escapes_are_computed_from_the_nearest_other_distances() -> None:
     assert advice.threshold is not None
     nearest = GOWER.nearest_other(MicrodataOriginal(generate_households(600), get_household_columns()))
     assert advice.escapes == count_possible_escapes(nearest, 600 * advice.threshold)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "number"),
+    [
+        (0.3567, 0.6435, 0.64),
+        (0.1, 0.64, 0.63),
+        (0.0401, 0.0499, 0.049),
+        (0.2, 0.2, None),
+        (0.3, 0.1, None),
+        (0.0, 0.01, 0.009),
+    ],
+)
+def test_largest_round_number_lies_inside_the_interval(low: float, high: float, number: float | None) -> None:
+    assert find_largest_round_number(low, high) == number
 
 
 def test_progress_is_reported() -> None:

@@ -17,7 +17,7 @@ from anoncup.errors import Unavailable
 from app.processes import child_process, data_folder, embedded_servers
 from app.processes.embedded_servers import EmbeddedServices, find_running_services, run_embedded_services
 from tests.support.data_folders import data, used_data_folder
-from tests.support.wait import TIMEOUT_S, poll_until
+from tests.support.wait import TIMEOUT_S, is_running, poll_until
 
 __all__ = ["data", "used_data_folder"]
 
@@ -67,27 +67,14 @@ def start_owner(data: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]
     assert poll_until(lambda: not any(is_running(pid) for pid in pids))
 
 
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 def test_new_folder_gets_durable_utf8_database_and_queue(tmp_path: Path) -> None:
     with run_embedded_services(tmp_path / "new" / "data") as services, connect_valkey(services) as client:
         assert execute_sql(services, "SHOW fsync") == ["on"]
         assert execute_sql(services, "SHOW server_encoding") == ["UTF8"]
         assert execute_sql(services, "SELECT upper('é')") == ["É"]
-        assert execute_sql(services, "SELECT current_database() || '/' || current_user") == [
-            "anoncup/anoncup"
-        ]
-        for name, value in (
-            ("appendonly", "yes"),
-            ("appendfsync", "everysec"),
-            ("maxmemory-policy", "noeviction"),
-        ):
-            assert client.config_get(name) == {name: value}
+        assert execute_sql(services, "SELECT current_database() || current_user") == ["anoncup" * 2]
+        settings = {"appendonly": "yes", "appendfsync": "everysec", "maxmemory-policy": "noeviction"}
+        assert client.config_get(*settings) == settings
 
 
 def test_sockets_are_private_and_no_port_is_open(used_data_folder: Path) -> None:
@@ -186,11 +173,7 @@ def test_recovery_works_if_the_process_number_was_reused(data: Path) -> None:
 @pytest.mark.full
 def test_folder_in_use_is_refused_by_name_and_process(used_data_folder: Path) -> None:
     with start_owner(used_data_folder) as (process, pids):
-        refusal = pytest.raises(
-            Unavailable, match=rf"{used_data_folder} is in use by process {process.pid}.*--data"
-        )
-        with refusal, run_embedded_services(used_data_folder):
-            pass
+        expect_failure(used_data_folder, f"{used_data_folder} is in use by process {process.pid}.*--data")
         assert all(is_running(pid) for pid in pids)
 
 
@@ -205,11 +188,7 @@ def test_manually_started_postgres_is_left_alone(data: Path) -> None:
     )
     try:
         assert poll_until(lambda: embedded_servers._ensure_database(data, sockets))
-        with (
-            pytest.raises(Unavailable, match=f"in use by the Postgres server {process.pid}"),
-            run_embedded_services(data),
-        ):
-            pass
+        expect_failure(data, f"in use by the Postgres server {process.pid}")
         assert process.poll() is None
     finally:
         process.send_signal(signal.SIGINT)
@@ -232,46 +211,35 @@ def test_interrupted_initialization_is_repeated(tmp_path: Path) -> None:
 @pytest.mark.full
 def test_data_of_another_version_is_refused(data: Path) -> None:
     (data / "postgres" / "PG_VERSION").write_text("15\n")
-    with pytest.raises(Unavailable, match="made by Postgres 15; this one is 18"), run_embedded_services(data):
-        pass
+    expect_failure(data, "made by Postgres 15; this one is 18")
     assert (data / "postgres" / "base").is_dir()
+
+
+def expect_failure(data: Path, message: str) -> None:
+    with pytest.raises(Unavailable, match=f"(?s){message}"), run_embedded_services(data):
+        pass
 
 
 @pytest.mark.full
 def test_foreign_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "thesis.txt").write_text("years of work")
-    with pytest.raises(Unavailable, match="no Postgres data folder"), run_embedded_services(tmp_path):
-        pass
+    expect_failure(tmp_path, "no Postgres data folder")
     assert (tmp_path / "postgres" / "thesis.txt").read_text() == "years of work"
 
 
 @pytest.mark.full
-def test_postgres_startup_error_is_reported(data: Path) -> None:
-    with (data / "postgres" / "postgresql.conf").open("a") as settings:
-        settings.write("nonsense = on\n")
-    with (
-        pytest.raises(Unavailable, match=r'(?s)Postgres ended.*parameter "nonsense"'),
-        run_embedded_services(data),
-    ):
-        pass
-
-
-@pytest.mark.full
-def test_valkey_startup_error_is_reported(data: Path) -> None:
-    (data / "valkey" / "appendonlydir" / "appendonly.aof.manifest").write_text("nonsense\n")
-    with pytest.raises(Unavailable, match=r"(?s)Valkey ended.*manifest"), run_embedded_services(data):
-        pass
-
-
-@pytest.mark.full
-def test_folder_can_be_used_after_a_failed_start(data: Path) -> None:
+def test_startup_errors_are_reported_and_the_folder_can_be_used_again(data: Path) -> None:
+    manifest = data / "valkey" / "appendonlydir" / "appendonly.aof.manifest"
     settings = data / "postgres" / "postgresql.conf"
-    good = settings.read_text()
-    settings.write_text(good + "nonsense = on\n")
-    with pytest.raises(Unavailable), run_embedded_services(data):
-        pass
-    settings.write_text(good)
+    for file, content, message in (
+        (settings, settings.read_text() + "nonsense = on\n", 'Postgres ended.*parameter "nonsense"'),
+        (manifest, "nonsense\n", "Valkey ended.*manifest"),
+    ):
+        good_content = file.read_text()
+        file.write_text(content)
+        expect_failure(data, message)
+        file.write_text(good_content)
     with run_embedded_services(data) as services:
         assert execute_sql(services, "SELECT 1") == ["1"]
 

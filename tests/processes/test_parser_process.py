@@ -109,21 +109,10 @@ def test_closed_parsers_run_nothing_in_this_process(parser_enabled: None) -> Non
 
 
 PARENT_PROGRAM = """
-import sys
 from threading import Thread
 from app.config import Settings
-from app.services.contests.contest import parse_stored_rules
 from app.processes import parser_process
-from anoncup.tables.csv_text import write_csv
-from anoncup.competition.drafts import create_draft, change_columns
-from anoncup.tracks.linkage.permutation import write_secret, parse_secret
-from anoncup.plugins import TRACKS
-from app.services.contests import revisions
-from app.services.originals import original_import as first_looks, kits, originals
-from app.services.submissions import uploads
-from app.storage import store
 from tests.support import hostile_parser
-from tests.support.arena import ROWS, build_competition_toml, build_noisy_release, build_original_table
 parser_process.PROGRAM = hostile_parser.__name__
 parser_process.enable(Settings(sandbox="wanted"))
 def ask():

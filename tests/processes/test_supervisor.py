@@ -20,7 +20,6 @@ from app.processes.supervisor import (
     Program,
     Supervisor,
     build_clock_program,
-    build_web_program,
     build_worker_programs,
     check_port_is_free,
     run,
@@ -28,7 +27,8 @@ from app.processes.supervisor import (
     supervise,
     wait_until_healthy,
 )
-from tests.support.wait import TIMEOUT_S, poll_until
+from tests.support.service_processes import find_free_port
+from tests.support.wait import TIMEOUT_S, is_running, poll_until
 
 pytestmark = pytest.mark.full
 
@@ -80,13 +80,6 @@ def read_command_line(pid: int) -> bytes:
 def is_ignoring(pid: int, number: signal.Signals) -> bool:
     (mask,) = re.findall(r"SigIgn:\t(\w+)", Path(f"/proc/{pid}/status").read_text())
     return bool(int(mask, 16) >> (number - 1) & 1)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def wait_for_end(pids: list[int]) -> bool:
@@ -160,20 +153,18 @@ def test_killed_child_is_restarted_and_logged(caplog: pytest.LogCaptureFixture) 
     assert wait_for_end([first, second])
 
 
-def test_descendants_of_a_killed_child_end(tmp_path: Path) -> None:
+def test_descendants_of_killed_and_stopped_children_end(tmp_path: Path) -> None:
     log = tmp_path / "log"
+
+    def read_pools() -> list[int]:
+        return [int(line) for line in log.read_text().split("\n")[:-1]] if log.exists() else []
+
     with supervise([Program(name="worker", command=FORKING_COMMAND, log=log)]) as supervisor:
-        assert poll_until(lambda: log.exists() and log.read_text().endswith("\n"))
-        pool = int(log.read_text())
+        assert poll_until(lambda: len(read_pools()) == 1)
         os.kill(supervisor.get_pids()["worker"], signal.SIGKILL)
-        assert poll_until(check_before(supervisor, lambda: not is_running(pool)))
-
-
-def test_descendants_end_when_the_child_is_stopped(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    with supervise([Program(name="worker", command=FORKING_COMMAND, log=log)]):
-        assert poll_until(lambda: log.exists() and log.read_text().endswith("\n"))
-    assert wait_for_end([int(log.read_text())])
+        assert poll_until(check_before(supervisor, lambda: not is_running(read_pools()[0])))
+        assert poll_until(check_before(supervisor, lambda: len(read_pools()) == 2))
+    assert wait_for_end(read_pools())
 
 
 def test_restarts_of_a_failing_child_slow_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,11 +231,6 @@ def test_address_of_another_machine_is_refused() -> None:
         check_port_is_free("192.0.2.1", 8000)
 
 
-def find_free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 def build_file_server(folder: Path, port: int) -> Program:
     """Return a program that serves a folder over HTTP."""
     serve_command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(folder)]
@@ -307,21 +293,6 @@ def test_foreground_program_ends_if_a_required_server_ends(tmp_path: Path) -> No
     with pytest.raises(Unavailable, match="Postgres ended"):
         run(Program(name="the demo", command=FORKING_COMMAND, log=log), check=check)
     assert wait_for_end([int(log.read_text())])
-
-
-def test_machine_programs_have_fixed_places(tmp_path: Path) -> None:
-    web = build_web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
-    assert web.command == [sys.executable, "-m", "app.cli.web_server", "127.0.0.1", "8123"]
-    (worker, reports), clock = build_worker_programs(), build_clock_program(env={})
-    celery_command = [sys.executable, "-m", "celery", "--app", "workers.main"]
-    assert worker.command[:5] == reports.command[:5] == celery_command
-    assert clock.command == [sys.executable, "-m", "workers.clock"]
-    assert [program.name for program in (web, worker, reports, clock)] == [
-        "web",
-        "worker",
-        "reports",
-        "scheduler",
-    ]
 
 
 def test_reports_have_their_own_program_in_a_full_service() -> None:

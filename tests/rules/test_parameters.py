@@ -91,7 +91,8 @@ def test_files_and_command_lines_give_the_same_value(
     ("parameter", "text", "code"),
     [
         (COLUMNS, "a,z", "unknown_column"),
-        (COLUMNS, "a,a", "wrong_value"),
+        *[(COLUMNS, text, "wrong_value") for text in ("a,a", "", "  ", "a,", "a,,b")],
+        (COLUMN, "", "wrong_value"),
         (COLUMN, "z", "unknown_column"),
         (COLUMN, "a,b", "unknown_column"),
         (CHOICE, "none", "wrong_value"),
@@ -113,22 +114,6 @@ def test_invalid_values_are_refused_with_the_parameters_name(
         parameter.parse_text(text, ROLES)
     assert excinfo.value.code == code
     assert parameter.name in str(excinfo.value)
-
-
-@pytest.mark.parametrize(
-    ("parameter", "text", "message"),
-    [
-        (COLUMNS, "", "columns must be a list of column names"),
-        (COLUMNS, "  ", "columns must be a list of column names"),
-        (COLUMNS, "a,", "columns must be a list of column names"),
-        (COLUMNS, "a,,b", "columns must be a list of column names"),
-        (COLUMN, "", "column must be the name of a column"),
-    ],
-)
-def test_empty_column_names_are_refused(parameter: Parameter, text: str, message: str) -> None:
-    with pytest.raises(InvalidCompetition) as excinfo:
-        parameter.parse_text(text, ROLES)
-    assert (excinfo.value.code, str(excinfo.value)) == ("wrong_value", message)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta, timezone
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from anoncup.competition.templates import template
 from anoncup.errors import MAX_VALUE_LENGTH, InvalidCompetition
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import Excessive, MeasureSettings
+from anoncup.rules.settings import MeasureSettings
 from anoncup.rules.toml_text import replace_scales, replace_tables
 from tests.support.competition_texts import EXAMPLE, MINIMAL, PHASE, expect_refusal
 from tests.support.hypothesis_profiles import limit_examples
@@ -25,10 +24,7 @@ from tests.support.step_counter import count_instructions
 pytestmark = pytest.mark.full
 
 hostile_examples = limit_examples(200)
-JAPAN = timezone(timedelta(hours=9))
 MEASURES = TRACKS["microdata"].measures
-
-# Replacing a table keeps the rest.
 
 amounts = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
 scale_tables = st.dictionaries(st.sampled_from(sorted(MEASURES)), amounts)
@@ -108,26 +104,14 @@ def test_comments_outside_the_replaced_table_are_kept() -> None:
     assert parse_competition(new_text).limits.file_mb == 1
 
 
-def test_comments_of_the_template_are_kept() -> None:
-    comments = [line for line in template(2015).splitlines() if line.startswith("#")]
-    for name, body in [("scales", "[scales]"), ("phases", ""), ("excessive", "[excessive]\nthreshold = 0.1")]:
-        new_text = replace_tables(template(2015), name, body)
-        assert [line for line in new_text.splitlines() if line.startswith("#")] == comments
-
-
 def test_tables_are_replaced_with_their_subtables() -> None:
+    old_rules = parse_competition(template(2015))
     body = PHASE.format("anonymization", "2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z")
     rules = parse_competition(replace_tables(template(2015), "phases", body))
     assert [phase.start.year for phase in rules.phases] == [2030]
-    assert replace(rules, phases=()) == replace(parse_competition(template(2015)), phases=())
-    fewer_measures = parse_competition(
-        replace_tables(template(2015), "measures", "[measures.cor_mae]\nweight = 2")
-    )
-    assert fewer_measures.measures == {"cor_mae": MeasureSettings(2.0)}
-    threshold_rules = parse_competition(
-        replace_tables(template(2015), "excessive", "[excessive]\nthreshold = 0.25")
-    )
-    assert threshold_rules == replace(parse_competition(template(2015)), excessive=Excessive(threshold=0.25))
+    assert replace(rules, phases=()) == replace(old_rules, phases=())
+    rules = parse_competition(replace_tables(template(2015), "measures", "[measures.cor_mae]\nweight = 2"))
+    assert rules.measures == {"cor_mae": MeasureSettings(2.0)}
 
 
 def test_multiline_values_are_removed_completely() -> None:
@@ -151,14 +135,8 @@ def test_keys_of_the_same_name_in_other_tables_are_kept() -> None:
     assert parse_competition(new_text) == parse_competition(text)
 
 
-# Any text is either read or refused.
-
-
 MALICIOUS_FILES = {
-    "arrays": "a = " + "[" * 100_000,
     "closed arrays": "a = " + "[" * 50_000 + "]" * 50_000,
-    "inline tables": "a = " + "{a=" * 50_000,
-    "a dotted key": ".".join("a" * 50_000) + " = 1",
     "a spaced dotted key": " . ".join("a" * 50_000) + " = 1",
     "a quoted dotted key": ".".join(['"a"'] * 50_000) + " = 1",
     "a dotted header": "[" + ".".join("a" * 50_000) + "]",
@@ -166,29 +144,22 @@ MALICIOUS_FILES = {
     "an hexadecimal integer": "format = 0x" + "f" * 100_000,
     "an exponent": "format = 1e" + "9" * 100_000,
     "a comment": "# " + "x" * 50_000_000,
-    "a text": 'slug = "' + "x" * 900_000 + '"',
-    "an open text": 'slug = """' + "x" * 900_000,
-    "many quotes": '"' * 900_000,
-    "many keys": "\n".join(f"k{i} = 1" for i in range(80_000)),
-    "many tables": "\n".join(f"[t{i}]" for i in range(80_000)),
-    "an array of many tables": "[[phases]]\n" * 80_000,
-    "line ends": "\n" * 900_000,
     "nothing": "",
     "a NUL": "\x00",
     "a mark": "\ufeff" + MINIMAL,
-    "a lone surrogate": MINIMAL + "# \ud800",
     "carriage returns": MINIMAL.replace("\n", "\r"),
     "a date that is none": "format = 2027-02-30",
     "a key twice": MINIMAL + "sensitive = []",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", MALICIOUS_FILES.values(), ids=MALICIOUS_FILES)
 def test_malicious_files_are_refused(text: str) -> None:
-    if text.endswith("\ud800"):
-        parse_competition(text)
-    else:
-        expect_refusal(text)
+    expect_refusal(text)
+
+
+def test_lone_surrogate_in_a_comment_is_accepted() -> None:
+    parse_competition(MINIMAL + "# \ud800")
 
 
 def build_wide_file(count: int) -> str:
@@ -196,11 +167,6 @@ def build_wide_file(count: int) -> str:
     return (
         MINIMAL.replace('["a", "b"]', column_list) + f"[attackers.euc1]\nquasi_identifiers = {column_list}\n"
     )
-
-
-def test_files_with_many_columns_are_parsed() -> None:
-    rules = parse_competition(build_wide_file(40_000))
-    assert rules.attackers["euc1"].parameters["quasi_identifiers"] == tuple(f"c{i}" for i in range(40_000))
 
 
 FILE_GENERATORS: dict[str, Callable[[int], str]] = {
@@ -242,12 +208,6 @@ def check_parsed_or_refused(text: str) -> None:
     assert all(math.isfinite(value) for value in rules.scales.values())
     new_text = replace_scales(text, {"mean_mae": 1.5})
     assert drop_scales(parse_competition(new_text)) == drop_scales(rules)
-
-
-@hostile_examples
-@given(text=st.text(max_size=60))
-def test_random_text_is_refused(text: str) -> None:
-    expect_refusal(text)
 
 
 text_fragments = st.sampled_from(

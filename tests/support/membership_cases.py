@@ -1,5 +1,6 @@
 """Hypothesis strategies for hostile membership tables: ties, constants, duplicates and extreme values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +11,14 @@ from anoncup.competition.templates import template
 from anoncup.geometry.arrays import BoolArray
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.testing.parts import TrackCase
+from anoncup.tracks.capabilities import AllocationContext
+from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership.adapter import parse_original
 from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema
-from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, write_table
+from anoncup.tracks.model import AnyContext, ReleaseContext
 from tests.support.membership_reference import TEXTS, Rows
 from tests.support.microdata_cases import HOSTILE_NUMBERS, SIMPLE_NUMBERS
 
@@ -83,3 +89,68 @@ def cases(draw: st.DrawFn) -> MembershipCase:
     order = draw(st.permutations(range(2 * member_count)))
     members = np.array(order) < member_count
     return MembershipCase(build_table(candidates, schema), members, build_table(release, schema))
+
+
+SEED = bytes(range(32))
+
+
+def hide_column(original: MembershipOriginal, column: str) -> tuple[MembershipOriginal, dict[str, bytes]]:
+    """Return the original without a column, and that column as the organizers' file."""
+    table = original.candidates
+    names = [name for name in table.schema.names if name != column]
+    hidden = write_table(table.select_columns(column))
+    return MembershipOriginal(table.select_columns(*names)), {"hidden": hidden}
+
+
+def allocate_members(
+    original: MembershipOriginal, rules: Rules, truth: Mapping[str, bytes], team: str = "a"
+) -> bytes:
+    """Return the members file that the service allocates to a team."""
+    allocation = TRACKS["membership"].allocation
+    assert allocation is not None
+    context = AllocationContext(rules, truth, lambda purpose: derive_generator(SEED, purpose, team), team)
+    contents = allocation.make_files(original, context)
+    assert list(contents) == ["members"]
+    return contents["members"]
+
+
+def build_context(
+    original: MembershipOriginal, rules: Rules, truth: Mapping[str, bytes] | None = None
+) -> AnyContext:
+    sizes = {"originals": original.rows, "rows": original.rows // 2}
+    return ReleaseContext(rules, sizes, lambda: original, organizer_files=truth or {})
+
+
+def build_rules(schema: TableSchema, hidden_column: str | None) -> Rules:
+    """Return rules with these columns and any number of released rows from 1 to 15 times the members."""
+    text = template("membership")
+    opening = text[: text.index("[membership.columns")]
+    opening = opening.replace("fewest_rows = 0.5", "fewest_rows = 0.0").replace(
+        "most_rows = 2.0", "most_rows = 15.0"
+    )
+    columns = [
+        f'[membership.columns.{column.name}]\nkind = "numeric"\n'
+        f"least = {column.minimum!r}\nmost = {column.maximum!r}\n"
+        for column in schema.numeric
+    ] + [
+        f'[membership.columns.{column.name}]\nkind = "categorical"\nvalues = {list(column.values)}\n'
+        for column in schema.categorical
+    ]
+    question = f'[questions.attribute]\nhidden = "{hidden_column}"\n' if hidden_column else ""
+    phases = "\n[[phases]]" + text.partition("[[phases]]")[2]
+    return parse_competition(opening + "\n".join(columns) + question + phases)
+
+
+@st.composite
+def allocated_cases(draw: st.DrawFn) -> TrackCase:
+    """Draw hostile candidates with members as the service allocates them; a column may be hidden."""
+    case = draw(cases())
+    names = case.candidates.schema.names
+    hidden_column = draw(st.sampled_from([None, *names])) if len(names) > 1 else None
+    rules, original = build_rules(case.candidates.schema, hidden_column), MembershipOriginal(case.candidates)
+    truth: dict[str, bytes] = {}
+    if hidden_column:
+        original, truth = hide_column(original, hidden_column)
+    content = allocate_members(original, rules, truth)
+    members = TRACKS["membership"].answer_spec.read(content, build_context(original, rules, truth))
+    return TrackCase(rules, original, case.release, members, organizer_files=truth)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 TIMEOUT_S = 120.0
 """Far longer than any wait on a busy machine; it only guards against hanging."""
@@ -19,6 +20,14 @@ def poll_until(condition: Callable[[], bool]) -> bool:
             return False
         time.sleep(min(max(0.01, elapsed_s / 20), 0.1))
     return True
+
+
+def is_running(pid: int) -> bool:
+    """Return whether there is a process with this number that is not a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def start_stopwatch() -> Callable[[], float]:

@@ -31,23 +31,7 @@ from tests.support.table_files import (
 pytestmark = pytest.mark.full
 
 NUMBER_CHARACTERS = "01+-.eE"
-HOSTILE_PIECES = [
-    "\n",
-    "\r",
-    "\r\n",
-    "\n\n",
-    ",",
-    '"',
-    '""',
-    "\x00",
-    "\t",
-    "\x7f",
-    "\ufeff",
-    "日",
-    "a",
-    "1",
-    "1,2\n",
-]
+HOSTILE_PIECES = [*'\n\r,"\x00\t\x7f\ufeff日a1', "\r\n", "\n\n", '""', "1,2\n", "a,1\r\n"]
 ParseOutcome = tuple[list[list[object]], list[FileProblem], int]
 
 
@@ -97,30 +81,11 @@ def test_shortcuts_do_not_change_results_of_hostile_files(parts: list[str]) -> N
         assert parse(content, columns) == parse_without_shortcuts(content, columns)
 
 
-@hostile_examples
-@given(
-    rows=st.lists(
-        st.tuples(st.sampled_from(["a", "", "日"]), number_spellings | st.sampled_from(NOT_NUMBERS))
-    )
-)
-def test_shortcuts_do_not_change_results_of_regular_files(
-    rows: list[tuple[str, str]],
-) -> None:
-    content = "\r\n".join(["q,s", *(f"{text},{number}" for text, number in rows)]).encode()
-    assert parse(content, SMALL_COLUMNS) == parse_without_shortcuts(content, SMALL_COLUMNS)
-
-
 def test_number_shortcut_is_correct_for_all_short_texts() -> None:
-    for length in range(6):
-        for characters in product(NUMBER_CHARACTERS, repeat=length):
-            check_plain_number("".join(characters))
-
-
-def test_number_shortcut_ignores_other_texts() -> None:
-    for length, characters in ((2, string.printable), (4, "01.-eEnaifxp_ ")):
+    for length, characters in ((2, string.printable), (3, "01.-eEnaifxp_ "), (4, NUMBER_CHARACTERS)):
         for text in map("".join, product(characters, repeat=length)):
             check_plain_number(text)
-    for word in ("nan", "inf", "-inf", "Infinity", "NaN", "nan(1)", "0x1p4", "1e5f", "1\0"):
+    for word in ("", "nan", "inf", "-inf", "Infinity", "NaN", "nan(1)", "0x1p4", "1e5f", "1\0"):
         check_plain_number(word)
 
 

@@ -8,8 +8,6 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.microdata.tables import parse_original, parse_release
 from tests.support.table_files import HEADER, SMALL_COLUMNS, build_original, expect_refusal, list_problems
 
-# Text that is not UTF-8.
-
 
 def test_shift_jis_is_read_with_a_remark() -> None:
     table, remarks = parse_original("q,s\n表ソ①ﾊﾝ髙,1\n".encode("cp932"), SMALL_COLUMNS, file="a.csv")
@@ -41,14 +39,10 @@ def test_utf_16_and_utf_32_are_refused(encoding: str) -> None:
     assert expect_refusal("q,s\nx,1\n".encode(encoding)).problems[0].code in {"encoding", "header"}
 
 
-# Respelled numbers.
-
-
 @pytest.mark.parametrize(
     ("original_texts", "released_texts", "is_remarked"),
     [
         (["1", "2"], ["1.0"], True),
-        (["1", "2"], ["01"], True),
         (["1.50"], ["1.5"], True),
         (["1000"], ["1e3"], True),
         (["0"], ["-0"], True),
@@ -57,8 +51,6 @@ def test_utf_16_and_utf_32_are_refused(encoding: str) -> None:
         (["1", "2"], ["3.0"], False),
         (["a", "b"], ["A"], False),
         (["1"], [" 1"], False),
-        (["one"], ["1"], False),
-        (["１"], ["1"], False),
         (["NA", "nan"], ["NaN"], False),
         ([""], ["0"], False),
     ],

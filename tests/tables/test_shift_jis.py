@@ -48,28 +48,22 @@ def list_case_variants(word: str) -> list[str]:
 @st.composite
 def european_tables(draw: st.DrawFn) -> tuple[str, str]:
     """Draw a table with words of one language and the code page that encodes it."""
-    language = draw(st.sampled_from(WESTERN_TEXTS))
+    words = draw(st.lists(sample_words((draw(st.sampled_from(WESTERN_TEXTS)),)), min_size=1))
     code_page = draw(st.sampled_from(["latin-1", "cp1252", "iso8859-15"]))
-    cells = draw(
-        st.lists(
-            sample_words((language,)).flatmap(lambda word: st.sampled_from(list_case_variants(word))),
-            min_size=1,
-        )
-    )
-    text = draw(st.sampled_from(["q,s\n", "année,s\n"])) + "".join(
-        f"{cell},{len(cell)}.5\n" for cell in cells
-    )
+    cells = [draw(st.sampled_from(list_case_variants(word))) for word in words]
+    header = draw(st.sampled_from(["q,s\n", "année,s\n"]))
+    text = header + "".join(f"{cell},{len(cell)}.5\n" for cell in cells)
     return text.encode(code_page, errors="ignore").decode(code_page), code_page
 
 
 @thorough_examples
 @given(european_tables())
 @example(("q,s\nÑ,1\n", "latin-1"))
+@example(("q,s\n’t,1\n’n,2\n", "cp1252"))
+@example(("q,s\nÅÄÖ,1\n", "latin-1"))
 @example(("q,s\nça,1\nétés,2\n", "latin-1"))
 @example(("q,s\nAÇÕES,1\n", "latin-1"))
 @example(("q,s\nit’s,1\nChildren’s,2\n", "cp1252"))
-@example(("q,s\n’t,1\n’n,2\n", "cp1252"))
-@example(("q,s\nÅÄÖ,1\n", "latin-1"))
 @example(("q,s\n25°C,4.5\n", "latin-1"))
 @example(("q,s\nl’œuvre,1\n", "cp1252"))
 @example(("q,s\nwait…”,1\n“go”,2\n", "cp1252"))

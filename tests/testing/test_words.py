@@ -62,15 +62,9 @@ def write_catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
 def test_files_settings_and_the_shown_answer_need_names() -> None:
     keys = set(iter_required_keys(Plugin(api=0, tracks={"cohorts": COHORTS})))
     assert {
-        "file_made",
-        "original_ages",
-        "file_cohort",
-        "file_register",
-        "target_file_made",
-        "target_file_shown",
-        "target_shows_cohorts",
-        "parameter_asked",
-    } <= keys
+        "file_made", "original_ages", "file_cohort", "file_register", "target_file_made",
+        "target_file_shown", "target_shows_cohorts", "parameter_asked",
+    } <= keys  # fmt: skip
 
 
 def test_parts_and_new_parameters_need_names() -> None:
@@ -83,32 +77,12 @@ def test_complete_catalogues_are_accepted(folder: Path) -> None:
     check_words(PLUGIN)
 
 
-@pytest.mark.parametrize("key", REQUIRED_KEYS)
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_missing_text_is_reported_with_its_language(folder: Path, language: str, key: str) -> None:
-    for catalogue_language in LANGUAGES:
-        write_catalogue(
-            folder,
-            catalogue_language,
-            {
-                name: text
-                for name, text in CATALOGUE_TEXTS.items()
-                if (catalogue_language, name) != (language, key)
-            },
-        )
-    with pytest.raises(BrokenLaw, match=f"^words: not said are {key} in {language}$"):
-        check_words(PLUGIN)
-
-
-def test_all_missing_texts_are_reported_at_once(folder: Path) -> None:
-    write_catalogue(
-        folder,
-        "en",
-        {name: text for name, text in CATALOGUE_TEXTS.items() if name != "attacker_thief_description"},
-    )
+def test_all_missing_texts_are_reported_with_their_languages(folder: Path) -> None:
+    write_catalogue(folder, "en", {name: CATALOGUE_TEXTS[name] for name in REQUIRED_KEYS[1:]})
+    write_catalogue(folder, "ja", {name: CATALOGUE_TEXTS[name] for name in REQUIRED_KEYS[:1]})
+    missing_texts = [f"{REQUIRED_KEYS[0]} in en", *(f"{key} in ja" for key in REQUIRED_KEYS[1:])]
     with pytest.raises(BrokenLaw) as excinfo:
         check_words(PLUGIN)
-    missing_texts = ["attacker_thief_description in en", *(f"{key} in ja" for key in REQUIRED_KEYS)]
     assert str(excinfo.value) == f"words: not said are {', '.join(missing_texts)}"
 
 

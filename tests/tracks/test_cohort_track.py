@@ -82,18 +82,16 @@ def test_example_data_follow_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
         assert teams[: 2 * asked + 1] == ["red"] * 2 * asked + ["blue"]
 
 
+HIDDEN = "what others get does not depend on the answer"
+SAME_PART = "the part of the answer that targets show stays the same"
+
+
 @pytest.mark.parametrize(
     ("shown_answer", "law"),
     [
-        (None, "what others get does not depend on the answer"),
-        (
-            ShownAnswer(lambda *_: 0, lambda cohort, *_: cohort + 1),
-            "what others get does not depend on the answer",
-        ),
-        (
-            ShownAnswer(lambda cohort, _: cohort.tolist(), lambda cohort, *_: cohort + 1),
-            "the part of the answer that targets show stays the same",
-        ),
+        (None, HIDDEN),
+        (ShownAnswer(lambda *_: 0, lambda cohort, *_: cohort + 1), HIDDEN),
+        (ShownAnswer(lambda cohort, _: cohort.tolist(), lambda cohort, *_: cohort + 1), SAME_PART),
         (ShownAnswer(lambda *_: 0, lambda cohort, *_: cohort), "the rest of the answer is varied"),
     ],
 )
@@ -137,24 +135,14 @@ def test_steps_know_the_guesser(rules: Rules) -> None:
 
 
 def test_refusal_is_stored_and_restored_with_its_place() -> None:
-    error = InvalidUpload(
-        [
-            FileProblem(
-                "guess",
-                2,
-                "person",
-                "unknown_person",
-                Message("{column}: {what}", column="a", what=Message("x")),
-                3,
-                "7",
-            ),
-            FileProblem("guess", None, None, "row_count", PluralMessage("{n} row", "{n} rows", "n", n=2)),
-        ],
-        total=9,
+    message = Message("{column}: {what}", column="a", what=Message("x"))
+    plural_message = PluralMessage("{n} row", "{n} rows", "n", n=2)
+    problems = (
+        FileProblem("guess", 2, "person", "unknown_person", message, 3, "7"),
+        FileProblem("guess", None, None, "row_count", plural_message),
     )
-    restored = InvalidUpload.from_json(error.to_json())
-    assert restored.problems == error.problems
-    assert restored.total == 9
+    restored = InvalidUpload.from_json(InvalidUpload(problems, total=9).to_json())
+    assert (restored.problems, restored.total) == (problems, 9)
 
 
 def test_refusals_must_not_depend_on_the_answer(rules: Rules) -> None:

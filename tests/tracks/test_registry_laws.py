@@ -1,143 +1,107 @@
-"""Laws that every registered measure, attacker and method of all tracks keeps.
+"""Laws that every registered measure, attacker and method of all tracks keeps on hostile tables."""
 
-Tracks whose answer is not a permutation test their hostile releases in their own modules.
-"""
-
-import copy
-import math
-import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
-from anoncup.tracks.linkage import attack_rates
-from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, Prediction
-from anoncup.tracks.microdata.registry import UTILITIES
+from anoncup.rules.model import Rules
+from anoncup.testing.parts import TrackCase, check_attacker, check_measure, check_method
+from anoncup.tracks import memo
+from anoncup.tracks.microdata import distances
+from anoncup.tracks.microdata.release import MicrodataOriginal, build_release
 from anoncup.tracks.model import AnyTrack
-from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod
-from anoncup.tracks.transactions.registry import TRANSACTION_UTILITIES
-from tests.support import microdata_cases, transactions_cases
+from anoncup.tracks.monthly.answer import build_pseudonym_table, extract_answer
+from anoncup.tracks.parts import AnyMeasure
+from tests.support import membership_cases, microdata_cases, monthly_cases, transactions_cases
 from tests.support.hypothesis_profiles import limit_examples
+from tests.support.microdata_cases import MicrodataCase
+from tests.support.monthly_cases import MonthlyCase
+from tests.support.transactions_cases import TransactionCase
 
-CASES = {"microdata": microdata_cases.cases(), "transactions": transactions_cases.cases()}
-LOSS_MEASURES: dict[str, Mapping[str, AnyMeasure]] = {
-    "microdata": UTILITIES,
-    "transactions": TRANSACTION_UTILITIES,
+
+def build_microdata_case(case: MicrodataCase) -> TrackCase:
+    original = case.release.original
+    rules = Rules("small", {}, "microdata", "UTC", columns=original.columns)
+    return TrackCase(rules, original, case.release.target.anonymized, case.release.answer)
+
+
+def build_transactions_case(case: TransactionCase) -> TrackCase:
+    release = case.release
+    return TrackCase(
+        parse_competition(template(2016)), release.original, release.target.tables, release.answer
+    )
+
+
+def build_monthly_case(case: MonthlyCase) -> TrackCase:
+    release = monthly_cases.attach_knowledge(case.release, b"seed")
+    answer = build_pseudonym_table(release.original, extract_answer(release))
+    return TrackCase(parse_competition(template(2017)), release.original, release, answer)
+
+
+CASES: dict[str, st.SearchStrategy[TrackCase]] = {
+    "microdata": microdata_cases.cases().map(build_microdata_case),
+    "transactions": transactions_cases.cases().map(build_transactions_case),
+    "membership": membership_cases.allocated_cases(),
+    "monthly": monthly_cases.cases().map(build_monthly_case),
 }
-"""Measures of information loss; they are 0 for an unchanged table."""
-each_track = pytest.mark.parametrize("track", TRACKS.values(), ids=TRACKS)
-each_permutation_track = pytest.mark.parametrize("track", [TRACKS[name] for name in CASES], ids=CASES)
 
 
-def check_releases(track: AnyTrack, check_law: Callable[[Any], None]) -> None:
-    """Check a law on hostile releases of the track."""
-    limit_examples(40)(given(case=CASES[track.name])(lambda case: check_law(case.release)))()
+def check_unscaled_measure(measure: AnyMeasure, track: AnyTrack, cases: list[TrackCase]) -> None:
+    """Check a measure without its scale, which may be 0 on hostile tables."""
+    check_measure(replace(measure, scale=1.0), track, cases)
 
 
-def list_tables(track: AnyTrack, release: Any) -> list[pd.DataFrame]:
-    """Return all tables of a release, those of the original first."""
-    if track.name == "microdata":
-        return [release.original.table, release.target.anonymized]
-    both_sides = release.original.tables, release.target.tables
-    return [table for tables in both_sides for table in (tables.customers, tables.transactions)]
+CHECKS: dict[str, Callable[[Any, AnyTrack, list[TrackCase]], None]] = {
+    "measures": check_unscaled_measure,
+    "attackers": check_attacker,
+    "methods": check_method,
+}
 
 
-def extract_guess(answer: Prediction) -> np.ndarray | None:
-    """Return the guessed rows, or None if the answer consists of candidates or clusters."""
-    guess = answer.guess if isinstance(answer, AnnotatedGuess) else answer
-    return guess if isinstance(guess, np.ndarray) else None
+@pytest.mark.parametrize("kind", CHECKS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.full] * (name in ("monthly", "transactions"))) for name in TRACKS],
+)
+def test_parts_keep_their_laws_on_hostile_tables(name: str, kind: str) -> None:
+    track = TRACKS[name]
+
+    @limit_examples(25)
+    @given(case=CASES[name])
+    def check_laws(case: TrackCase) -> None:
+        for part in getattr(track, kind).values():
+            CHECKS[kind](part, track, [case])
+
+    check_laws()
 
 
-@pytest.mark.parametrize("kind", ["measures", "attackers", "methods"])
-@each_track
-def test_registry_keys_equal_entry_names(track: AnyTrack, kind: str) -> None:
-    registry: Mapping[str, AnyMeasure | AnyAttacker | AnyMethod] = getattr(track, kind)
-    assert [entry.name for entry in registry.values()] == list(registry)
-    assert TRACKS[track.name] is track
+@limit_examples(40)
+@given(case=microdata_cases.cases())
+def test_large_tables_get_the_same_values_with_a_small_cache(case: MicrodataCase) -> None:
+    original = case.release.original
+    for measure in TRACKS["microdata"].measures.values():
+        expected = measure.compute(case.release)
+        prepared_original = MicrodataOriginal(original.table, original.columns)
+        fresh_release = build_release(prepared_original, case.release.target.anonymized, case.release.answer)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(memo, "CACHED_ROWS", 0)
+            patch.setattr(distances, "ROWS_PER_BLOCK", 2)
+            assert measure.compute(fresh_release) == expected
+        holders = (fresh_release, fresh_release.target, fresh_release.original)
+        cached_names = {key[0] for holder in holders for key in holder.memo}
+        assert not cached_names & {"ordered", "differences", "ranks", "steps"}
 
 
-@each_permutation_track
-def test_losses_of_an_unchanged_table_are_zero(track: AnyTrack) -> None:
-    def check_law(release: Any) -> None:
-        assert track.fingerprints is not None
-        identity_release = track.fingerprints.identity_release(release.original)
-        losses = {
-            name: measure.compute(identity_release) for name, measure in LOSS_MEASURES[track.name].items()
-        }
-        assert losses == dict.fromkeys(LOSS_MEASURES[track.name], 0.0)
-
-    check_releases(track, check_law)
-
-
-@each_permutation_track
-def test_measures_are_finite_nonnegative_builtin_floats(track: AnyTrack) -> None:
-    def check_law(release: Any) -> None:
-        for measure in track.measures.values():
-            value = measure.compute(release)
-            assert type(value) is float, measure.name
-            assert math.isfinite(value), measure.name
-            assert value >= 0.0, measure.name
-
-    check_releases(track, check_law)
-
-
-@each_permutation_track
-def test_attack_rates_lie_between_zero_and_one(track: AnyTrack) -> None:
-    def check_law(release: Any) -> None:
-        originals, rows = release.original.rows, release.target.rows
-        for attacker in track.attackers.values():
-            answer = attacker.attack(release.target)
-            guess = extract_guess(answer)
-            assert guess is None or ((guess >= -1) & (guess < originals)).all(), attacker.name
-            rate = attack_rates.rate_prediction(answer, release.answer, rows=originals)
-            assert type(rate.rate) is float, attacker.name
-            assert 0.0 <= rate.rate <= 1.0, attacker.name
-            assert rate.trials == rows, attacker.name
-            assert rate.trials is not None
-            assert rate.correct == pytest.approx(rate.rate * rate.trials), attacker.name
-            if rate.interval is not None:
-                assert 0.0 <= rate.interval[0] <= rate.rate <= rate.interval[1] <= 1.0, attacker.name
-
-    check_releases(track, check_law)
-
-
-@each_permutation_track
-def test_measures_and_attackers_do_not_change_the_tables(track: AnyTrack) -> None:
-    def check_law(release: Any) -> None:
-        copies = [table.copy(deep=True) for table in list_tables(track, release)]
-        source = release.answer.copy()
-        for measure in track.measures.values():
-            measure.compute(release)
-        for attacker in track.attackers.values():
-            attacker.attack(release.target)
-        for table, expected in zip(list_tables(track, release), copies, strict=True):
-            pd.testing.assert_frame_equal(table, expected)
-        assert (release.answer == source).all()
-
-    check_releases(track, check_law)
-
-
-@each_permutation_track
-def test_attackers_agree_after_pickling_the_original(track: AnyTrack) -> None:
-    def check_law(release: Any) -> None:
-        answers = {name: entry.attack(release.target) for name, entry in track.attackers.items()}
-        tables = release.target.anonymized if track.name == "microdata" else release.target.tables
-        assert track.attack_view is not None
-        unpickled_target = track.attack_view(
-            pickle.loads(pickle.dumps(release.original)), copy.deepcopy(tables)
-        )
-        guesses = {
-            name: guess for name, entry in answers.items() if (guess := extract_guess(entry)) is not None
-        }
-        assert len(guesses) > 5
-        for name, guess in guesses.items():
-            repeated_guess = extract_guess(track.attackers[name].attack(unpickled_target))
-            assert repeated_guess is not None
-            assert repeated_guess.tolist() == guess.tolist(), name
-
-    check_releases(track, check_law)
+@limit_examples(40)
+@given(case=microdata_cases.cases())
+def test_measuring_caches_no_answer_in_the_target(case: MicrodataCase) -> None:
+    for measure in TRACKS["microdata"].measures.values():
+        measure.compute(case.release)
+    assert {key[0] for key in case.release.target.memo} <= {"canonical", "ordered", "matches"}

@@ -31,43 +31,28 @@ def check_close(value: float, expected: float, *, unit: float = 1.0) -> None:
 
 @hostile_examples
 @given(cases())
-def test_mean_mae_equals_the_reference(case: MicrodataCase) -> None:
-    check_close(
-        utility.mean_mae(case.release),
-        microdata_reference.mean_mae(case.xs, case.ys),
-        unit=find_largest_cell(case),
-    )
+def test_utility_measures_equal_the_reference(case: MicrodataCase) -> None:
+    xs, ys, unit = case.xs, case.ys, find_largest_cell(case)
+    check_close(utility.mean_mae(case.release), microdata_reference.mean_mae(xs, ys), unit=unit)
+    check_close(utility.cor_mae(case.release), microdata_reference.cor_mae(xs, ys))
+    loss = microdata_reference.information_loss(xs, ys, case.source)
+    check_close(utility.information_loss(case.release), loss)
+    check_close(utility.row_difference(case.release), float(len(xs) - len(ys)))
 
 
 @hostile_examples
 @given(cases())
 def test_cross_table_measures_equal_the_reference(case: MicrodataCase) -> None:
-    roles, quasi = case.release.original.columns, range(len(case.xq[0]))
-    tables = case.xq, case.xs, case.yq, case.ys
-    unit = find_largest_cell(case)
-    check_close(
-        utility.cross_mean(case.release), microdata_reference.cross_mean(tables, quasi, [0]), unit=unit
-    )
-    all_targets = utility.cross_mean(
-        case.release, columns=roles.quasi_identifiers[1:], target=roles.sensitive
-    )
-    check_close(
-        all_targets, microdata_reference.cross_mean(tables, quasi[1:], range(len(case.xs[0]))), unit=unit
-    )
+    roles, quasi, sensitive = case.release.original.columns, range(len(case.xq[0])), range(len(case.xs[0]))
+    tables, unit = (case.xq, case.xs, case.yq, case.ys), find_largest_cell(case)
+    expected = microdata_reference.cross_mean(tables, quasi, [0])
+    check_close(utility.cross_mean(case.release), expected, unit=unit)
+    options = {"columns": roles.quasi_identifiers[1:], "target": roles.sensitive}
+    expected = microdata_reference.cross_mean(tables, quasi[1:], sensitive)
+    check_close(utility.cross_mean(case.release, **options), expected, unit=unit)
     check_close(utility.cross_count(case.release), microdata_reference.cross_count(case.xq, case.yq, quasi))
     one_column = utility.cross_count(case.release, columns=roles.quasi_identifiers[:1])
     check_close(one_column, microdata_reference.cross_count(case.xq, case.yq, quasi[:1]))
-
-
-@hostile_examples
-@given(cases())
-def test_other_utility_measures_equal_the_reference(case: MicrodataCase) -> None:
-    check_close(utility.cor_mae(case.release), microdata_reference.cor_mae(case.xs, case.ys))
-    check_close(
-        utility.information_loss(case.release),
-        microdata_reference.information_loss(case.xs, case.ys, case.source),
-    )
-    check_close(utility.row_difference(case.release), float(len(case.xs) - len(case.ys)))
 
 
 @hostile_examples
@@ -78,15 +63,9 @@ def test_anonymity_measures_equal_the_reference(case: MicrodataCase) -> None:
     check_close(anonymity.k_mean(case.release), len(case.yq) / len(sizes))
     check_close(anonymity.classes(case.release), float(len(sizes)))
     check_close(anonymity.unique_share(case.release), sizes.count(1) / len(case.yq))
-    names = case.release.original.columns.sensitive
-    by_l = {
-        name: microdata_reference.column_l_diversity(case.yq, case.ys, index)
-        for index, name in enumerate(names)
-    }
-    by_t = {
-        name: microdata_reference.column_t_closeness(case.yq, case.ys, index)
-        for index, name in enumerate(names)
-    }
+    names = list(enumerate(case.release.original.columns.sensitive))
+    by_l = {name: microdata_reference.column_l_diversity(case.yq, case.ys, index) for index, name in names}
+    by_t = {name: microdata_reference.column_t_closeness(case.yq, case.ys, index) for index, name in names}
     assert anonymity.compute_l_diversity_by_column(case.release) == by_l
     assert anonymity.compute_t_closeness_by_column(case.release) == pytest.approx(by_t, rel=1e-12)
     check_close(anonymity.l_diversity(case.release), min(by_l.values()))
@@ -158,36 +137,26 @@ def test_id_rand_equals_the_reference(case: MicrodataCase) -> None:
 @hostile_examples
 @given(cases())
 def test_value_and_rank_attackers_equal_the_reference(case: MicrodataCase) -> None:
-    target, last_column = case.release.target, len(case.xs[0]) - 1
-    quasi, sensitive = range(len(case.xq[0])), range(last_column + 1)
-    tables, name = (case.xq, case.xs, case.yq, case.ys), f"s{last_column}"
-    assert guess_rows("id_sa", target, column=name) == microdata_reference.id_sa(tables, quasi, last_column)
+    target, last, xs, ys = case.release.target, len(case.xs[0]) - 1, case.xs, case.ys
+    tables, quasi, name = (case.xq, xs, case.yq, ys), range(len(case.xq[0])), f"s{last}"
+    assert guess_rows("id_sa", target, column=name) == microdata_reference.id_sa(tables, quasi, last)
     assert guess_rows("id_sa", target, quasi_identifiers=()) == microdata_reference.id_sa(tables, [], 0)
-    assert guess_rows("sa_nearest", target, column=name) == microdata_reference.id_sa(tables, [], last_column)
-    assert guess_rows("sa_rank", target, column=name) == microdata_reference.sa_rank(
-        case.xs, case.ys, last_column
-    )
-    assert guess_rows("sort", target) == microdata_reference.sort(case.xs, case.ys, sensitive)
-    assert guess_rows("sort", target, sensitive=(name,)) == microdata_reference.sort(
-        case.xs, case.ys, [last_column]
-    )
+    assert guess_rows("sa_nearest", target, column=name) == microdata_reference.id_sa(tables, [], last)
+    assert guess_rows("sa_rank", target, column=name) == microdata_reference.sa_rank(xs, ys, last)
+    assert guess_rows("sort", target) == microdata_reference.sort(xs, ys, range(last + 1))
+    assert guess_rows("sort", target, sensitive=(name,)) == microdata_reference.sort(xs, ys, [last])
 
 
 @hostile_examples
 @given(cases())
 def test_euclidean_attackers_equal_the_reference(case: MicrodataCase) -> None:
-    target = case.release.target
-    quasi, sensitive = range(len(case.xq[0])), range(len(case.xs[0]))
-    tables = case.xq, case.xs, case.yq, case.ys
-    expected = microdata_reference.euclidean_guess(tables, quasi, sensitive, search_all=False)
+    target, tables = case.release.target, (case.xq, case.xs, case.yq, case.ys)
+    columns = range(len(case.xq[0])), range(len(case.xs[0]))
+    expected = microdata_reference.euclidean_guess(tables, *columns, search_all=False)
     assert guess_rows("euc1", target) == expected
-    assert guess_rows("euc1", target, give_up="own_row") == [
-        index if row < 0 else row for index, row in enumerate(expected)
-    ]
-    assert guess_rows("euc2", target) == microdata_reference.euclidean_guess(
-        tables, quasi, sensitive, search_all=True
-    )
-    subset = {"quasi_identifiers": ("q0",), "sensitive": ("s0",)}
-    assert guess_rows("euc2", target, **subset) == microdata_reference.euclidean_guess(
-        tables, [0], [0], search_all=True
-    )
+    own_rows = [index if row < 0 else row for index, row in enumerate(expected)]
+    assert guess_rows("euc1", target, give_up="own_row") == own_rows
+    expected = microdata_reference.euclidean_guess(tables, *columns, search_all=True)
+    assert guess_rows("euc2", target) == expected
+    expected = microdata_reference.euclidean_guess(tables, [0], [0], search_all=True)
+    assert guess_rows("euc2", target, quasi_identifiers=("q0",), sensitive=("s0",)) == expected

@@ -1,7 +1,7 @@
 """Reading and writing microdata tables, and refusing malformed ones with row, column and code."""
 
-import math
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,8 @@ from anoncup.errors import MAX_LISTED_PROBLEMS, FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import write_csv
-from anoncup.tables.files import MAX_CELL_LENGTH, MAX_ROWS
+from anoncup.tables.files import MAX_CELL_LENGTH
 from anoncup.tracks.microdata.tables import parse_original, parse_release
-from tests.support.hypothesis_profiles import limit_examples
 from tests.support.step_counter import count_instructions
 from tests.support.table_files import (
     COLUMNS,
@@ -23,14 +22,11 @@ from tests.support.table_files import (
     HEADER,
     NAMES,
     NOT_NUMBERS,
-    NUMBER_SPELLINGS,
     ONE_COLUMN,
     SMALL_COLUMNS,
     TEXTS,
     ValidFile,
     build_original,
-    cell_texts,
-    check_problem_list,
     expect_refusal,
     frames,
     hostile_examples,
@@ -40,8 +36,6 @@ from tests.support.table_files import (
     quote,
     valid_files,
 )
-
-# Round trips.
 
 
 @hostile_examples
@@ -68,16 +62,6 @@ def test_shuffled_releases_round_trip_without_remarks(table: pd.DataFrame, seed:
 
 
 @hostile_examples
-@given(texts=st.lists(cell_texts, min_size=1, max_size=6))
-@example(texts=[""])
-@example(texts=["", "", ""])
-@example(texts=["x", ""])
-def test_table_of_one_column_keeps_its_empty_cells(texts: list[str]) -> None:
-    parsed, _ = parse_original(write_csv(pd.DataFrame({"q": texts})), ONE_COLUMN)
-    assert parsed["q"].tolist() == texts
-
-
-@hostile_examples
 @given(file=valid_files())
 @example(file=ValidFile(b"q,s\r\nx,1\r\n", SMALL_COLUMNS))
 @example(file=ValidFile(b'\xef\xbb\xbf"q","s"\n"","1"', SMALL_COLUMNS))
@@ -89,18 +73,6 @@ def test_valid_files_are_read_like_the_csv_module(file: ValidFile) -> None:
     assert parsed.index.equals(pd.RangeIndex(len(parsed)))
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_quasi_identifiers_are_read_exactly_as_written(text: str) -> None:
-    parsed, _ = parse_original(HEADER + f"{quote(text, always=True)},1".encode(), SMALL_COLUMNS)
-    assert parsed["q"].tolist() == [text]
-
-
-@pytest.mark.parametrize("spelling", NUMBER_SPELLINGS)
-def test_numbers_are_read_to_the_nearest_float(spelling: str) -> None:
-    parsed, _ = parse_original(HEADER + f"x,{spelling}".encode(), SMALL_COLUMNS)
-    assert parsed["s"][0].hex() == float(spelling).hex()
-
-
 def test_column_roles_may_alternate_in_the_file() -> None:
     columns = Columns(("a", "c"), ("b", "d"))
     parsed, _ = parse_original(b"a,b,c,d\nx,1,y,2\n", columns)
@@ -109,54 +81,26 @@ def test_column_roles_may_alternate_in_the_file() -> None:
     assert list_problems(error) == [(None, None, "columns_order")]
 
 
-def test_quotes_inside_an_unquoted_cell_are_literal() -> None:
-    assert parse_original(b'q,s\n5" disk,1\n', SMALL_COLUMNS)[0]["q"].tolist() == ['5" disk']
-
-
-# Refusals name row, column and code.
-
-
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (b"x,1\ny\nz,3\n", [(2, None, "ragged_row")]),
-        (b"x\ny,2\n", [(1, None, "ragged_row")]),
-        (b"x,1\ny,2,\n", [(2, None, "ragged_row")]),
         (b"x,1,1\ny,2\nz\n", [(1, None, "ragged_row"), (3, None, "ragged_row")]),
         (b"x,1\n \ny,2\n", [(2, None, "ragged_row")]),
-        (b"x,1\n\ny,2\n", [(2, None, "blank_line")]),
-        (b"\nx,1\n", [(1, None, "blank_line")]),
         (b"x,1\r\r\ny,2\n", [(2, None, "blank_line")]),
         (b"x,1\r\n\r\n\r\ny,2", [(2, None, "blank_line"), (3, None, "blank_line")]),
-        (b'"x,1\ny,2\nz,3\n', [(1, None, "unclosed_quote")]),
-        (b'x,1\n"y,2\nz,3\n', [(2, None, "unclosed_quote")]),
-        (b'x,1\ny,2\n"z,3\n', [(3, None, "unclosed_quote")]),
         (b'x,1\ny,2\n"z,3', [(3, None, "unclosed_quote")]),
-        (b'x,"1\ny,2\n', [(1, None, "unclosed_quote")]),
         (b'x,1\ny,"2\nz,3\n', [(2, None, "unclosed_quote")]),
-        (b'x,1\ny,"2', [(2, None, "unclosed_quote")]),
-        (b'x,1\ny,"2\n', [(2, None, "unclosed_quote")]),
-        (b'x,1\n"y"y,2\n', [(2, None, "text_after_quote")]),
-        (b'x,"1"2\n', [(1, None, "text_after_quote")]),
         (b'x,1\n"y" ,2\n', [(2, None, "text_after_quote")]),
-        (b"x,1\ny\x00,2\n", [(2, "q", "control_character")]),
         (b"x,1\ny,2\x1a", [(2, "s", "control_character")]),
         (b"\x7f,1\x0b", [(1, "q", "control_character"), (1, "s", "control_character")]),
-        (b'x,1\n"y\nz",2\n', [(2, "q", "control_character")]),
         (b'x,1\n"y\n\nz",2\nw,3\n', [(2, "q", "control_character")]),
-        (b'x,1\n"y\rz",2\n', [(2, "q", "control_character")]),
-        (b"x,1\n\xef\xbb\xbfy,2\n", [(2, "q", "invisible_character")]),
-        ("x,1\ny,\u202e2\n".encode(), [(2, "s", "invisible_character")]),
         ("x,plenty\ny\u200b,2\n".encode(), [(1, "s", "not_a_number"), (2, "q", "invisible_character")]),
-        (b"x,1\n" + b"y" * (MAX_CELL_LENGTH + 1) + b",2\n", [(2, "q", "cell_too_long")]),
         (b"x,1\ny," + b"1" * (MAX_CELL_LENGTH + 1) + b"\n", [(2, "s", "cell_too_long")]),
-        (b"x,1\ny,\n", [(2, "s", "missing_value")]),
         (b'x,""\ny,2\n', [(1, "s", "missing_value")]),
         (b"x,1e400\ny,2\nz,-1e309\n", [(1, "s", "not_finite"), (3, "s", "not_finite")]),
+        (b"x," + b"9" * 308 + b"\ny," + b"9" * 309, [(2, "s", "not_finite")]),
         (b"x,1e400\ny,two\n", [(1, "s", "not_finite"), (2, "s", "not_a_number")]),
         (b"x,\ny,two\n", [(1, "s", "missing_value"), (2, "s", "not_a_number")]),
-        (b"", [(None, None, "no_rows")]),
-        (b"\n\n", [(None, None, "no_rows")]),
     ],
 )  # fmt: skip
 def test_invalid_rows_are_refused_with_row_column_and_code(
@@ -185,25 +129,14 @@ def test_unclosed_quotes_in_a_single_column_are_found() -> None:
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
-        (b"", [(None, None, "no_header")]),
-        (b"\nq,s\nx,1\n", [(None, None, "no_header")]),
-        (b"\xef\xbb\xbf\nx,1\n", [(None, None, "no_header")]),
-        (b'"q,s\nx,1\n', [(None, None, "header")]),
         (b"q\nx\n", [(None, "s", "header")]),
         (b"q,q,s\nx,x,1\n", [(None, "q", "header")]),
         (b"q,s,t\nx,1,2\n", [(None, "t", "column_without_role")]),
         (b"q;s\nx;1\n", [(None, "q", "header"), (None, "s", "header"), (None, "q;s", "column_without_role")]),
         (b"Q,s\nx,1\n", [(None, "q", "header"), (None, "Q", "column_without_role")]),
-        (b" q,s\nx,1\n", [(None, "q", "header"), (None, " q", "column_without_role")]),
-        (b'q"",s\nx,1\n', [(None, "q", "header"), (None, 'q""', "column_without_role")]),
         (b'"q""",s\nx,1\n', [(None, "q", "header"), (None, 'q"', "column_without_role")]),
         (b'q","s\nx,1\n', [(None, None, "header")]),
-        (b'""q"",s\nx,1\n', [(None, None, "header")]),
         (b'"q" ,s\nx,1\n', [(None, None, "header")]),
-        (
-            b"x,1\ny,2\n",
-            [(None, n, "header") for n in "qs"] + [(None, n, "column_without_role") for n in "x1"],
-        ),
     ],
 )  # fmt: skip
 def test_original_has_exactly_the_competitions_columns(
@@ -214,24 +147,6 @@ def test_original_has_exactly_the_competitions_columns(
     assert error.total == len(expected)
 
 
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [
-        (b"", [(None, None, "no_header")]),
-        (b"s,q\n1,x\n", [(None, "q", "header"), (None, "s", "header")]),
-        (b"q\nx\n", [(None, None, "header")]),
-        (b"q,s,s\nx,1,1\n", [(None, None, "header")]),
-        (b"q,q\nx,1\n", [(None, "s", "header")]),
-        (b"q,S\nx,1\n", [(None, "s", "header")]),
-        (b"x,1\n", [(None, None, "header")]),
-    ],
-)
-def test_release_has_exactly_the_originals_header(
-    header: bytes, expected: list[tuple[int | None, str | None, str]]
-) -> None:
-    assert list_problems(expect_refusal(header, original=build_original("x", "y"))) == expected
-
-
 def test_release_may_not_have_more_rows_than_the_original() -> None:
     content = HEADER + b"x,1\n" * 3
     assert len(parse_release(content, build_original("x", "x", "x"), SMALL_COLUMNS)[0]) == 3
@@ -240,16 +155,11 @@ def test_release_may_not_have_more_rows_than_the_original() -> None:
     ]
 
 
-def test_twenty_problems_are_listed_and_all_are_counted() -> None:
-    error = expect_refusal(HEADER + b"x\n" * 37 + b"y,1\n")
-    assert list_problems(error) == [(row, None, "ragged_row") for row in range(1, MAX_LISTED_PROBLEMS + 1)]
-    assert error.total == 37
+def test_problems_beyond_the_listed_ones_are_counted() -> None:
     error = expect_refusal(HEADER + b"x,\n" * 30 + b"y,z\n" * 33)
-    assert len(error.problems) == MAX_LISTED_PROBLEMS
-    assert error.total == 63
+    assert (len(error.problems), error.total) == (MAX_LISTED_PROBLEMS, 63)
     assert expect_refusal(HEADER + b"\n" * 25 + b"x,1").total == 25
     assert expect_refusal(",".join(f"c{i}" for i in range(60)).encode() + b"\n").total == 62
-    assert expect_refusal(b"q,s" + b",t" * 60 + b"\n", original=build_original("x")).total == 1
 
 
 def test_problems_are_listed_in_row_order() -> None:
@@ -270,83 +180,9 @@ def test_problem_names_its_file() -> None:
     )
 
 
-# Any input is either read or refused.
-
-
-def parse_or_none(content: bytes, columns: Columns) -> pd.DataFrame | None:
-    try:
-        return parse_original(content, columns)[0]
-    except InvalidUpload as error:
-        check_problem_list(error)
-        return None
-
-
-@limit_examples(500)
-@given(
-    content=st.binary(max_size=80),
-    prefix=st.sampled_from([b"", b"q,s\n", b"q\n", b"q,s\nx,1\n", b"\xef\xbb\xbf"]),
-)
-def test_random_bytes_are_read_or_refused(content: bytes, prefix: bytes) -> None:
-    for columns in (SMALL_COLUMNS, ONE_COLUMN):
-        parse_or_none(prefix + content, columns)
-
-
-byte_pieces = st.sampled_from(
-    [b'"', b'""', b",", b"\n", b"\r", b"\r\n", b"\x00", b" ", b"\xff", b"\x81", b"x", b"1", b"\t"]
-)
-
-
-@st.composite
-def damaged_files(draw: st.DrawFn) -> ValidFile:
-    file = draw(valid_files())
-    content = file.content
-    for _ in range(draw(st.integers(1, 4))):
-        start = draw(st.integers(0, len(content)))
-        end = start + draw(st.integers(0, 2))
-        content = content[:start] + draw(byte_pieces | st.just(b"")) + content[end:]
-    return ValidFile(content, file.columns)
-
-
-@limit_examples(1000)
-@given(file=damaged_files())
-@example(file=ValidFile(b'q,s\nx,"1', SMALL_COLUMNS))
-@example(file=ValidFile(b'q,s\n"x"y,1', SMALL_COLUMNS))
-def test_damaged_files_are_refused_or_read_like_the_csv_module(file: ValidFile) -> None:
-    parsed = parse_or_none(file.content, file.columns)
-    try:
-        file.content.decode()
-    except UnicodeDecodeError:
-        return
-    if parsed is not None:
-        content = file.content.rstrip(b"\r\n") if file.columns is not ONE_COLUMN else file.content
-        assert list_exact_cells(parsed) == list_expected_cells(content, file.columns)
-
-
-HUGE_LENGTH = 60_000_000
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"x" * HUGE_LENGTH,
-        b"," * HUGE_LENGTH,
-        b"q,s\n" + b"x" * HUGE_LENGTH,
-        b"q,s\n" + b"," * HUGE_LENGTH,
-        b"q,s\nx," + b"1" * HUGE_LENGTH,
-        b'q,s\nx,1\n"' + b"x" * HUGE_LENGTH,
-        b'q,s\nx,"' + b'""' * (HUGE_LENGTH // 2),
-        b"q,s\n" + b"\n" * HUGE_LENGTH,
-        b"q,s\n" + b"x\r\n" * (HUGE_LENGTH // 3),
-        b"q,s\n" + b"x\n" * MAX_ROWS,
-        b"q,s\n" + b"x,\n" * MAX_ROWS,
-        b"q,s\n" + b"\n" * (MAX_ROWS - 1) + b"x,1",
-        ",".join(f"c{i}" for i in range(150_000)).encode() + b"\n",
-    ],
-    ids=lambda content: repr(content[:12]),
-)
-def test_huge_malformed_file_is_refused(content: bytes) -> None:
-    assert parse_or_none(content, SMALL_COLUMNS) is None
+def parse_ignoring_problems(content: bytes) -> None:
+    with suppress(InvalidUpload):
+        parse_original(content, SMALL_COLUMNS)
 
 
 FILE_GENERATORS: dict[str, Callable[[int], bytes]] = {
@@ -368,14 +204,7 @@ FILE_GENERATORS: dict[str, Callable[[int], bytes]] = {
 def test_parsing_takes_linear_time(generate: Callable[[int], bytes]) -> None:
     def count_parse_steps(count: int) -> int:
         generated_file = generate(count)
-        return count_instructions(lambda: parse_or_none(generated_file, SMALL_COLUMNS))
+        return count_instructions(lambda: parse_ignoring_problems(generated_file))
 
     count_parse_steps(10)  # imports and caches of the first call are not counted
     assert count_parse_steps(4_000) < 2.1 * count_parse_steps(2_000) + 1_000
-
-
-def test_infinite_numbers_are_refused() -> None:
-    parsed = parse_or_none(b"q,s\nx," + b"9" * 308, SMALL_COLUMNS)
-    assert parsed is not None
-    assert math.isfinite(parsed["s"][0])
-    assert parse_or_none(b"q,s\nx," + b"9" * 309, SMALL_COLUMNS) is None

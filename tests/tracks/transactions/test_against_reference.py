@@ -2,14 +2,13 @@
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from anoncup.tracks.linkage import attackers
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_prediction
@@ -273,50 +272,3 @@ def test_ties_up_to_rounding_go_to_the_lower_row(
 
 
 # Order invariance.
-
-
-def reorder_records(data: st.DataObject, case: TransactionCase) -> TransactionCase:
-    original, released = (
-        PlainTables(tables.customers, data.draw(st.permutations(tables.records)))
-        for tables in (case.original, case.released)
-    )
-    return build_case(original, released, case.source)
-
-
-def select_rows(rows: Sequence[Any], order: Sequence[int]) -> list[Any]:
-    return [rows[position] for position in order]
-
-
-def reorder_customers(data: st.DataObject, case: TransactionCase) -> TransactionCase:
-    order = data.draw(st.permutations(range(len(case.original.customers))))
-    released_order = data.draw(st.permutations(range(len(case.released.customers))))
-    source = [order.index(case.source[position]) for position in released_order]
-    original = PlainTables(select_rows(case.original.customers, order), case.original.records)
-    return build_case(
-        original,
-        PlainTables(select_rows(case.released.customers, released_order), case.released.records),
-        source,
-    )
-
-
-@hostile_examples
-@given(case=cases(), data=st.data())
-def test_measures_ignore_the_order_of_rows_and_customers(case: TransactionCase, data: st.DataObject) -> None:
-    reordered = reorder_customers(data, reorder_records(data, case))
-    for name in MEASURES:
-        check_close(
-            compute_measure(name, reordered), compute_measure(name, case), unit=get_tolerance_unit(name, case)
-        )
-    for kind in get_args(baskets.JaccardKind):
-        reordered_distances, distances = (
-            baskets.distances_to_source(compared_case.release, kind) for compared_case in (reordered, case)
-        )
-        assert sorted(reordered_distances) == sorted(distances)
-
-
-@hostile_examples
-@given(case=cases(), data=st.data())
-def test_guesses_ignore_the_order_of_rows(case: TransactionCase, data: st.DataObject) -> None:
-    reordered = reorder_records(data, case)
-    for attack in [*ATTACKS.values(), by_spend.sort_spend]:
-        assert convert_guess(attack(reordered.release.target)) == convert_guess(attack(case.release.target))

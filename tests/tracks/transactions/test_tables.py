@@ -1,6 +1,5 @@
 """Reading and writing the files of the transactions track, and refusing malformed ones."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given
@@ -8,7 +7,7 @@ from hypothesis import strategies as st
 
 from anoncup.errors import InvalidUpload
 from anoncup.tables.files import MAX_CELL_LENGTH, Remark
-from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from anoncup.tracks.transactions.files import TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.tables import (
     MAX_QUANTITY,
     TransactionTables,
@@ -108,16 +107,6 @@ def test_text_columns_are_read_exactly_as_written(texts: list[str], master: tupl
     assert parsed.transactions["goods"].tolist() == texts[2:]
 
 
-def test_columns_have_their_types() -> None:
-    parsed, remarks = parse_files()
-    assert remarks == []
-    assert tuple(parsed.customers.columns) == CUSTOMER_COLUMNS
-    assert tuple(parsed.transactions.columns) == TRANSACTION_COLUMNS
-    assert list_rows(parsed.transactions) == [["c1", "r1", "2011-01-05", "08:45", "A", 2.5, 3]]
-    assert parsed.transactions["unit_price"].dtype == np.float64
-    assert parsed.transactions["quantity"].dtype == np.int64
-
-
 @pytest.mark.parametrize(
     ("column", "cell", "expected"),
     [
@@ -138,19 +127,13 @@ def test_columns_have_their_types() -> None:
         ("quantity", "1", 1),
         ("quantity", "007", 7),
         ("quantity", str(MAX_QUANTITY), 10**12),
+        ("unit_price", "-0.0", 0.0),
     ],
 )
 def test_cell_is_normalized(column: str, cell: str, expected: object) -> None:
     body = TRANSACTION_HEADER + build_record(**{column: cell})
-    assert parse_files(transactions=body)[0].transactions[column].tolist() == [expected]
-    assert parse_as_release(transactions=body)[0].transactions[column].tolist() == [expected]
-
-
-def test_price_of_minus_zero_is_zero() -> None:
-    (price,) = parse_files(transactions=TRANSACTION_HEADER + build_record(unit_price="-0.0"))[0].transactions[
-        "unit_price"
-    ]
-    assert float(price).hex() == (0.0).hex()
+    for parsed, _ in (parse_files(transactions=body), parse_as_release(transactions=body)):
+        assert repr(parsed.transactions[column].tolist()) == repr([expected])
 
 
 @pytest.mark.parametrize(("cell", "expected"), [("", ""), ("1980/2/9", "1980-02-09")])
@@ -160,30 +143,16 @@ def test_birthday_is_a_date_or_empty(cell: str, expected: str) -> None:
     ]
 
 
-def test_shift_jis_files_are_read_with_a_remark() -> None:
-    customers = CUSTOMER_HEADER + "c1,女,,日本\n".encode("cp932")
-    transactions = TRANSACTION_HEADER + "c1,r1,2011/1/5,8:45,紅茶,2.5,3\n".encode("cp932")
-    parsed, remarks = parse_files(customers, transactions)
-    assert parsed.transactions["goods"].tolist() == ["紅茶"]
-    assert parsed.customers["country"].tolist() == ["日本"]
-    assert [remark.code for remark in remarks] == ["read_as_cp932"] * 2
-    assert [str(remark.message).split()[0] for remark in remarks] == ["customers", "transactions"]
-
-
 # Releases.
 
 
-@pytest.mark.parametrize(
-    "body", [TRANSACTION_HEADER, TRANSACTION_HEADER.rstrip(b"\n"), TRANSACTION_HEADER + b"\n\n"]
-)
-def test_only_releases_may_have_no_transactions(body: bytes) -> None:
-    parsed, remarks = parse_as_release(transactions=body)
+def test_only_releases_may_have_no_transactions() -> None:
+    parsed, remarks = parse_as_release(transactions=TRANSACTION_HEADER)
     assert remarks == []
-    assert len(parsed.transactions) == 0
-    assert tuple(parsed.transactions.columns) == TRANSACTION_COLUMNS
     assert list(parsed.transactions.dtypes) == list(parse_files()[0].transactions.dtypes)
+    assert tuple(parsed.transactions.columns) == TRANSACTION_COLUMNS
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_files(transactions=body)
+        parse_files(transactions=TRANSACTION_HEADER)
     assert list_locations(excinfo.value) == [("transactions", None, None, "no_rows")]
 
 
@@ -225,11 +194,7 @@ def test_respelled_number_is_accepted_with_a_remark(
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (b"c1,f,,\nc1,m,,\n", [(2, "customer_id", "duplicate_customer")]),
-        (
-            b"c1,,,\nc1,,,\nc1,,,\n",
-            [(2, "customer_id", "duplicate_customer"), (3, "customer_id", "duplicate_customer")],
-        ),
+        (b"c1,,,\nc1,,,\nc1,,,\n", [(row, "customer_id", "duplicate_customer") for row in (2, 3)]),
         (b"c1,f,,\n,f,,\n", [(2, "customer_id", "missing_value")]),
         (b"c1,f,1980-02-30,\n", [(1, "birthday", "not_a_date")]),
         (b"c1,f,,\nc2,f,unknown,\n", [(2, "birthday", "not_a_date")]),
@@ -259,10 +224,8 @@ def test_problems_of_both_tables_are_reported_together() -> None:
 
 
 def test_text_and_number_problems_are_reported_together() -> None:
-    error = expect_refusal(
-        transactions=TRANSACTION_HEADER
-        + build_record(goods="\u200bA", unit_price="plenty", quantity="1" * 5000)
-    )
+    record = build_record(goods="\u200bA", unit_price="plenty", quantity="1" * 5000)
+    error = expect_refusal(transactions=TRANSACTION_HEADER + record)
     assert list_locations(error) == [
         ("transactions", 1, "goods", "invisible_character"),
         ("transactions", 1, "quantity", "cell_too_long"),
@@ -311,12 +274,8 @@ def test_invalid_cell_is_refused_with_row_column_and_code(column: str, cell: str
 
 def test_problems_are_listed_in_row_order() -> None:
     bad_record = build_record(customer_id="c9", date="x", time="x", unit_price="-1", quantity="0")
-    error = expect_refusal(
-        transactions=TRANSACTION_HEADER
-        + build_record(quantity="0")
-        + bad_record
-        + build_record(goods="B", time="24:00")
-    )
+    records = build_record(quantity="0") + bad_record + build_record(goods="B", time="24:00")
+    error = expect_refusal(transactions=TRANSACTION_HEADER + records)
     assert [(row, code) for _, row, _, code in list_locations(error)] == [
         (1, "not_a_quantity"),
         *[(2, code) for code in ("unknown_customer", "not_a_date", "not_a_time", "negative_price")],
