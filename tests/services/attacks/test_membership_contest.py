@@ -89,6 +89,19 @@ def test_attackers_and_equal_guesses_get_the_same_outcome(
         assert 0 < outcome["details"].get("auc", 0.5) < 1
 
 
+def test_invalid_releases_are_refused(membership_contest: MembershipContest) -> None:
+    release = membership_contest.releases["red"]
+    lines = release.splitlines(keepends=True)
+    for content, expected in (
+        (b"".join(lines[:3]), (None, "too_few_rows")),
+        (release.replace(b",none", b",plague", 1), (HIDDEN_COLUMN, "unknown_value")),
+    ):
+        response = membership_contest.submit_release("red", content)
+        assert response.status_code == 422
+        errors = [(error["column"], error["code"]) for error in response.json()["errors"]]
+        assert errors == [expected]
+
+
 def read_guess(membership_contest: MembershipContest, response: Any, team: str) -> dict[str, Any]:
     assert response.status_code == 202, response.text
     guesses = membership_contest.arena.get(f"{COMPETITION_PATH}/guesses", team=team).json()
