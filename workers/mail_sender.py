@@ -70,6 +70,8 @@ def send(connection: smtplib.SMTP, message: Message) -> str:
         connection.send_message(message)
     except smtplib.SMTPRecipientsRefused as problem:
         return _judge(*(code for code, _ in problem.recipients.values()))
+    except smtplib.SMTPSenderRefused:  # accepted before, so a quota may be used up
+        return CONNECTION_LOST
     except smtplib.SMTPResponseException as problem:
         return _judge(problem.smtp_code)
     except OSError:
@@ -78,4 +80,6 @@ def send(connection: smtplib.SMTP, message: Message) -> str:
 
 
 def _judge(code: int) -> str:
+    if code == 421:  # the server closes the connection
+        return CONNECTION_LOST
     return REFUSED if 500 <= code < 600 else "deferred"

@@ -515,15 +515,17 @@ def test_nothing_is_lost_while_the_server_is_down(
         assert back.list_recipients() == [ADDRESS]
 
 
-@pytest.mark.parametrize("command", ["MAIL", "RCPT", "DATA"])
+@pytest.mark.parametrize(
+    ("command", "outcome"), [("MAIL", "connection"), ("RCPT", "deferred"), ("DATA", "deferred")]
+)
 def test_a_temporary_refusal_is_tried_again_with_the_same_id(
-    contest: Contest, server: MailServer, command: str
+    contest: Contest, server: MailServer, command: str, outcome: str
 ) -> None:
     add_address(contest.arena, server)
     announce(contest)
     refuse_later(server, command, "451 later")
     assert deliver.send_due_mail() == 1
-    assert (list_waiting(), find_address().outcome) == ([("announcement", 1)], "deferred")
+    assert (list_waiting(), find_address().outcome) == ([("announcement", 1)], outcome)
     assert deliver.send_due_mail() == 0  # not before the pause is over
     server.answers = {}
     make_due()
@@ -583,6 +585,19 @@ def test_a_refused_recipient_delays_no_other(contest: Contest, server: MailServe
     announce(contest)
     assert deliver.send_due_mail() == 2
     assert server.envelopes[0].rcpt_tos == ["blue@example.org"]
+
+
+@pytest.mark.parametrize(("command", "answer"), [("MAIL", "550 quota"), ("RCPT", "421 closing")])
+def test_a_server_that_stops_accepting_mail_gets_no_further_one(
+    contest: Contest, server: MailServer, command: str, answer: str
+) -> None:
+    add_address(contest.arena, server)
+    add_address(contest.arena, server, "blue", "blue@example.org")
+    add_address(contest.arena, server, "green", "green@example.org")
+    server.on_mail = lambda: server.answers.update({command: answer})
+    announce(contest)
+    assert deliver.send_due_mail() == 2
+    assert sorted(list_waiting()) == [("announcement", 0), ("announcement", 1)]
 
 
 def test_what_a_person_waits_for_is_sent_first(contest: Contest, server: MailServer) -> None:
