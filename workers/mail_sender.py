@@ -22,7 +22,7 @@ def connect(server: SmtpServer) -> Iterator[smtplib.SMTP]:
     """Open a connection that may send mail; raise Unavailable if the server cannot be used."""
     try:
         connection = _open(server)
-    except OSError as problem:  # that of smtplib is one, too
+    except (OSError, ValueError) as problem:  # that of smtplib, or of a password that is not ASCII
         status = getattr(problem, "smtp_code", None)
         raise Unavailable(
             "the mail server {host} cannot be used: {reason}",

@@ -685,6 +685,7 @@ def test_a_late_process_does_not_overwrite_the_outcome_of_another(
         ({"USER": "nobody"}, "SMTPAuthenticationError 535"),
         ({"TLS": "none"}, "SMTPNotSupportedError"),
         ({"USER": ""}, "SMTPSenderRefused 530"),
+        ({"USER": "cüp"}, "UnicodeEncodeError"),
         ({"TLS": "implicit"}, "SSLError"),
         ({"HOST": "localhost"}, "SSLCertVerificationError"),
         ({"PASSWORD_FILE": "/nonexistent"}, "FileNotFoundError"),
