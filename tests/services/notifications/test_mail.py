@@ -568,6 +568,15 @@ def test_a_permanent_refusal_ends_that_delivery_only(
     assert server.take_text().startswith("Next")
 
 
+def test_the_account_page_promises_no_mail_that_was_refused(contest: Contest, server: MailServer) -> None:
+    store_address(contest.arena)
+    server.answers["RCPT"] = "550 no such user"
+    deliver.send_due_mail()
+    text = extract_text(get_page(contest.arena, "/account", team="red"))
+    assert "refused the last mail" in text
+    assert "Open the link" not in text
+
+
 def test_attempts_end_after_the_last_temporary_refusal(contest: Contest, server: MailServer) -> None:
     add_address(contest.arena, server)
     announce(contest)
