@@ -493,15 +493,17 @@ def test_nothing_is_lost_while_the_server_is_down(
         assert back.list_recipients() == [ADDRESS]
 
 
-@pytest.mark.parametrize("command", ["MAIL", "RCPT", "DATA"])
+@pytest.mark.parametrize(
+    ("command", "outcome"), [("MAIL", "connection"), ("RCPT", "deferred"), ("DATA", "deferred")]
+)
 def test_a_temporary_refusal_is_tried_again_with_the_same_id(
-    contest: Contest, server: MailServer, command: str
+    contest: Contest, server: MailServer, command: str, outcome: str
 ) -> None:
     add_address(contest.arena, server)
     announce(contest)
     refuse_later(server, command, "451 later")
     assert deliver.send_due_mail() == 1
-    assert (list_waiting(), find_address().outcome) == ([("announcement", 1)], "deferred")
+    assert (list_waiting(), find_address().outcome) == ([("announcement", 1)], outcome)
     assert deliver.send_due_mail() == 0  # not before the pause is over
     server.answers = {}
     make_due()
