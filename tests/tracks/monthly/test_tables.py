@@ -203,14 +203,14 @@ def test_release_must_have_as_many_rows_as_the_original() -> None:
 
 def test_at_least_half_of_the_rows_must_be_kept() -> None:
     """Of the official 44,917 rows of 2017, 22,459 may be deleted: half, rounded up."""
-    for count, most in ((4, 2), (3, 2)):
+    for count, max_deleted in ((4, 2), (3, 2)):
         original = build_original(["c1", "c2"], TRANSACTIONS[-count:])
-        rows = [DELETED_ROW] * most + RELEASED_ROWS[most - count :]
-        assert parse_release(encode_rows(rows), original)[0].records.is_kept.sum() == count - most
-        rows[most] = DELETED_ROW
+        rows = [DELETED_ROW] * max_deleted + RELEASED_ROWS[max_deleted - count :]
+        assert parse_release(encode_rows(rows), original)[0].records.is_kept.sum() == count - max_deleted
+        rows[max_deleted] = DELETED_ROW
         error = expect_refusal(lambda: parse_release(encode_rows(rows), original))  # noqa: B023
         assert list_locations(error) == [(None, None, "too_many_deleted")]
-        message = f"{most + 1} of {count} rows are deleted; at most {most} may be"
+        message = f"{max_deleted + 1} of {count} rows are deleted; at most {max_deleted} may be"
         assert str(error.problems[0].message) == message
 
 
