@@ -107,12 +107,15 @@ def _render_item(key: Key | None, item: Item) -> str:
 
 
 def _extract_trailing_comments(item: Item) -> str:
-    """Return the comments and empty lines at the end of a table, which belong to the next item."""
+    """Return the comments at the end of a table, which belong to the next item, with their empty lines."""
     if isinstance(item, AoT):
         return _extract_trailing_comments(item.body[-1])
     body = item.value.body if isinstance(item, Table) else []
     comments = [comment.as_string() for key, comment in takewhile(lambda entry: entry[0] is None, body[::-1])]
-    return "".join(comments[::-1]) if comments or not body else _extract_trailing_comments(body[-1][1])
+    if body and not comments:
+        return _extract_trailing_comments(body[-1][1])
+    text = "".join(comments[::-1])
+    return text if text.strip() else ""
 
 
 def replace_scales(text: str, scales: Mapping[str, float]) -> str:

@@ -47,6 +47,7 @@ class Manifest(Form):
 
 
 class RevealedTarget(ManifestEntry):
+    id: Annotated[Id, Field(description="`GET /targets/{id}/secret` returns the secret file to everybody")]
     team: TeamName
     submission_id: Id
     salt: Annotated[

@@ -118,6 +118,7 @@ def test_secrets_are_published_at_the_reveal_and_not_before(contest: Contest) ->
         assert contest.arena.get(path).json()["code"] == "not_revealed_yet"
     contest.close_attacks()
     (revealed,) = contest.arena.client.get(f"/api/v1{contest.path}/reveal").json()
+    assert revealed["id"] == target["id"]  # visitors cannot list targets
     secret = contest.arena.client.get(f"/api/v1/targets/{target['id']}/secret").content
     assert hashlib.sha256(bytes.fromhex(revealed["salt"]) + secret).hexdigest() == target["commitment"]
     assert hashlib.sha256(secret).hexdigest() == revealed["secret_sha256"]

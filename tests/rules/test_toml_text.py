@@ -114,6 +114,14 @@ def test_tables_are_replaced_with_their_subtables() -> None:
     assert rules.measures == {"cor_mae": MeasureSettings(2.0)}
 
 
+def test_replacing_a_table_again_leaves_no_empty_lines() -> None:
+    text = replace_tables(template(2015), "excessive", "[excessive]")
+    text = replace_tables(text, "scales", "[scales]")
+    for _ in range(2):
+        text = replace_tables(replace_tables(text, "excessive", "[excessive]"), "scales", "[scales]")
+    assert "\n\n\n" not in text
+
+
 def test_multiline_values_are_removed_completely() -> None:
     rest = "# a remark\u2028of one line\n\n[limits]\n"
     text = f"[scales]\nk_min = '''\n# not a remark'''\n{rest}"

@@ -99,7 +99,8 @@ def flatten(values: Mapping[str, Any], t: Translator, zone: str) -> Iterator[tup
                 for edge, edge_value in zip(_WINDOW_EDGES, value, strict=True)
             )
         elif name in _LABEL_PREFIXES:
-            yield (name,), _label_names(value, _LABEL_PREFIXES[name], t)
+            if value:  # An edit of comments or of the order changes the file, but no part of it.
+                yield (name,), _label_names(value, _LABEL_PREFIXES[name], t)
         else:
             yield (name,), format_value(value, zone, t)
 

@@ -106,9 +106,12 @@ def _load_rehearsed_competition(
 
 
 def find_next_boundary(rules: Rules, now: datetime) -> PhaseBoundary | None:
-    """Return the next start or end of a phase, or None after the last one."""
-    boundaries = [PhaseBoundary(phase.name, "start", phase.start) for phase in rules.phases]
-    boundaries += [PhaseBoundary(phase.name, "end", phase.end) for phase in rules.phases]
+    """Return the next start or end of a phase, or None after the last one.
+
+    If a phase begins when another one ends, it is the end: teams need their deadline.
+    """
+    boundaries = [PhaseBoundary(phase.name, "end", phase.end) for phase in rules.phases]
+    boundaries += [PhaseBoundary(phase.name, "start", phase.start) for phase in rules.phases]
     return min(
         (boundary for boundary in boundaries if boundary.time > now),
         key=lambda boundary: boundary.time,

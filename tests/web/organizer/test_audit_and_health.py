@@ -17,8 +17,9 @@ from anoncup.schemas.roles import Role
 from app.db.models import Evaluation, State, Team
 from app.db.now import read_clock
 from app.db.transaction import transaction
-from app.locale.language import LANGUAGES
+from app.locale.language import LANGUAGES, load_translator
 from app.services.jobs import health, queue, worker_reports
+from app.web.organizer.audit_entries import flatten
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
 from tests.support.contest import Contest
@@ -82,6 +83,10 @@ def test_audit_log_describes_changes_in_words(contest: Contest) -> None:
         content = re.sub(r"<[^>]*>", "", html.partition("<main")[2].partition("</main>")[0])
         assert "+00:00" not in content  # no value in its stored form
         assert "{" not in content
+
+
+def test_edit_that_changes_no_part_of_a_file_lists_none() -> None:
+    assert list(flatten({"changed": []}, load_translator("en"), "UTC")) == []
 
 
 @pytest.mark.parametrize("name", ["0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00"])

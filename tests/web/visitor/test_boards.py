@@ -150,7 +150,7 @@ def test_hidden_scores_change_no_page_until_the_close(contest: Contest, viewer: 
     assert [mask_times(get_board_page(contest.arena, *path, **viewer)) for path in paths] == pages_before
     assert all(
         translate(
-            "The results of attacks stay hidden until the re-identification phase has closed, so that nobody can use the scores to improve their guesses. It closes"
+            "The results of attacks stay hidden until the secrets are revealed, so that nobody can use the scores to improve their guesses. The re-identification phase ends"
         )
         in html
         for html in pages_before
