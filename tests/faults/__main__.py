@@ -19,11 +19,12 @@ import psutil
 
 from app.cli.service_access import use_services
 from app.db import engine
-from tests.faults import contest_setup, invariant_checks
+from tests.faults import contest_setup, expected_boards, invariant_checks
 from tests.faults.calls import Caller, CallRecorder
 from tests.faults.canaries import Canaries
 from tests.faults.fault_kinds import FaultKind, FaultTargetAbsent, Undo, list_fault_kinds
 from tests.faults.installation import ServiceInstallation, run_installation
+from tests.faults.invariants import check_competition
 from tests.faults.ledger import Ledger
 from tests.faults.participants import FaultRun, PublicReader
 
@@ -155,7 +156,7 @@ def check_everything(
     with ExitStack() as exit_stack:
         callers_of_ledgers: list[dict[str, Caller]] = []
         for ledger in ledgers:
-            tokens = invariant_checks.get_audience_tokens(ledger)
+            tokens = expected_boards.get_audience_tokens(ledger)
             new_callers = {
                 audience: run.calls.create_caller(Random(0), token) for audience, token in tokens.items()
             }
@@ -167,8 +168,8 @@ def check_everything(
         boards_before = []
         for ledger, callers in zip(ledgers, callers_of_ledgers, strict=True):
             closes = ledger.slug == contest_setup.PLANS[0].slug
-            yield from invariant_checks.check_competition(ledger, callers, is_played_to_end=closes)
-            boards_before.append(invariant_checks.read_boards(ledger, callers))
+            yield from check_competition(ledger, callers, is_played_to_end=closes)
+            boards_before.append(expected_boards.read_boards(ledger, callers))
         yield from run.calls.problems
         yield from check_restart(installation, ledgers, callers_of_ledgers, boards_before)
 
@@ -189,7 +190,7 @@ def check_restart(
     installation.wait_until_ready()
     use_services(installation.find_services(), installation.data)
     for ledger, callers, ledger_boards in zip(ledgers, callers_of_ledgers, boards_before, strict=True):
-        boards_after = invariant_checks.read_boards(ledger, callers)
+        boards_after = expected_boards.read_boards(ledger, callers)
         yield from (
             f"{ledger.slug}: {board} has other bytes after a restart"
             for board in ledger_boards

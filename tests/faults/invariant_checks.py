@@ -36,8 +36,6 @@ from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import quota
 from tests.faults.calls import Caller
 from tests.faults.ledger import Kind, Ledger, LedgerUpload
-from tests.faults.participants import BOARDS
-from tests.support.board_facts import ORGANIZER, VISITOR
 
 TOLERANCE = 1e-12
 REPEATED_KILL_MESSAGE = re.compile(
@@ -363,37 +361,3 @@ def list_target_ids(slug: str) -> set[str]:
     with transaction() as session:
         target_ids = session.scalars(select(Target.submission_id).where(Target.round_id == row.id))
         return {str(target_id) for target_id in target_ids}
-
-
-def check_competition(ledger: Ledger, callers: dict[str, Caller], *, is_played_to_end: bool) -> Iterator[str]:
-    """Yield the violations of a competition. ``is_played_to_end``: whether it has been revealed."""
-    organizer = callers[ORGANIZER]
-    ledger.rules = organizer.request("GET", f"/competitions/{ledger.slug}/competition.toml").response.text
-    scorer = LocalScorer(ledger)
-    missing = list(check_stored_once(ledger))
-    yield from missing
-    if missing:
-        return  # the other checks need every upload to exist
-    yield from check_verdicts(ledger, scorer, organizer)
-    yield from check_guesses(ledger)
-    yield from check_quotas(ledger)
-    yield from check_transitions(ledger, organizer, is_played_to_end=is_played_to_end)
-    yield from check_publication(ledger, organizer)
-    yield from check_reports(ledger)
-    yield from check_errors(ledger)
-
-
-def get_audience_tokens(ledger: Ledger) -> dict[str, str | None]:
-    return {VISITOR: None, ORGANIZER: ledger.organizer, **ledger.tokens}
-
-
-def read_boards(ledger: Ledger, callers: dict[str, Caller]) -> dict[tuple[str, str], bytes]:
-    """Return every board of every audience as JSON and CSV."""
-    return {
-        (viewer, path): callers[viewer]
-        .request("GET", f"/competitions/{ledger.slug}/boards/{path}")
-        .response.content
-        for viewer in get_audience_tokens(ledger)
-        for board in BOARDS
-        for path in (board, f"{board}.csv")
-    }

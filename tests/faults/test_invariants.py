@@ -18,9 +18,10 @@ from anoncup.tracks.linkage.permutation import write_secret
 from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
 from app.db.transaction import transaction
 from app.services.contests.phases import ANONYMIZATION
+from tests.faults import expected_boards
 from tests.faults.calls import Caller, CallRecorder, find_problem
 from tests.faults.canaries import Canaries
-from tests.faults.invariant_checks import check_competition, get_audience_tokens
+from tests.faults.invariants import check_competition
 from tests.faults.ledger import Ledger, LedgerUpload, build_guess, build_release, make_malformed
 from tests.support.contest import Contest, judge_everything
 from tests.support.job_claims import FAILURE
@@ -55,7 +56,7 @@ class PlayedContest:
         ledger = Ledger(arena.slug, arena.organizer_token, tokens, arena.table, rules)
         calls = CallRecorder("http://localhost", Canaries())
         callers = {}
-        for audience, token in get_audience_tokens(ledger).items():
+        for audience, token in expected_boards.get_audience_tokens(ledger).items():
             callers[audience] = calls.create_caller(Random(0), token)
             callers[audience].client.close()
             callers[audience].client = InProcessClient(client.app, base_url="http://localhost/api/v1")
@@ -160,6 +161,12 @@ def replace_salt(session: Session) -> None:
     opening.salt = other_opening.salt
 
 
+def replace_target(session: Session) -> None:
+    submission_ids = select(Submission.id).where(Submission.id.not_in(select(Target.submission_id))).limit(1)
+    target = session.scalars(select(Target).order_by(Target.name).limit(1)).one()
+    target.submission_id = session.scalars(submission_ids).one()
+
+
 def change_guess_score(session: Session) -> None:
     guess = session.scalars(select(Guess).limit(1)).one()
     guess.correct = (guess.correct or 0) + 1
@@ -175,6 +182,7 @@ DAMAGES: dict[str, tuple[Callable[[Session], None], str]] = {
     "an attempt too many": (add_attempt, "attempts in anonymization"),
     "a second turn": (repeat_audit_entry, "in the log 2 times"),
     "a salt": (replace_salt, "does not open"),
+    "another final": (replace_target, "the finals were"),
     "a guess": (change_guess_score, "is SCORED with"),
 }
 
@@ -191,6 +199,13 @@ def test_every_kind_of_damage_is_reported(played_contest: PlayedContest, damage:
         apply_damage(session)
     problems = played_contest.list_problems()
     assert any(expected in problem for problem in problems), problems
+
+
+@pytest.mark.full
+def test_wrong_board_is_reported(played_contest: PlayedContest) -> None:
+    played_contest.ledger.uploads[-1].rows[:] = -1
+    problems = played_contest.list_problems()
+    assert any("the reidentification board of" in problem for problem in problems), problems
 
 
 def test_canaries_are_found_in_any_content() -> None:

@@ -1,0 +1,148 @@
+"""Recompute the boards of every audience from what the clients know."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from tests.faults.calls import Caller
+from tests.faults.invariant_checks import LocalScorer, count_correct, is_nearly_equal, load_round
+from tests.faults.ledger import Ledger, LedgerUpload
+from tests.support import board_facts
+from tests.support.board_facts import (
+    ORGANIZER,
+    VISITOR,
+    BoardFacts,
+    EvaluationFact,
+    GuessFact,
+    SubmissionFact,
+)
+
+BOARDS = ("anonymization", "reidentification", "matrix")
+LONG_AGO = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
+
+
+def build_facts(ledger: Ledger, scorer: LocalScorer, organizer: Caller) -> tuple[BoardFacts, list[str]]:
+    """Return the expected state of the contest, and problems with targets and disqualifications."""
+    rules, row = scorer.rules, load_round(ledger.slug)
+    facts = BoardFacts(
+        list(ledger.tokens),
+        rules.ranking.rule,
+        rules.publication.feedback,
+        rules.ranking.finals,
+        None,
+        len(ledger.original),
+        tuple(scorer.track.attackers),
+        published_at=row.published_at,
+        is_closed=row.closed_at is not None,
+        is_revealed=row.revealed_at is not None,
+    )
+    submissions_by_id: dict[str, Any] = {}
+    for upload in ledger.list_accepted("release"):
+        submission = organizer.request("GET", f"/submissions/{upload.id}").json()
+        submissions_by_id[upload.id] = submission
+        facts.submissions.append(build_submission(upload, submission, scorer))
+    facts.submissions.sort(key=lambda item: (item.received_at, item.id))
+    targets = organizer.request("GET", f"/competitions/{ledger.slug}/targets").json()
+    target_names = {item["commitment"]: item["name"] for item in targets}
+    finals_ids = {item.id for item in facts.choose_finals()}
+    for entry in facts.submissions:
+        entry.target_name = target_names.get(submissions_by_id[entry.id]["commitment"])
+        entry.is_disqualified = submissions_by_id[entry.id]["disqualified"]
+    target_ids = {entry.id for entry in facts.submissions if entry.target_name is not None}
+    problems = [f"{ledger.slug}: the finals were {sorted(finals_ids)}, the targets are {sorted(target_ids)}"]
+    problems += [
+        f"{item.id} was disqualified by nobody"
+        for item in facts.submissions
+        if is_wrongly_disqualified(item, ledger)
+    ]
+    victims = {submissions_by_id[entry.id]["commitment"]: entry for entry in facts.submissions}
+    releases = {
+        str(accepted.receipt["commitment"]): accepted
+        for accepted in ledger.list_accepted("release")
+        if accepted.receipt
+    }
+    facts.guesses += [
+        build_guess(accepted, victims[str(accepted.target)], releases[str(accepted.target)], ledger)
+        for accepted in ledger.list_accepted("guess")
+    ]
+    return facts, problems if finals_ids != target_ids or len(problems) > 1 else []
+
+
+def is_wrongly_disqualified(submission: SubmissionFact, ledger: Ledger) -> bool:
+    return submission.is_disqualified and submission.id not in ledger.disqualified
+
+
+def build_submission(upload: LedgerUpload, submission: dict[str, Any], scorer: LocalScorer) -> SubmissionFact:
+    """Build a submission with the verdict of the local score; only a cancellation comes from the service."""
+    assert upload.receipt is not None
+    verdict = scorer.score(upload)
+    state = "SCORED" if verdict["verdict"] == "accepted" else "REJECTED"
+    judged = EvaluationFact(
+        effective_from=LONG_AGO,
+        ended_at=LONG_AGO,
+        state="CANCELLED" if submission["status"] == "CANCELLED" else state,
+        measures={name: score["value"] for name, score in verdict["measures"].items()},
+        attackers={name: score["rate"] for name, score in verdict["attackers"].items()},
+        utility=verdict["utility"],
+        security=verdict["security"],
+    )
+    received_at = datetime.fromisoformat(upload.receipt["received_at"])
+    return SubmissionFact(upload.id, upload.team, received_at, [judged], is_marked_final=submission["final"])
+
+
+def build_guess(
+    upload: LedgerUpload, victim: SubmissionFact, release: LedgerUpload, ledger: Ledger
+) -> GuessFact:
+    assert upload.receipt is not None
+    state = "ERROR" if f"guess {upload.id}" in ledger.errors else "SCORED"
+    received_at = datetime.fromisoformat(upload.receipt["received_at"])
+    return GuessFact(upload.team, victim, received_at, LONG_AGO, state, count_correct(upload, release))
+
+
+UNCHECKED_COLUMNS = ("team_id", "rank_before")
+"""Columns that are not compared: internal ids, and ranks of a day ago that a short contest lacks."""
+
+
+def get_audience_tokens(ledger: Ledger) -> dict[str, str | None]:
+    return {VISITOR: None, ORGANIZER: ledger.organizer, **ledger.tokens}
+
+
+def compare_boards(ledger: Ledger, facts: BoardFacts, callers: dict[str, Caller]) -> Iterator[str]:
+    for viewer in get_audience_tokens(ledger):
+        for board in BOARDS:
+            answer = callers[viewer].request("GET", f"/competitions/{ledger.slug}/boards/{board}")
+            actual = extract_rows(board, answer.json())
+            expected_board = build_expected_board(board, facts, viewer)
+            if not is_nearly_equal(actual, expected_board):
+                yield f"{ledger.slug}: the {board} board of {viewer} is {actual}, not {expected_board}"
+
+
+def extract_rows(board: str, content: dict[str, Any]) -> Any:
+    if board == "matrix":
+        return {"targets": content["targets"], "rows": content["rows"]}
+    for row in content["rows"]:
+        for name in UNCHECKED_COLUMNS:
+            row.pop(name, None)
+        if row.get("received_at"):
+            row["received_at"] = datetime.fromisoformat(row["received_at"])
+    return content["rows"]
+
+
+def build_expected_board(board: str, facts: BoardFacts, viewer: str) -> Any:
+    return {
+        "anonymization": board_facts.build_anonymization_rows,
+        "reidentification": board_facts.build_reidentification_rows,
+        "matrix": board_facts.build_matrix,
+    }[board](facts, viewer)
+
+
+def read_boards(ledger: Ledger, callers: dict[str, Caller]) -> dict[tuple[str, str], bytes]:
+    """Return every board of every audience as JSON and CSV."""
+    return {
+        (viewer, path): callers[viewer]
+        .request("GET", f"/competitions/{ledger.slug}/boards/{path}")
+        .response.content
+        for viewer in get_audience_tokens(ledger)
+        for board in BOARDS
+        for path in (board, f"{board}.csv")
+    }
