@@ -82,17 +82,14 @@ def check_releases(
         result: Any = submission["result"]
         numbers = NumericTables(rules, original_rows, parse_rows(anonymized), source)
         check_result(result, numbers, scale, largest)
-        assert submission["status"] == (
-            "SCORED" if result["excessive"]["mean"] <= 0.1 + 1e-12 else "REJECTED"
-        )
+        is_accepted = result["excessive"]["mean"] <= 0.1 + 1e-12
+        assert submission["status"] == ("SCORED" if is_accepted else "REJECTED")
         assert run_local_score(contest, folder, {"original": original}, release, secret) == result
 
 
 def check_result(result: Any, numbers: NumericTables, scale: dict[str, float], largest: float) -> None:
-    utility, rates = (
-        independent_scores.compute_utility_losses(numbers),
-        independent_scores.compute_attack_rates(numbers),
-    )
+    utility = independent_scores.compute_utility_losses(numbers)
+    rates = independent_scores.compute_attack_rates(numbers)
     for name, value in (utility | independent_scores.anonymity(numbers)).items():
         assert is_close(result["measures"][name]["value"], value), name
     for name, value in rates.items():
