@@ -140,7 +140,6 @@ def is_ready(url: str) -> bool:
     return httpx2.get(f"{url}/readyz", timeout=TIMEOUT_S).status_code == 200
 
 
-@pytest.mark.full
 def test_full_database_disk_is_reported_and_fails_readiness(tmp_path: Path, disk: Path, data: Path) -> None:
     with run_service(tmp_path, data) as service:
         url, token = service.url, service.token
@@ -179,7 +178,6 @@ def post_upload(url: str, token: str, *, key: str) -> httpx2.Response:
     )
 
 
-@pytest.mark.full
 def test_accepted_uploads_survive_a_full_disk(tmp_path: Path, disk: Path, data: Path) -> None:
     with run_service(tmp_path, data) as service:
         url = service.url

@@ -59,15 +59,6 @@ def wait_for_sweep() -> bool:
     return poll_until(lambda: read_last_sweep() != last_sweep)
 
 
-def test_upload_is_scored_by_the_worker(
-    settings: Settings, server: str, scoring_worker: subprocess.Popen[bytes]
-) -> None:
-    contest = open_small_contest(server)
-    submission = contest.wait_for_state(contest.submit(), "SCORED")
-    assert submission["attempt"] == 1
-
-
-@pytest.mark.full
 def test_submission_of_a_killed_worker_is_scored_once(
     settings: Settings, server: str, scoring_worker: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
@@ -89,7 +80,6 @@ def test_submission_of_a_killed_worker_is_scored_once(
     assert count_evaluations() == 1
 
 
-@pytest.mark.full
 def test_emptied_queue_loses_no_jobs(
     settings: Settings, server: str, scoring_worker: subprocess.Popen[bytes]
 ) -> None:
@@ -133,7 +123,6 @@ def run_unresponsive_queue(*, closes_connections: bool) -> Iterator[tuple[Unresp
                 connection.close()
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("closes_connections", [True, False])
 def test_unresponsive_queue_delays_scoring_but_not_uploads(
     settings: Settings, scoring_worker: subprocess.Popen[bytes], tmp_path: Path, closes_connections: bool

@@ -106,10 +106,8 @@ def test_package_is_upgraded_and_removed_during_a_contest(
     environment.install(example, wheels)
     with run_service(environment, data, log) as url:
         organizer = create_organizer(environment, data, url)
-        files = {
-            "with": build_contest_file("with", PACKAGE_RULES),
-            "without": build_contest_file("without", ""),
-        }
+        rules = {"with": PACKAGE_RULES, "without": ""}
+        files = {slug: build_contest_file(slug, more) for slug, more in rules.items()}
         teams = {slug: open_contest(url, organizer, slug, file) for slug, file in files.items()}
         service = PackageService(url, organizer, teams)
         first_submission = service.submit_and_score("with", 1)

@@ -30,7 +30,6 @@ RELEASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.full
 def test_service_stores_the_scores_of_the_local_command(settings: Settings, tmp_path: Path) -> None:
     file, tables = build_shop_file("shop"), load_tc400()
     original, rules = files_of(tables), parse_competition(file)

@@ -61,7 +61,6 @@ def queue_long_reports(arena: Arena, number: int) -> None:
     queue.publish([queue.ADVISE] * number)
 
 
-@pytest.mark.full
 def test_many_reports_delay_no_other_competition(client: TestClient, tmp_path: Path) -> None:
     """Another contest scores, changes phases, judges and closes before any report has ended."""
     queue_long_reports(Arena.create(client, slug="busy"), NUMBER_OF_REPORTS)
@@ -100,7 +99,6 @@ def test_every_queue_is_served(settings: Settings) -> None:
     assert sorted(",".join(queues).split(",")) == sorted(queue.QUEUES.values())
 
 
-@pytest.mark.full
 def test_report_worker_takes_no_scoring_jobs(contest: Contest, tmp_path: Path) -> None:
     """A worker for one queue leaves the messages of other queues to their workers."""
     waiting_id = contest.submit("red", score=False)

@@ -1,10 +1,13 @@
 """Chromium for tests, and the files that they serve and upload."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Page, Route, sync_playwright
+
+from app.http.middleware import SECURITY_HEADERS
+from app.web.site.pages import static_files
 
 CHROMIUM = next(
     filter(
@@ -42,3 +45,18 @@ STYLESHEET_LINKS = "".join(
     for name in ("tokens", "site", "parts", "charts", "matrix")
 )
 CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "woff2": "font/woff2"}
+
+
+def serve_page(page: Page, build_document: Callable[[], str]) -> None:
+    """Answer requests of a page: a document at ``/``, the files of the site, and the headers of the site."""
+
+    def fulfill(route: Route) -> None:
+        path = route.request.url.removeprefix(SITE)
+        if path == "/":
+            content_type = "text/html; charset=utf-8"
+            route.fulfill(body=build_document(), content_type=content_type, headers=SECURITY_HEADERS)
+        else:
+            file, _ = static_files.lookup_path(path.removeprefix("/static/"))
+            route.fulfill(path=file, content_type=CONTENT_TYPES[path.rpartition(".")[2]])
+
+    page.route("**/*", fulfill)

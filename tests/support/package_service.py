@@ -19,17 +19,8 @@ from tests.support.wait import TIMEOUT_S
 def run_service(environment: PackageEnvironment, data: Path, log: Path) -> Iterator[str]:
     """Run ``anoncup serve`` in the environment. Yield its URL."""
     port = find_free_port()
-    command = [
-        str(environment.python_path),
-        "-P",
-        "-m",
-        "anoncup.cli",
-        "serve",
-        "--port",
-        str(port),
-        "--data",
-        str(data),
-    ]
+    program = [str(environment.python_path), "-P", "-m", "anoncup.cli"]
+    command = [*program, "serve", "--port", str(port), "--data", str(data)]
     process = child_process.start(command, log=log, env=environment.variables | QUICK_SETTINGS)
     try:
         url = f"http://127.0.0.1:{port}"

@@ -5,7 +5,7 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 from limits import RateLimitItemPerMinute
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from anoncup.messages import Message
 from anoncup.schemas.roles import Role
@@ -13,9 +13,16 @@ from app.db.models import Invite, Token, User
 from app.db.transaction import transaction
 from app.http import throttle
 from app.services.accounts import tokens, users
+from tests.support.accounts import (
+    count_rows,
+    create_invite,
+    create_team_invite,
+    read_refusal,
+    request_token,
+    sign_up_member,
+)
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.page_requests import (
-    SAME_ORIGIN,
     assert_refused,
     extract_text,
     get_page,
@@ -29,22 +36,8 @@ pytestmark = pytest.mark.full
 ACCEPT_HTML = {"Accept": "text/html,application/xhtml+xml"}
 
 
-def create_team_invite(arena: Arena) -> str:
-    return str(arena.post(f"/competitions/{arena.slug}/invites", json={}).json()["code"])
-
-
-def create_member_invite(arena: Arena, team: str) -> str:
-    path = f"/competitions/{arena.slug}/team/invites"
-    return str(arena.post(path, team=team, json={}).json()["code"])
-
-
-def count_users() -> int:
-    with transaction() as session:
-        return session.scalars(select(func.count()).select_from(User)).one()
-
-
 def test_competition_invite_creates_account_and_team(arena: Arena) -> None:
-    invite = create_team_invite(arena)
+    invite = create_invite(arena)
     form = get_page(arena, f"/sign-up?invite={invite}")
     assert "Small cup" in form.text
     assert 'name="team"' in form.text
@@ -61,53 +54,32 @@ def test_competition_invite_creates_account_and_team(arena: Arena) -> None:
         assert token.expires_at - token.created_at <= tokens.SESSION_LIFETIME
 
 
-def test_team_invite_shows_the_team_and_asks_for_no_name(arena: Arena) -> None:
-    form = get_page(arena, f"/sign-up?invite={create_member_invite(arena, 'red')}", language="ja").text
-    assert "<strong>red</strong>" in form
-    assert "小さな杯" in form
-    assert 'name="team"' not in form
+TAKEN = Message("this competition has a team of that name, or of one that looks like it: choose another")
+TOO_SHORT = Message("a password must have {least} to {most} characters", least=8, most=256)
 
 
 @pytest.mark.parametrize(
-    ("typed", "problem"),
+    ("team", "name", "password", "problem"),
     [
-        (
-            {"team": "red", "name": "Rei", "password": PASSWORD},
-            Message("this competition has a team of that name, or of one that looks like it: choose another"),
-        ),
-        (
-            {"team": "", "name": "Rei", "password": PASSWORD},
-            Message("this invite creates a team: give the team a name"),
-        ),
-        (
-            {"team": "blue", "name": "", "password": PASSWORD},
-            Message("a name must have 1 to {most} characters", most=100),
-        ),
-        (
-            {"team": "blue", "name": "Rei\u202e", "password": PASSWORD},
-            Message("a name must not contain control or invisible characters"),
-        ),
-        (
-            {"team": "\u2800", "name": "Rei", "password": PASSWORD},
-            Message("a name must contain at least one visible character"),
-        ),
-        (
-            {"team": "blue", "name": "Rei", "password": "short"},
-            Message("a password must have {least} to {most} characters", least=8, most=256),
-        ),
+        ("red", "Rei", PASSWORD, TAKEN),
+        ("", "Rei", PASSWORD, Message("this invite creates a team: give the team a name")),
+        ("blue", "", PASSWORD, Message("a name must have 1 to {most} characters", most=100)),
+        ("\u2800", "Rei", PASSWORD, Message("a name must contain at least one visible character")),
+        ("blue", "Rei", "short", TOO_SHORT),
     ],
 )
 def test_refused_sign_up_keeps_the_input_except_the_password(
-    arena: Arena, typed: dict[str, str], problem: Message
+    arena: Arena, team: str, name: str, password: str, problem: Message
 ) -> None:
     arena.get_team_token("red")
-    users_before, invite = count_users(), create_team_invite(arena)
+    users_before, invite = count_rows(User), create_invite(arena)
+    typed = {"team": team, "name": name, "password": password}
     response = post_form(arena, f"/sign-up?invite={invite}", typed, language="ja")
     assert response.status_code in {409, 422}
     assert translate_message(problem, "ja") in extract_text(response)
-    assert f'value="{typed["team"]}"' in response.text
-    assert typed["password"] not in response.text
-    assert count_users() == users_before
+    assert f'value="{team}"' in response.text
+    assert password not in response.text
+    assert count_rows(User) == users_before
     valid_fields = {"team": "green", "name": "Ren", "password": PASSWORD}
     send_form(arena, f"/sign-up?invite={invite}", valid_fields)  # a refusal uses no invite
 
@@ -120,42 +92,25 @@ def test_guesses_of_codes_are_throttled(arena: Arena, monkeypatch: pytest.Monkey
     throttled = get_page(arena, "/sign-up?invite=wrong")
     assert throttled.status_code == 429
     assert int(throttled.headers["Retry-After"]) > 0
-    assert (
-        get_page(arena, f"/sign-up?invite={create_team_invite(arena)}").status_code == 200
-    )  # valid codes still work
-    statuses = [
-        post_form(arena, "/password?code=wrong", {"password": PASSWORD}).status_code for _ in range(3)
-    ]
+    assert get_page(arena, f"/sign-up?invite={create_invite(arena)}").status_code == 200  # a valid code
+    fields = {"password": PASSWORD}
+    statuses = [post_form(arena, "/password?code=wrong", fields).status_code for _ in range(3)]
     assert statuses == [422, 422, 429]
 
 
-@pytest.mark.parametrize("path", ["/sign-up?invite=x", "/password?code=x"])
-def test_cross_site_form_uses_no_code(arena: Arena, path: str) -> None:
-    response = arena.client.post(path, data={"password": PASSWORD}, headers={"Sec-Fetch-Site": "cross-site"})
-    assert response.status_code == 403
-
-
-def test_signed_in_user_joins_instead_of_signing_up(client: TestClient) -> None:
+def test_invite_leads_to_sign_up_or_to_joining_if_signed_in(client: TestClient) -> None:
     first, second = Arena.create(client, slug="first"), Arena.create(client, slug="second")
-    first.get_team_token("red")
-    invite = create_team_invite(second)
+    invite = create_invite(second)
+    form = get_page(first, get_page(first, f"/join?invite={invite}").headers["location"])
+    assert f'href="/sign-up?invite={invite}"' in form.text
+    assert 'href="/sign-up"' in get_page(first, "/sign-in?to=//elsewhere/join%3Finvite=x").text
     response = get_page(first, f"/sign-up?invite={invite}", team="red")
     assert response.headers["location"] == f"/join?invite={invite}"
     send_form(first, response.headers["location"], {"team": "roses"}, team="red")
-    text = extract_text(get_page(first, "/account", team="red"))
-    assert "roses" in text
-    second_response = post_form(
-        first, f"/join?invite={create_team_invite(second)}", {"team": "more"}, team="red"
-    )
+    assert "roses" in extract_text(get_page(first, "/account", team="red"))
+    path = f"/join?invite={create_invite(second)}"
+    second_response = post_form(first, path, {"team": "more"}, team="red")
     assert_refused(second_response, 409, "You are in a team of this competition already.")
-
-
-def test_sign_in_page_links_to_sign_up_with_the_invite(arena: Arena) -> None:
-    invite = create_team_invite(arena)
-    response = get_page(arena, f"/join?invite={invite}")
-    form = get_page(arena, response.headers["location"])
-    assert f'href="/sign-up?invite={invite}"' in form.text
-    assert 'href="/sign-up"' in get_page(arena, "/sign-in?to=//elsewhere/join%3Finvite=x").text
 
 
 def test_password_link_works_once_and_ends_every_session(arena: Arena) -> None:
@@ -174,63 +129,49 @@ def test_password_link_works_once_and_ends_every_session(arena: Arena) -> None:
 
 
 def test_token_is_shown_once_and_has_the_chosen_scopes(arena: Arena) -> None:
-    arena.get_team_token("red")
-    response = post_form(
-        arena, "/account/tokens", {"name": "lab <1>", "scopes": "read", "days": "30"}, team="red"
-    )
+    fields = {"name": "lab <1>", "scopes": "read", "days": "30"}
+    response = post_form(arena, "/account/tokens", fields, team="red")
     assert response.status_code == 201
     (token,) = re.findall(r"anoncup_[\w-]{43}", response.text)
-    assert token not in get_page(arena, "/account", team="red").text
-    assert "lab &lt;1&gt;" in get_page(arena, "/account", team="red").text
+    html = get_page(arena, "/account", team="red").text
+    assert token not in html
+    assert "lab &lt;1&gt;" in html
     assert arena.get("/me", token=token).json()["scopes"] == ["read"]
-    assert arena.post(f"/competitions/{arena.slug}/team/invites", token=token, json={}).status_code == 403
     (identifier,) = [entry["id"] for entry in arena.get("/tokens", token=token).json() if entry["current"]]
     revoke_response = post_form(arena, f"/account/tokens/{identifier}/revoke", team="red")
     assert revoke_response.headers["location"] == "/account?done=token_revoked"
     assert arena.get("/me", token=token).status_code == 401
 
 
-@pytest.mark.parametrize(
-    ("fields", "problem"),
-    [
-        ({"name": "x"}, "Choose at least one of the scopes read, submit."),
-        ({"name": "", "scopes": "read"}, "A name must have 1 to 100 characters."),
-        ({"name": "x", "scopes": "organize"}, "This token lacks the scope organize."),
-        ({"name": "x", "scopes": "read", "days": "9999"}, "This form cannot be read: check what you typed."),
-    ],
+LACKS_SCOPE = "This token lacks the scope organize."
+INVALID_TOKENS: tuple[tuple[dict[str, str], str], ...] = (
+    ({}, "Choose at least one of the scopes read, submit."),
+    ({"name": "", "scopes": "read"}, "A name must have 1 to 100 characters."),
+    ({"scopes": "organize"}, LACKS_SCOPE),
+    ({"scopes": "read", "days": "9999"}, "This form cannot be read: check what you typed."),
 )
-def test_token_with_no_or_excessive_scopes_is_refused(
-    arena: Arena, fields: dict[str, str], problem: str
-) -> None:
-    arena.get_team_token("red")
-    response = post_form(arena, "/account/tokens", fields, team="red")
-    assert response.status_code == (403 if "lacks" in problem else 422)
-    assert problem in extract_text(response)
-    assert not re.search(r"anoncup_[\w-]{43}", response.text)
 
 
-def test_token_cannot_create_one_with_more_scopes(arena: Arena) -> None:
+def test_token_with_no_or_excessive_scopes_is_refused(arena: Arena) -> None:
+    for fields, problem in INVALID_TOKENS:
+        response = post_form(arena, "/account/tokens", {"name": "x"} | fields, team="red")
+        assert_refused(response, 403 if problem == LACKS_SCOPE else 422, problem)
+        assert not re.search(r"anoncup_[\w-]{43}", response.text)
     with transaction() as session:
         user = users.create_user(session, name="Chief", password=PASSWORD, role=Role.ORGANIZER)
         arena.team_tokens["few"] = tokens.issue_token(session, user, name="few", scopes=("read", "submit"))
-    response = post_form(arena, "/account/tokens", {"name": "x", "scopes": "organize"}, team="few")
-    assert response.status_code == 403
-    assert (
-        post_form(arena, "/account/tokens", {"name": "x", "scopes": "submit"}, team="few").status_code == 201
-    )
+    for scope, status in (("organize", 403), ("submit", 201)):  # none that the session lacks
+        response = post_form(arena, "/account/tokens", {"name": "x", "scopes": scope}, team="few")
+        assert response.status_code == status
 
 
 def test_changing_the_password_keeps_this_session(arena: Arena) -> None:
-    token = arena.get_team_token("red")
-    name = arena.get("/me", token=token).json()["name"]
-    other_token = arena.client.post(f"{API}/tokens", json={"name": name, "password": PASSWORD}).json()[
-        "token"
-    ]
-    wrong_response = post_form(
-        arena, "/account/password", {"old": "not it", "new": "a new password"}, team="red"
-    )
+    name = arena.get("/me", team="red").json()["name"]
+    other_token = request_token(arena.client, name=name, password=PASSWORD).json()["token"]
+    path, new = "/account/password", "a new password"
+    wrong_response = post_form(arena, path, {"old": "not it", "new": new}, team="red")
     assert_refused(wrong_response, 422, translate("The current password is wrong."))
-    response = post_form(arena, "/account/password", {"old": PASSWORD, "new": "a new password"}, team="red")
+    response = send_form(arena, path, {"old": PASSWORD, "new": new}, team="red")
     assert response.headers["location"] == "/account?done=password_changed"
     assert get_page(arena, "/account", team="red").status_code == 200
     assert arena.get("/me", token=other_token).status_code == 401
@@ -242,6 +183,10 @@ def test_invite_link_of_a_team_is_shown_once(arena: Arena) -> None:
     response = post_form(arena, f"{path}/invites", {"uses": "1"}, team="red")
     assert response.status_code == 201
     (link,) = re.findall(r"http://localhost(/sign-up\?invite=[\w-]+)", response.text)
+    form = get_page(arena, link, language="ja").text
+    assert "<strong>red</strong>" in form
+    assert "小さな杯" in form
+    assert 'name="team"' not in form
     assert link not in get_page(arena, path, team="red").text
     join_response = post_form(arena, link, {"name": "Colleague", "password": PASSWORD})
     assert join_response.status_code == 303
@@ -251,10 +196,9 @@ def test_invite_link_of_a_team_is_shown_once(arena: Arena) -> None:
         assert post_form(arena, f"{path}/invites", {"uses": uses}, team="red").status_code == 422
 
 
-def test_removing_a_member_needs_confirmation(arena: Arena) -> None:
+def test_members_are_removed_after_a_question_and_can_leave(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/team"
-    body = {"invite": create_member_invite(arena, "red"), "name": "Colleague", "password": PASSWORD}
-    colleague = arena.client.post(f"{API}/signup", json=body).json()
+    colleague = sign_up_member(arena, create_team_invite(arena, "red"), name="Colleague")
     question = get_page(arena, f"{path}/members/{colleague['user_id']}", team="red")
     assert "Colleague" in question.text
     assert get_page(arena, path, team="red").text.count("/members/") == 2  # the question changed nothing
@@ -264,6 +208,12 @@ def test_removing_a_member_needs_confirmation(arena: Arena) -> None:
     own = arena.get("/me", team="red").json()["user_id"]
     last = post_form(arena, f"{path}/members/{own}", team="red")
     assert_refused(last, 409, translate("The last member cannot leave a team."))
+    member = sign_up_member(arena, create_team_invite(arena, "red"), name="Another")
+    arena.team_tokens["member"] = member["token"]
+    response = send_form(arena, f"{path}/members/{member['user_id']}", team="member")
+    assert response.headers["location"] == "/account?done=team_left"
+    text = "You take part in no competition yet. You can join one with an invite code."
+    assert text in extract_text(get_page(arena, "/account", team="member"))
 
 
 def test_creating_a_team_invite_needs_the_password(arena: Arena) -> None:
@@ -271,34 +221,20 @@ def test_creating_a_team_invite_needs_the_password(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/team"
     html = get_page(arena, path, team="red").text
     assert 'name="password" type="password" required' in html.split(f'action="{path}/invites"')[1]
-    with transaction() as session:
-        invites_before = session.scalars(select(Invite.id).order_by(Invite.id)).all()
-    for password, status, language, problem in (
-        ("", 403, "en", "problem_password_needed"),
-        ("wrong", 422, "ja", "the password is wrong"),
+    invites_before = count_rows(Invite)
+    for password, status, problem in (
+        ("", 403, "problem_password_needed"),
+        ("wrong", 422, "the password is wrong"),
     ):
         fields = {"uses": "7", "password": password}
-        response = post_form(arena, f"{path}/invites", fields, team="red", language=language)
-        assert response.status_code == status
-        assert translate_problem(problem, language) in extract_text(response)
+        response = post_form(arena, f"{path}/invites", fields, team="red", language="ja")
+        assert_refused(response, status, translate_problem(problem, "ja"))
         assert 'name="uses" type="number" value="7"' in response.text
     token = {"Authorization": f"Bearer {arena.get_team_token('red')}"}
     response = arena.client.post(f"{API}{path}/invites", headers=token, json={})
-    assert (response.status_code, response.json()["code"]) == (403, "password_needed")
-    with transaction() as session:
-        assert session.scalars(select(Invite.id).order_by(Invite.id)).all() == invites_before
+    assert read_refusal(response) == (403, "password_needed")
+    assert count_rows(Invite) == invites_before
     assert post_form(arena, f"{path}/invites", {"uses": "7"}, team="red").status_code == 201
-
-
-def test_member_who_leaves_is_redirected_to_the_account(arena: Arena) -> None:
-    body = {"invite": create_member_invite(arena, "red"), "name": "Colleague", "password": PASSWORD}
-    colleague = arena.client.post(f"{API}/signup", json=body).json()
-    arena.team_tokens["colleague"] = colleague["token"]
-    path = f"/competitions/{arena.slug}/team/members/{colleague['user_id']}"
-    assert post_form(arena, path, team="colleague").headers["location"] == "/account?done=team_left"
-    assert translate(
-        "You take part in no competition yet. You can join one with an invite code."
-    ) in extract_text(get_page(arena, "/account", team="colleague"))
 
 
 @pytest.mark.parametrize(("language", "path"), [("en", "/nowhere"), ("ja", "/competitions/a/b/c")])
@@ -316,10 +252,3 @@ def test_opening_a_form_address_explains_itself(client: TestClient) -> None:
     response = client.get("/sign-out", headers=ACCEPT_HTML)
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
     assert translate("http_method_not_allowed") in extract_text(response)
-    for path in ("/account/tokens", "/account/password", "/competitions/x/team/invites"):
-        assert client.get(path, headers=SAME_ORIGIN, follow_redirects=False).status_code == 303
-
-
-def test_times_of_tokens_and_sessions_are_converted_to_local_time(arena: Arena) -> None:
-    html = get_page(arena, "/account", team="red").text
-    assert len(re.findall(r'<time datetime="[^"]+" data-own>[^<]* UTC</time>', html)) >= 2

@@ -29,13 +29,6 @@ def list_round_links(html: str) -> list[tuple[str, str, str, bool]]:
     return [(path, unescape(title), state, "aria-current" in more) for path, more, title, state in entries]
 
 
-def get_round_links(contest: Contest, page: str, address: str = "small.final") -> dict[str, str]:
-    """Return the paths that a page of the round links to, by the title of the round."""
-    response = get_page(contest.arena, f"/competitions/{address}{page}", organizer=True)
-    assert response.status_code == 200, response.text
-    return {title: path for path, title, _, _ in list_round_links(response.text)}
-
-
 def test_pages_list_the_rounds_with_their_states(rounds: dict[str, Contest]) -> None:
     arena = rounds["final"].arena
     entries = [
@@ -49,19 +42,17 @@ def test_pages_list_the_rounds_with_their_states(rounds: dict[str, Contest]) -> 
     assert [title for _, title, *_ in japanese] == ["予選", "本戦"]
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["/rules", "/boards/anonymization", "/boards/matrix", "/boards/replay", "/clarifications", "/organize"]
-    + [f"/organize/{name}" for name in ("phases", "submissions", "teams", "data", "basics", "file")],
-)
-def test_rounds_link_to_the_same_page_of_each_other(rounds: dict[str, Contest], page: str) -> None:
-    links = get_round_links(rounds["final"], page)
-    assert links == {
-        "Preliminary": f"/competitions/small.preliminary{page}",
-        "Final": f"/competitions/small.final{page}",
-    }
-    for path in links.values():
-        assert get_page(rounds["final"].arena, path, organizer=True).status_code == 200
+PUBLIC_PAGES = ("rules", "boards/anonymization", "boards/matrix", "boards/replay", "clarifications")
+ORGANIZER_PAGES = ("phases", "submissions", "teams", "data", "basics", "file")
+
+
+def test_rounds_link_to_the_same_page_of_each_other(rounds: dict[str, Contest]) -> None:
+    for page in (*PUBLIC_PAGES, "organize", *(f"organize/{name}" for name in ORGANIZER_PAGES)):
+        paths = [f"/competitions/small.{name}/{page}" for name in rounds]
+        for path in paths:
+            response = get_page(rounds["final"].arena, path, organizer=True)
+            assert response.status_code == 200, path
+            assert [link for link, *_ in list_round_links(response.text)] == paths
 
 
 def test_round_without_the_page_is_linked_by_the_nearest_one(rounds: dict[str, Contest]) -> None:
@@ -75,8 +66,11 @@ def test_round_without_the_page_is_linked_by_the_nearest_one(rounds: dict[str, C
         return {title: link for link, title, *_ in list_round_links(html)}["Final"]
 
     assert find_link_to_final(f"/submissions/{submission}") == "/competitions/small.final/submissions"
-    for path in (f"/targets/{target}", "/competitions/small.preliminary/targets"):
+    targets_page = "/competitions/small.preliminary/targets"
+    for path in (f"/targets/{target}", targets_page):
         assert find_link_to_final(path) == "/competitions/small.final"
+    html = get_page(preliminary.arena, targets_page, team="red").text
+    assert "anoncup download small.preliminary --targets" in html
 
 
 def test_menu_and_links_of_a_page_stay_within_its_round(rounds: dict[str, Contest]) -> None:
@@ -88,20 +82,8 @@ def test_menu_and_links_of_a_page_stay_within_its_round(rounds: dict[str, Contes
         )
         paths = set(re.findall(r'(?:href|action)="(?:/api/v1)?/competitions/([\w.-]+)', rest))
         assert paths == {"small.final"}, page
-
-
-def test_front_page_links_to_the_round_that_it_shows(rounds: dict[str, Contest]) -> None:
-    rounds["preliminary"].submit("red")
-    html = get_page(rounds["final"].arena, "/").text
-    assert set(re.findall(r'href="/competitions/([\w.-]+)', html)) == {"small.preliminary"}
-
-
-def test_command_lines_name_the_round(rounds: dict[str, Contest]) -> None:
-    preliminary = rounds["preliminary"]
-    preliminary.submit("red")
-    preliminary.open_attacks()
-    html = get_page(preliminary.arena, "/competitions/small.preliminary/targets", team="blue").text
-    assert "anoncup download small.preliminary --targets" in html
+    front_html = get_page(rounds["final"].arena, "/").text
+    assert set(re.findall(r'href="/competitions/([\w.-]+)', front_html)) == {"small.preliminary"}
 
 
 def test_one_round_is_not_listed(arena: Arena) -> None:
@@ -116,10 +98,8 @@ def read_schedule(contest: Contest, **viewer: Any) -> str:
 
 def test_schedule_lists_the_phases_and_weights_of_all_rounds(rounds: dict[str, Contest]) -> None:
     text = read_schedule(rounds["final"])
-    assert re.findall(r"(Preliminary|Final) · Weight: ([\d.]+)", text) == [
-        ("Preliminary", "0.1"),
-        ("Final", "0.9"),
-    ]
+    weights = re.findall(r"(Preliminary|Final) · Weight: ([\d.]+)", text)
+    assert weights == [("Preliminary", "0.1"), ("Final", "0.9")]
     phases = re.findall(r"Anonymization phase|Re-identification phase", text)
     assert phases == ["Anonymization phase", "Re-identification phase"] * 2
     assert text.count("Running now") == 1
@@ -128,16 +108,10 @@ def test_schedule_lists_the_phases_and_weights_of_all_rounds(rounds: dict[str, C
 
 def test_schedule_says_which_round_is_practice(client: TestClient) -> None:
     final = create_two_rounds(client, preliminary=build_round("try", begins=-1, practice=True))["final"]
-    text = read_schedule(final)
-    assert re.findall(r"(\w+) · (Practice: the results do not count|Weight)", text) == [
-        ("Try", "Practice: the results do not count"),
-        ("Final", "Weight"),
-    ]
+    labels = re.findall(r"(\w+) · (Practice: the results do not count|Weight)", read_schedule(final))
+    assert labels == [("Try", "Practice: the results do not count"), ("Final", "Weight")]
 
 
 def test_rules_say_whose_data_a_round_has(rounds: dict[str, Contest]) -> None:
-    sentence = "This round has the data of the previous round."
-    has_sentence = [
-        sentence in get_page(contest.arena, f"{contest.path}/rules").text for contest in rounds.values()
-    ]
-    assert has_sentence == [False, True]
+    pages = [get_page(contest.arena, f"{contest.path}/rules").text for contest in rounds.values()]
+    assert ["This round has the data of the previous round." in html for html in pages] == [False, True]

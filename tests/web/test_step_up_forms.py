@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from html import unescape
 from zoneinfo import ZoneInfo
 
@@ -18,10 +18,9 @@ from tests.support.arena import API
 from tests.support.confirmation_forms import collect_refusals
 from tests.support.contest import Contest, load_competition
 from tests.support.database_rows import load_team_id
+from tests.support.organizer_pages import format_future_time
 from tests.support.page_requests import SAME_ORIGIN, get_page, post_form, send_form
 from tests.support.step_up import (
-    PROBLEM_MESSAGES,
-    ApiRequest,
     PasswordForm,
     contest,
     read_state,
@@ -31,52 +30,27 @@ from tests.support.step_up import (
     request_reinstatement,
     request_rule_change,
 )
-from tests.support.translations import translate_problem as refused_in_words
 
 pytestmark = pytest.mark.full
 
 __all__ = ["contest"]
 
 
-def test_disqualification_form_asks_for_the_password(contest: Contest) -> None:
-    team = load_team_id("red")
-    path = f"{contest.path}/organize/teams/{team}/disqualify"
-    form = get_page(contest.arena, path, organizer=True).text
-    assert 'name="password" type="password" required' in form
-    state_before = read_state()
-    for password, status in (("", 403), ("wrong", 422)):
-        response = post_form(contest.arena, path, {"reason": "x", "password": password}, organizer=True)
-        assert response.status_code == status
-        assert 'name="password" type="password" required' in response.text
-    assert read_state() == state_before
-    send_form(contest.arena, path, {"reason": "x"}, organizer=True)
-    assert read_state() != state_before
+def build_disqualification_form(contest: Contest) -> PasswordForm:
+    path = f"{contest.path}/organize/teams/{load_team_id('red')}/disqualify"
+    return path, path, {"reason": "x"}
 
 
-@pytest.mark.parametrize(
-    "build_act", [request_organizer_removal, request_rule_change], ids=lambda builder: builder.__name__
-)
-def test_forms_for_rescores_and_organizers_ask_for_the_password(
-    contest: Contest, build_act: Callable[[Contest], ApiRequest]
-) -> None:
-    _, path, _ = build_act(contest)
-    if build_act is request_rule_change:
-        path = f"{contest.path}/organize{path}"
-        html = get_page(contest.arena, path.removesuffix("/apply"), organizer=True).text
-    else:
-        path = path.replace("/organizers/", "/organize/teams/organizers/") + "/remove"
-        html = get_page(contest.arena, f"{contest.path}/organize/teams", organizer=True).text
-    form = html.split(f'action="{path}"')[1].split("</form>")[0]
-    assert 'name="password" type="password" required' in form
-    state_before = read_state()
-    for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
-        fields = {"password": password}
-        response = post_form(contest.arena, path, fields, organizer=True, language=language)
-        assert response.status_code == status
-        assert refused_in_words(PROBLEM_MESSAGES[status], language) in unescape(response.text)
-        assert read_state() == state_before
-    send_form(contest.arena, path, organizer=True)
-    assert read_state() != state_before
+def build_removal_form(contest: Contest) -> PasswordForm:
+    _, path, _ = request_organizer_removal(contest)
+    page_path = f"{contest.path}/organize/teams"
+    return page_path, f"{page_path}/organizers/{path.rpartition('/')[2]}/remove", {}
+
+
+def build_rescore_form(contest: Contest) -> PasswordForm:
+    _, path, _ = request_rule_change(contest)
+    path = f"{contest.path}/organize{path}"
+    return path.removesuffix("/apply"), path, {}
 
 
 def build_organizer_form(contest: Contest) -> PasswordForm:
@@ -105,10 +79,18 @@ def build_reinstate_form(contest: Contest) -> PasswordForm:
 
 @pytest.mark.parametrize(
     "build_form",
-    [build_organizer_form, build_password_link_form, build_token_form, build_reinstate_form],
+    [
+        build_disqualification_form,
+        build_removal_form,
+        build_rescore_form,
+        build_organizer_form,
+        build_password_link_form,
+        build_token_form,
+        build_reinstate_form,
+    ],
     ids=lambda builder: builder.__name__,
 )
-def test_forms_that_grant_access_ask_for_the_password(
+def test_forms_that_need_step_up_authentication_ask_for_the_password(
     contest: Contest, build_form: Callable[[Contest], PasswordForm]
 ) -> None:
     form = build_form(contest)
@@ -122,28 +104,12 @@ def test_token_alone_cannot_create_a_token(contest: Contest) -> None:
     token = contest.arena.organizer_token
     state_before = read_state()
     bearer, cookie = {"Authorization": f"Bearer {token}"}, {"Cookie": f"{COOKIE}={token}"}
-    for headers, status in ((bearer, 403), (cookie, 303)):
-        request_headers = headers | SAME_ORIGIN
-        fields = {"name": "mine", "scopes": "read"}
-        response = contest.arena.client.post(
-            "/account/tokens", data=fields, headers=request_headers, follow_redirects=False
-        )
+    client, fields = contest.arena.client, {"name": "mine", "scopes": "read"}
+    for headers, status in ((bearer | SAME_ORIGIN, 403), (cookie | SAME_ORIGIN, 303)):
+        response = client.post("/account/tokens", data=fields, headers=headers, follow_redirects=False)
         assert response.status_code == status
     assert contest.arena.client.post(f"{API}/tokens", headers=bearer, json={"name": "x"}).status_code == 422
     assert read_state() == state_before
-
-
-def build_earlier_end_fields() -> dict[str, str]:
-    return build_dates_fields("UTC", timedelta(hours=-1))
-
-
-def build_other_time_zone_fields() -> dict[str, str]:
-    with transaction() as session:
-        row = session.scalars(select(Competition)).one()
-        competition = parse_competition(row.file)
-        daily = replace(competition.publication, feedback="daily")
-        row.file = replace_publication_rules(row.file, daily, competition.ranking, competition.limits)
-    return build_dates_fields("Pacific/Kiritimati", timedelta())
 
 
 def build_dates_fields(zone: str, shift: timedelta) -> dict[str, str]:
@@ -157,35 +123,37 @@ def build_dates_fields(zone: str, shift: timedelta) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "build_fields",
-    [build_earlier_end_fields, build_other_time_zone_fields],
-    ids=lambda builder: builder.__name__,
+    ("zone", "shift"), [("UTC", timedelta(hours=-1)), ("Pacific/Kiritimati", timedelta())]
 )
-@pytest.mark.parametrize("password", ["", "wrong"])
 def test_dates_form_asks_for_the_password_after_the_start(
-    contest: Contest, password: str, build_fields: Callable[[], dict[str, str]]
+    contest: Contest, zone: str, shift: timedelta
 ) -> None:
-    path = f"{contest.path}/organize/basics"
-    fields = build_fields()
+    """Earlier ends need it, and another time zone if results are published daily."""
+    rules = parse_competition(load_competition().file)
+    daily = replace(rules.publication, feedback="daily")
+    with transaction() as session:
+        row = session.scalars(select(Competition)).one()
+        row.file = replace_publication_rules(row.file, daily, rules.ranking, rules.limits)
+    path, fields = f"{contest.path}/organize/basics", build_dates_fields(zone, shift)
     assert 'name="password"' in get_page(contest.arena, path, organizer=True).text
     state_before = read_state()
-    response = post_form(contest.arena, path, fields | {"password": password}, organizer=True)
-    assert (response.status_code, read_state()) == (422 if password else 403, state_before)
+    for password, status in (("", 403), ("wrong", 422)):
+        response = post_form(contest.arena, path, fields | {"password": password}, organizer=True)
+        assert (response.status_code, read_state()) == (status, state_before)
     send_form(contest.arena, path, fields, organizer=True)
 
 
-def test_earlier_end_needs_the_password(contest: Contest) -> None:
-    path = f"{contest.path}/organize/phases/anonymization/extend"
+def asks_for_the_password(contest: Contest, path: str) -> bool:
+    return (
+        'name="password"' in get_page(contest.arena, f"{contest.path}/organize/{path}", organizer=True).text
+    )
+
+
+def test_earlier_ends_and_moved_past_starts_need_the_password(contest: Contest) -> None:
+    path = "phases/anonymization/extend?end="
     for days, expected in ((0.5, True), (1.5, False)):
-        moment = (datetime.now(UTC) + timedelta(days=days, hours=9)).strftime("%Y-%m-%dT%H:%M")
-        html = get_page(contest.arena, f"{path}?end={moment}", organizer=True).text
-        assert ('name="password"' in html) is expected
-
-
-def test_password_is_needed_after_a_past_start_was_moved(contest: Contest) -> None:
+        assert asks_for_the_password(contest, path + format_future_time(days)) is expected
     contest.move_phases(anonymization=(1, 48), reidentification=(50, 60))
     assert contest.get_state() == "draft"
-    moment = (datetime.now(UTC) + timedelta(hours=9 + 24)).strftime("%Y-%m-%dT%H:%M")
-    for path in ("basics", f"phases/anonymization/extend?end={moment}"):
-        html = get_page(contest.arena, f"{contest.path}/organize/{path}", organizer=True).text
-        assert 'name="password"' in html
+    assert asks_for_the_password(contest, "basics")
+    assert asks_for_the_password(contest, path + format_future_time(1))

@@ -66,7 +66,7 @@ def find_leader(board: Board, rules: Rules) -> Leader | None:
         runners_up=runners_up,
         attacker=_find_best_attacker(row, rules),
         is_found_by_rival=row.rivals is not None and row.rivals > 0 and row.rivals == row.security,
-        comparison=compare_scores(row, runners_up[0] if runners_up else None, board.digits),
+        comparison=_compare_scores(row, runners_up[0] if runners_up else None, board.digits),
         has_equal_scores=len({_round_scores(leader_row, digits) for leader_row in first_rows}) == 1,
         counts_individuals=TRACKS[rules.track].asks_identity(rules),
         shows_attackers=board.is_exact,
@@ -101,7 +101,7 @@ def _round_scores(row: BoardRow, digits: int) -> tuple[float, float]:
     return round(row.utility or 0.0, digits), round(row.security or 0.0, digits)
 
 
-def compare_scores(first: BoardRow, second: BoardRow | None, board_digits: int | None) -> _Comparison:
+def _compare_scores(first: BoardRow, second: BoardRow | None, board_digits: int | None) -> _Comparison:
     """Compare two rows by U and E, in the decimals that the board shows."""
     if second is None:
         return "neither"

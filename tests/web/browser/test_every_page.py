@@ -58,12 +58,7 @@ def test_pages_are_accessible_fit_the_screen_and_keep_the_policy(
     stage = AccessScenario.open(client)
     assert stage.request("POST /api/v1/competitions/{slug}/rescores", "organizer").status_code == 202
     with inspect_pages(
-        browser,
-        site,
-        session=stage.begin_session(audience),
-        language=language,
-        size=size,
-        is_dark=is_dark,
+        browser, site, session=stage.begin_session(audience), language=language, size=size, is_dark=is_dark
     ) as inspector:
         faults = {}
         for route in list_page_routes(audience):

@@ -6,14 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, expect
 
 from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap
 from app.charts.text import translate_words
-from app.http.middleware import SECURITY_HEADERS
-from app.web.site.pages import static_files
 from app.web.visitor.board_matrix import translate_script_texts
-from tests.support.browser import CONTENT_TYPES, SITE, STYLESHEET_LINKS
+from tests.support.browser import SITE, STYLESHEET_LINKS, serve_page
 from tests.support.chart_samples import EN, HOSTILE_NAMES, render_figure
 from tests.web.browser.page_inspector import PageInspector, inspect_pages
 
@@ -75,19 +73,6 @@ def build_history() -> dict[str, Any]:
     }
 
 
-def fulfill(route: Route) -> None:
-    path = route.request.url.removeprefix(SITE)
-    if path == "/attacks":
-        route.fulfill(json=build_history())
-    elif path == "/":
-        route.fulfill(
-            body=build_document(), content_type="text/html; charset=utf-8", headers=SECURITY_HEADERS
-        )
-    else:
-        static_path, _ = static_files.lookup_path(path.removeprefix("/static/"))
-        route.fulfill(path=static_path, content_type=CONTENT_TYPES[path.rpartition(".")[2]])
-
-
 def read_table_cell(inspector: PageInspector, row: int, column: int) -> str:
     cell = inspector.page.locator("#heatmap tbody tr").nth(row).locator("td").nth(column + 1)
     return str(cell.text_content())
@@ -117,7 +102,8 @@ def read_drawn_tenths(inspector: PageInspector, row: int) -> list[int]:
 def test_matrix_of_60_targets_fits_and_agrees_with_the_table(browser: Browser) -> None:
     with inspect_pages(browser, SITE) as inspector:
         page = inspector.page
-        page.route("**/*", fulfill)
+        serve_page(page, build_document)
+        page.route("**/attacks", lambda route: route.fulfill(json=build_history()))
         inspector.go("/")
         view, table = page.locator(".matrix_view"), page.locator("#heatmap table")
         expect(view).to_be_visible()

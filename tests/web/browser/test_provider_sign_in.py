@@ -8,11 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from app.config import Settings
 from tests.support.provider_sign_in import CLIENT_SECRET, RunningProvider, run_provider
 from tests.support.service_processes import create_invite, open_small_contest, run_web_server
-from tests.web.browser.browser_user import (
-    JAPANESE_PHONE,
-    BrowserUser,
-    open_browser_user,
-)
+from tests.web.browser.browser_user import JAPANESE_PHONE, BrowserUser, open_browser_user
 
 pytestmark = pytest.mark.full
 

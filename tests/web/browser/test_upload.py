@@ -17,15 +17,23 @@ from tests.web.browser.page_inspector import TIMEOUT_MS
 pytestmark = pytest.mark.full
 
 
-def open_upload_page(browser: Browser, site: str, arena: Arena) -> Page:
+def open_page(browser: Browser, site: str, arena: Arena, path: str, team: str = "red") -> Page:
     context = browser.new_context(locale="en")
-    context.add_cookies(
-        [{"name": COOKIE, "value": arena.get_session(arena.get_team_token("red")), "url": site}]
-    )
+    session = arena.get_session(arena.get_team_token(team))
+    context.add_cookies([{"name": COOKIE, "value": session, "url": site}])
     page = context.new_page()
     page.set_default_timeout(TIMEOUT_MS)
-    page.goto(f"{site}/competitions/{arena.slug}/submissions?lang=en")
+    page.goto(f"{site}{path}?lang=en")
     return page
+
+
+def open_upload_page(browser: Browser, site: str, arena: Arena) -> Page:
+    return open_page(browser, site, arena, f"/competitions/{arena.slug}/submissions")
+
+
+def choose_files(page: Page, table: bytes = VALID_TABLE, secret: bytes = VALID_SECRET) -> None:
+    page.set_input_files("#anonymized", build_csv_payload(table))
+    page.set_input_files("#secret", build_csv_payload(secret))
 
 
 def list_submissions(arena: Arena, team: str = "red") -> list[dict[str, Any]]:
@@ -114,8 +122,7 @@ def test_interrupted_upload_can_be_retried_with_the_same_key(
             route.continue_()
 
     page.route("**/submissions?key=*", cut_first_request)
-    page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
-    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
+    choose_files(page)
     page.get_by_role("button", name="Send", exact=True).click()
     refusal = page.locator("#refused")
     expect(refusal).to_have_text(translate("The connection broke. Try again: nothing is accepted twice."))
@@ -132,23 +139,12 @@ def test_interrupted_upload_can_be_retried_with_the_same_key(
     page.context.close()
 
 
-def test_files_that_cannot_be_checked_can_be_sent(browser: Browser, site: str, arena: Arena) -> None:
-    page = open_upload_page(browser, site, arena)
-    page.route("**/submissions/check", lambda route: route.abort("connectionreset"))
-    page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
-    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
-    page.get_by_role("button", name="Send", exact=True).click()
-    expect(page.locator("#taken-receipt")).to_be_visible()
-    page.context.close()
-
-
 def submit_refused_release(browser: Browser, site: str, arena: Arena, table: bytes = VALID_TABLE) -> Page:
     """Send a release past the check on a phone; the refusal must be visible, focused and announced."""
     page = open_upload_page(browser, site, arena)
     page.set_viewport_size({"width": 390, "height": 844})
     page.route("**/submissions/check", lambda route: route.abort("connectionreset"))
-    page.set_input_files("#anonymized", build_csv_payload(table))
-    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
+    choose_files(page, table)
     page.get_by_role("button", name="Send", exact=True).click()
     refusal = page.locator("#refused")
     expect(refusal).not_to_be_empty()
@@ -173,14 +169,20 @@ def test_refusals_are_shown_beside_the_button(browser: Browser, site: str, clien
     page.context.close()
 
 
-def test_proxy_errors_are_shown_beside_the_button(browser: Browser, site: str, arena: Arena) -> None:
+def test_files_that_cannot_be_checked_can_be_sent_and_proxy_errors_are_shown(
+    browser: Browser, site: str, arena: Arena
+) -> None:
     page = open_upload_page(browser, site, arena)
+    page.route("**/submissions/check", lambda route: route.abort("connectionreset"))
     page.route("**/submissions?key=*", lambda route: route.fulfill(status=413, body="too large"))
-    page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
-    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
+    choose_files(page)
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.locator("#refused")).to_contain_text("(413)")
     expect(page.locator("#refused")).to_be_focused()
+    page.unroute("**/submissions?key=*")
+    choose_files(page)
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.locator("#taken-receipt")).to_be_visible()
     page.context.close()
 
 
@@ -192,15 +194,10 @@ def test_submission_of_a_teammate_appears_without_reloading(
     arena.submit("red")
     expect(page.locator(".entry")).to_have_count(1)
     expect(page.locator("#caps .number").first).to_contain_text("1 / ")
-    page.context.close()
-
-
-def test_wide_table_does_not_widen_the_page(browser: Browser, site: str, arena: Arena) -> None:
-    page = open_upload_page(browser, site, arena)
     page.set_viewport_size({"width": 390, "height": 800})
     for summary in page.locator("#upload summary").all():
         summary.click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390  # a wide table does not widen it
     page.context.close()
 
 
@@ -209,14 +206,8 @@ def test_guess_is_checked_before_sending_and_its_result_shown(
 ) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
     submission, _ = contest.publish_targets("red", "blue")
-    context = browser.new_context(locale="en")
-    arena = contest.arena
-    context.add_cookies(
-        [{"name": COOKIE, "value": arena.get_session(arena.get_team_token("blue")), "url": site}]
-    )
-    page = context.new_page()
-    page.set_default_timeout(TIMEOUT_MS)
-    page.goto(f"{site}/targets/{contest.find_target(submission)['id']}?lang=en")
+    path = f"/targets/{contest.find_target(submission)['id']}"
+    page = open_page(browser, site, contest.arena, path, "blue")
     send = page.get_by_role("button", name=translate("Send a guess"))
     refusal, checked = page.locator("#guess-refused"), page.locator("#guess-checked")
     page.set_input_files("#guess", build_csv_payload(b"original_row\n" + b"1\n" * 3))
@@ -234,4 +225,4 @@ def test_guess_is_checked_before_sending_and_its_result_shown(
     expect(last).to_contain_text(translate("is being scored; the result appears here."))
     judge_everything()
     expect(last).to_contain_text("7 of 40 rows are right")
-    context.close()
+    page.context.close()

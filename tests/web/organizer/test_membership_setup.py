@@ -1,12 +1,12 @@
 """Set-up of a membership contest from the organizer's own table: columns and questions."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn
 from anoncup.tracks.membership.settings import get_settings
-from app.locale.language import LANGUAGES
 from tests.support.arena import Arena
 from tests.support.contest import load_round
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
@@ -18,36 +18,29 @@ pytestmark = pytest.mark.full
 __all__ = ["new_organizer"]
 
 ORGANIZE_PATH = "/competitions/fresh/organize"
+NAMES_PATH = f"{ORGANIZE_PATH}/original/candidates.csv/names"
 ROWS = "".join(f"{20 + n % 50},{'mf'[n % 2]},{n * 1.5 - 20},{n % 3}\n" for n in range(80))
 TABLE = f"age,sex,level,class\n{ROWS}".encode()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_columns_of_an_own_table_become_the_contest_columns(new_organizer: Arena, language: str) -> None:
-    refusal = upload_original(
-        begin_setup(new_organizer, "membership"), TABLE, file="candidates.csv", language=language
-    )
+def test_columns_of_an_own_table_become_the_contest_columns(new_organizer: Arena) -> None:
+    refusal = upload_original(begin_setup(new_organizer, "membership"), TABLE, file="candidates.csv")
     assert (refusal.status_code, load_round("fresh").original) == (422, {})
-    assert translate("Take these columns for the contest", language) in refusal.text
+    assert translate("Take these columns for the contest") in refusal.text
     assert 'role="alert"' not in refusal.text  # one note, not one error for each column
     settings_before = get_settings(load_rules("fresh"))
     fields = parse_form(refusal.text, "/names")
     assert [fields[f"name_{index}"] for index in range(4)] == ["age", "sex", "level", "class"]
-    path = f"{ORGANIZE_PATH}/original/candidates.csv/names"
-    send_form(new_organizer, path, fields | {"fit": "yes"}, organizer=True)
-    assert get_settings(load_rules("fresh")).schema.columns == (
+    send_form(new_organizer, NAMES_PATH, fields | {"fit": "yes"}, organizer=True)
+    settings = get_settings(load_rules("fresh"))
+    assert settings.schema.columns == (
         NumericColumn("age", 20.0, 69.0),
         CategoricalColumn("sex", ("f", "m")),
         NumericColumn("level", -20.0, 98.5),
         CategoricalColumn("class", ("0", "1", "2")),
     )
     assert load_round("fresh").original_rows == 80
-    settings_after = get_settings(load_rules("fresh"))
-    assert (settings_after.shared, settings_after.fewest_rows, settings_after.most_rows) == (
-        settings_before.shared,
-        settings_before.fewest_rows,
-        settings_before.most_rows,
-    )
+    assert settings == replace(settings_before, schema=settings.schema)
 
 
 def test_hidden_column_can_be_added_by_a_form(new_organizer: Arena) -> None:
@@ -73,8 +66,7 @@ def test_hidden_column_can_be_added_by_a_form(new_organizer: Arena) -> None:
     # an own table leaves the hidden column as the competition file defines it
     refusal = upload_original(new_organizer, TABLE, file="candidates.csv")
     named_fields = parse_form(refusal.text, "/names")
-    path = f"{ORGANIZE_PATH}/original/candidates.csv/names"
-    send_form(new_organizer, path, named_fields | {"fit": "yes"}, organizer=True)
+    send_form(new_organizer, NAMES_PATH, named_fields | {"fit": "yes"}, organizer=True)
     assert get_settings(load_rules("fresh")).schema.names == ("age", "sex", "level", "class", "disease")
     html = get_page(new_organizer, f"{ORGANIZE_PATH}/measures", organizer=True).text
     assert parse_form(html, "/organize/measures")["question_attribute_hidden"] == "disease"
@@ -87,8 +79,7 @@ def test_column_with_too_many_texts_is_refused(new_organizer: Arena) -> None:
     )
     fields = parse_form(refusal.text, "/names") | {"fit": "yes"}
     assert fields.pop("leave_0") == "yes"  # an identifier is left out by default
-    path = f"{ORGANIZE_PATH}/original/candidates.csv/names"
-    response = post_form(new_organizer, path, fields, organizer=True)
+    response = post_form(new_organizer, NAMES_PATH, fields, organizer=True)
     assert_refused(response, 422, "1,002 different texts")
-    send_form(new_organizer, path, fields | {"leave_0": "yes"}, organizer=True)
+    send_form(new_organizer, NAMES_PATH, fields | {"leave_0": "yes"}, organizer=True)
     assert get_settings(load_rules("fresh")).schema.columns == (CategoricalColumn("size", tuple("0123456")),)

@@ -12,7 +12,6 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker
-from app.locale.language import LANGUAGES
 from app.web.organizer import setup
 from tests.support.arena import Arena
 from tests.support.package_catalogues import format_catalogue, install_catalogue, open_package_folder
@@ -35,32 +34,25 @@ def package(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_package_start_is_labelled_by_catalogue_track_or_name(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch, language: str
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup, "DRAFT_SOURCES", (*DRAFT_SOURCES, "bets", "riddles", "riddles_2"))
-    response = get_page(arena, "/organize/new", organizer=True, language=language)
-    assert response.status_code == 200
-    labels = dict(re.findall(r'<label for="start-(\w+)">([^<]*)</label>', response.text))
-    assert list(labels) == [*DRAFT_SOURCES, "bets", "riddles", "riddles_2"]
-    assert [labels[name] for name in ("bets", "riddles", "riddles_2")] == [
-        "A cup of bets",
-        "Riddles",
-        "riddles_2",
-    ]
+    html = get_page(arena, "/organize/new", organizer=True).text
+    labels = re.findall(r'<label for="start-(\w+)">([^<]*)</label>', html)
+    assert [name for name, _ in labels[:-3]] == list(DRAFT_SOURCES)
+    assert labels[-3:] == [("bets", "A cup of bets"), ("riddles", "Riddles"), ("riddles_2", "riddles_2")]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_package_parameter_is_labelled_by_its_catalogue(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch, language: str
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parameters = Parameter("coin", "amount", default=1.0), Parameter("of", "choice", ("gold", "tin"))
     attacker = Attacker("thief", 1, lambda target, **_: target, parameters)
     monkeypatch.setitem(
         TRACKS, "microdata", replace(MICRODATA, attackers={**MICRODATA.attackers, "thief": attacker})
     )
-    html = get_page(arena, "/competitions/small/organize/measures", organizer=True, language=language).text
+    html = get_page(arena, "/competitions/small/organize/measures", organizer=True).text
     assert re.search(r'<label for="[^"]*coin">Its coin</label>', html)
     assert re.search(r'<label for="[^"]*of">of</label>', html)
     assert re.findall(r'<option value="(?:gold|tin)"[^>]*>([^<]*)<', html) == ["Of gold", "tin"]

@@ -12,7 +12,6 @@ from anoncup.competition.parser import parse_competition
 from anoncup.messages import Message
 from app.db.models import AuditEntry
 from app.db.transaction import transaction
-from app.locale.language import LANGUAGES
 from app.web.site.notation import format_clock_time
 from tests.support.arena import Arena
 from tests.support.contest import Contest, load_competition, load_round, run_clock
@@ -28,20 +27,18 @@ from tests.support.translations import translate, translate_message
 
 pytestmark = pytest.mark.full
 
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_dashboard_says_if_nobody_takes_part_yet(arena: Arena, language: str) -> None:
-    html = get_page_text(arena, language=language)
-    assert translate("duty_no_teams", language) in html
-    assert translate("duty_unswept", language) in html
-    assert translate("duty_errors", language, n=1) not in html
+EXTENSION_PATH = f"{ORGANIZE_PATH}/phases/anonymization/extend"
 
 
-def test_dashboard_links_to_failed_submissions(arena: Arena) -> None:
+def test_dashboard_lists_what_needs_attention(arena: Arena) -> None:
+    html, failed = get_page_text(arena), f'href="{ORGANIZE_PATH}/submissions?state=ERROR"'
+    for text in ("duty_no_teams", "duty_unswept"):
+        assert translate(text) in html
+    assert translate("duty_errors", n=1) not in html
     fail_evaluation(arena.submit("red").json()["id"])
     html = get_page_text(arena)
     assert translate("duty_errors", n=1) in html
-    assert f'href="{ORGANIZE_PATH}/submissions?state=ERROR"' in html
+    assert failed in html
     assert translate("duty_no_teams") not in html
 
 
@@ -62,7 +59,7 @@ def test_preview_shows_all_windows_and_changes_nothing(contest: Contest) -> None
     file_before, preview_path = load_competition().file, build_extension_path(4)
     html = get_page_text(contest.arena, preview_path)
     assert html.count("<time ") >= 8  # two phases, start and end, before and after
-    assert translate("Teams ({n}) have that much longer to send.", n=0) in html
+    assert "Teams (0) have that much longer to send." in html
     assert read_end(preview_path).replace("T", " ") in html
     assert load_competition().file == file_before
     with transaction() as session:
@@ -72,9 +69,7 @@ def test_preview_shows_all_windows_and_changes_nothing(contest: Contest) -> None
 def test_confirmed_change_equals_its_preview(contest: Contest) -> None:
     pause = compute_pause(load_competition().file)
     fields = extract_hidden_fields(get_page_text(contest.arena, build_extension_path(4)))
-    response = post_form(
-        contest.arena, ORGANIZE_PATH + "/phases/anonymization/extend", fields, organizer=True
-    )
+    response = send_form(contest.arena, EXTENSION_PATH, fields, organizer=True)
     assert response.headers["location"] == ORGANIZE_PATH + "/phases?done=extended"
     html = get_page_text(contest.arena, "/phases")
     first, _ = parse_competition(load_competition().file).phases
@@ -89,12 +84,14 @@ def compute_pause(file: str) -> timedelta:
     return second.start - first.end
 
 
-def test_preview_of_an_earlier_end_warns(contest: Contest) -> None:
-    contest.arena.get_team_token("red")
-    assert translate(
-        "Teams ({n}) have less time than they were told. Teams that planned for the old end will miss it.",
-        n=1,
-    ) in get_page_text(contest.arena, build_extension_path(0.5))
+def test_preview_warns_of_an_earlier_end_and_of_the_freeze_that_does_not_move(client: TestClient) -> None:
+    frozen_from = (datetime.now(UTC) + timedelta(hours=3)).isoformat()
+    arena = Arena.create(client, extra_toml=f"[publication]\nfrozen_from = {frozen_from}")
+    arena.get_team_token("red")
+    freeze_note = "The board still freezes at the time set for it, which does not move:"
+    assert freeze_note in get_page_text(arena, build_extension_path(4))
+    note = "Teams (1) have less time than they were told."
+    assert note in get_page_text(arena, build_extension_path(0.5))
 
 
 def test_invalid_phase_change_is_refused_with_a_message(contest: Contest) -> None:
@@ -125,9 +122,7 @@ def test_outdated_confirmation_is_refused(contest: Contest) -> None:
     fields = extract_hidden_fields(get_page_text(contest.arena, build_extension_path(4)))
     contest.move_phases(reidentification=(200, 300))
     file_before = load_competition().file
-    response = post_form(
-        contest.arena, ORGANIZE_PATH + "/phases/anonymization/extend", fields, organizer=True
-    )
+    response = post_form(contest.arena, EXTENSION_PATH, fields, organizer=True)
     assert (response.status_code, load_competition().file) == (409, file_before)
     assert "The phases have changed since the preview; look again." in unescape(response.text)
     local_end = datetime.fromisoformat(fields["end"]).astimezone(ZoneInfo("Asia/Tokyo"))
@@ -139,19 +134,12 @@ def test_end_form_keeps_seconds_and_links_to_the_starts(contest: Contest) -> Non
     local = first.end.astimezone(ZoneInfo("Asia/Tokyo"))
     html = get_page_text(contest.arena, "/phases")
     assert f'value="{local:%Y-%m-%dT%H:%M:%S}"' in html
-    assert (
-        f'{translate("A phase’s start is changed in the set-up:")} <a href="{ORGANIZE_PATH}/basics">' in html
-    )
+    assert f'A phase’s start is changed in the set-up: <a href="{ORGANIZE_PATH}/basics">' in html
 
 
 def test_phase_is_paused_and_resumed_on_the_page(contest: Contest) -> None:
     html = get_page_text(contest.arena, "/phases/anonymization/pause")
-    assert (
-        translate(
-            "Uploads are refused from this moment on, with the reason; an upload in progress may be refused, too."
-        )
-        in html
-    )
+    assert "Uploads are refused from this moment on, with the reason" in html
     path = ORGANIZE_PATH + "/phases/anonymization/"
     send_form(contest.arena, path + "pause", extract_hidden_fields(html), organizer=True)
     assert load_round().paused_at is not None
@@ -163,21 +151,11 @@ def test_phase_is_paused_and_resumed_on_the_page(contest: Contest) -> None:
     assert load_round().paused_at is None
 
 
-def test_extension_mentions_that_the_freeze_does_not_move(client: TestClient) -> None:
-    frozen_from = (datetime.now(UTC) + timedelta(hours=3)).isoformat()
-    more = f"[publication]\nfrozen_from = {frozen_from}"
-    arena = Arena.create(client, extra_toml=more)
-    assert translate("The board still freezes at the time set for it, which does not move:") in get_page_text(
-        arena, build_extension_path(4)
-    )
-
-
 def test_completed_phase_offers_no_changes(contest: Contest) -> None:
     contest.publish_targets("red")
     html = get_page_text(contest.arena, "/phases")
     assert translate("This phase is completed and can no longer be changed.") in html
     assert 'id="end-anonymization"' not in html
     assert 'id="end-reidentification"' in html
-    assert "The anonymization phase has ended and can no longer be changed." in get_page_text(
-        contest.arena, build_extension_path(4), status=409
-    )
+    refusal = get_page_text(contest.arena, build_extension_path(4), status=409)
+    assert "The anonymization phase has ended and can no longer be changed." in refusal

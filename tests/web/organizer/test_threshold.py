@@ -15,12 +15,11 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata import MICRODATA
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
-from app.locale.language import LANGUAGES
 from app.services.contests import competitions
 from app.services.originals.threshold_reports import MAX_UNFINISHED
 from app.web.site.notation import format_number
 from tests.support.arena import Arena
-from tests.support.page_requests import get_page, post_form, send_form
+from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.threshold_reports import add_waiting_reports
 from tests.support.translations import translate, translate_message
 from workers import advise
@@ -57,75 +56,65 @@ def load_report(path: str) -> Any:
 def test_unlabelled_package_distance_is_shown_by_its_name(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    extended_track = replace(
-        MICRODATA,
-        distances=replace(
-            MICRODATA.distances, by_name={**MICRODATA.distances, "by_foot": MICRODATA.distances["gower"]}
-        ),
-    )
-    monkeypatch.setitem(TRACKS, "microdata", extended_track)
-    response = get_page(arena, PATH, organizer=True)
-    assert response.text.count('<option value="by_foot">by_foot</option>') == 2
+    by_name = {**MICRODATA.distances, "by_foot": MICRODATA.distances["gower"]}
+    distances = replace(MICRODATA.distances, by_name=by_name)
+    monkeypatch.setitem(TRACKS, "microdata", replace(MICRODATA, distances=distances))
+    html = get_page(arena, PATH, organizer=True).text
+    assert html.count('<option value="by_foot">by_foot</option>') == 2
+
+
+def format_value(value: Any) -> Any:
+    return format_number(value) if isinstance(value, float) else value
 
 
 def test_finished_report_is_shown_in_words_and_pictures(arena: Arena) -> None:
-    path = request_report(arena)
-    waiting_html = get_page(arena, path, organizer=True).text
+    path, notice = request_report(arena), translate("done_report_asked")
+    asked_path = f"{path}?done=report_asked"
+    waiting_html = get_page(arena, asked_path, organizer=True).text
     assert '<meta http-equiv="refresh"' in waiting_html
+    assert notice in waiting_html
     list_html = get_page(arena, PATH, organizer=True).text
     assert "Waiting" in list_html
     assert 'hx-trigger="every 2s"' in list_html
     advise.advise(path.rsplit("/", 1)[1])
     content = load_report(path)
-    html = get_page(arena, path, organizer=True).text
-    assert '<meta http-equiv="refresh"' not in html
-    assert f"<strong>{format_number(content['evidence']['threshold'])}</strong>" in html
-    assert html.count("<svg") >= 3
-    for bound_row in content["bounds"]:
-        assert f'<th scope="row" class="number">{bound_row["fixed"]}</th>' in html
-    assert "hx-trigger" not in get_page(arena, PATH, organizer=True).text
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_report_names_cheats_in_the_readers_language(arena: Arena, language: str) -> None:
-    html = get_page(arena, create_report(arena), organizer=True, language=language).text
+    evidence = content["evidence"]
+    recommended = format_number(evidence["threshold"])
+    html = get_page(arena, asked_path, organizer=True).text
+    for text in ('<meta http-equiv="refresh"', notice, "2^"):
+        assert text not in html
+    for text in (f"<strong>{recommended}</strong>", 'id="errors"', "a chance of 2<sup>−4</sup>"):
+        assert text in html
+    for reason in evidence["reasons"]:
+        values = {name: format_value(value) for name, value in reason["values"].items()}
+        assert translate_message(reason["template"], **values) in html
+    numbers = [row["fixed"] for row in content["bounds"]]
+    for number in numbers + [format_number(error["threshold"]) for error in evidence["errors"]]:
+        assert f'<th scope="row" class="number">{number}</th>' in html
     for name in ("shift", "random", "group"):
-        assert translate(f"adv_cheat_{name}", language) in html.replace("&#39;", "'")
-    assert translate("Recommended threshold", language) in html
+        assert translate(f"adv_cheat_{name}") in html.replace("&#39;", "'")
+    first, *folds = re.sub(r"<figure.*?</figure>", "<figure>", html, flags=re.DOTALL).split("<details>")
+    assert (first.count("<figure>"), len(folds)) == (1, 3)  # one picture; details are folded
+    assert "<table" not in first
+    assert "Recommended threshold" in first
+    assert content["threshold"] != evidence["threshold"]
+    list_html = get_page(arena, PATH, organizer=True).text
+    assert "hx-trigger" not in list_html
+    assert f'<td class="number">{recommended}</td>' in list_html
 
 
 def test_button_applies_the_recommended_threshold(arena: Arena) -> None:
     path = create_report(arena)
+    report = load_report(path)
     send_form(arena, f"{path}/use", organizer=True)
-    current_rule = load_rule()
-    assert (current_rule.threshold, current_rule.distance) == (
-        load_report(path)["evidence"]["threshold"],
-        "gower",
-    )
-    assert (current_rule.approach, current_rule.rule) == ("II", "average")
+    rule = load_rule()
+    assert (rule.threshold, rule.distance) == (report["evidence"]["threshold"], "gower")
+    assert (rule.approach, rule.rule) == ("II", "average")
     html = get_page(arena, path, organizer=True).text
     assert "In use" in html
     assert html.count(f"{path}/use") == 1
     send_form(arena, f"{path}/use", {"guaranteed": "1"}, organizer=True)
-    assert (
-        load_rule().threshold == load_report(path)["threshold"] != load_report(path)["evidence"]["threshold"]
-    )
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_report_explains_its_recommendation_by_both_errors(arena: Arena, language: str) -> None:
-    path = create_report(arena)
-    evidence = load_report(path)["evidence"]
-    html = get_page(arena, path, organizer=True, language=language).text
-    assert 'id="errors"' in html
-    for reason in evidence["reasons"]:
-        values = {
-            name: format_number(value) if isinstance(value, float) else value
-            for name, value in reason["values"].items()
-        }
-        assert translate_message(reason["template"], language, **values) in html
-    for error in evidence["errors"]:
-        assert f'<th scope="row" class="number">{format_number(error["threshold"])}</th>' in html
+    assert load_rule().threshold == report["threshold"] != report["evidence"]["threshold"]
 
 
 def test_report_without_simulation_has_no_picture(arena: Arena) -> None:
@@ -149,27 +138,21 @@ def test_page_advises_if_no_threshold_separates(arena: Arena, groups: str, bits:
     assert translate("The cheats that it stops", "ja") not in html
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("draws", "remedy"), [("0", "not_simulated"), ("20", "inseparable")])
-def test_page_advises_if_no_threshold_is_recommended(
-    arena: Arena, draws: str, remedy: str, language: str
-) -> None:
+def test_page_advises_if_no_threshold_is_recommended(arena: Arena, draws: str, remedy: str) -> None:
     path = create_report(arena, groups="age", bits="900", draws=draws)
     if remedy == "inseparable":
         store_overlap(path)
-    html = get_page(arena, path, organizer=True, language=language).text
-    verdicts = {"not_simulated": translate("No threshold can be recommended on these data.", language)}
-    distances = {"most": 0.1235, "least": 0.2}  # four decimals, as in the picture
-    verdicts["inseparable"] = translate_message(OVERLAP.message.template, language, **distances)
+    html = get_page(arena, path, organizer=True).text
+    verdicts = {"not_simulated": "No threshold can be recommended on these data."}
+    verdicts["inseparable"] = translate_message(OVERLAP.message.template, most=0.1235, least=0.2)
     assert [code for code, verdict in verdicts.items() if verdict in html] == [remedy]
     assert 'class="recommended"' not in html
-    assert translate("Use this threshold", language) not in html
-    assert translate(f"adv_remedy_{remedy}", language) in html
-    text = re.sub(r"<[^>]*>", " ", html.replace("&#39;", "'"))
-    for words in ("ecommended threshold: –", "推奨しきい値：–", "at – or above", "– 以上"):
-        assert words not in text
-    list_html = get_page(arena, PATH, organizer=True, language=language).text
-    assert f'<td class="number">{translate("none", language)}</td>' in list_html
+    assert translate("Use this threshold") not in html
+    assert translate(f"adv_remedy_{remedy}") in html
+    text = re.sub(r"<[^>]*>", " ", html)
+    assert not any(words in text for words in ("ecommended threshold: –", "at – or above"))
+    assert '<td class="number">none</td>' in get_page(arena, PATH, organizer=True).text
     assert post_form(arena, f"{path}/use", organizer=True).status_code == 409
 
 
@@ -196,22 +179,6 @@ def store_overlap(path: str) -> None:
         row.report = load_report(path) | {"evidence": load_report(path)["evidence"] | evidence}
 
 
-def test_report_shows_one_picture_and_folds_details(arena: Arena) -> None:
-    html = get_page(arena, create_report(arena), organizer=True).text
-    first, *folds = re.sub(r"<figure.*?</figure>", "<figure>", html, flags=re.DOTALL).split("<details>")
-    assert (first.count("<figure>"), len(folds)) == (1, 3)
-    assert "<table" not in first
-    assert "Recommended threshold" in first
-
-
-def test_report_list_shows_recommendations(arena: Arena) -> None:
-    path = create_report(arena)
-    content = load_report(path)
-    assert content["threshold"] != content["evidence"]["threshold"]
-    list_html = get_page(arena, PATH, organizer=True).text
-    assert f'<td class="number">{format_number(content["evidence"]["threshold"])}</td>' in list_html
-
-
 def test_report_about_other_data_is_not_used(arena: Arena) -> None:
     path, rule_before = create_report(arena), load_rule()
     arena.put("/competitions/small/original/original.csv", content=write_csv(arena.table.iloc[:30]))
@@ -230,36 +197,27 @@ def test_failed_report_is_shown_as_failed(arena: Arena) -> None:
     assert "Out of memory." in html
 
 
-@pytest.mark.parametrize(
-    ("field", "typed", "status"),
-    [
-        ("bits", "0", 422),
-        ("draws", "100001", 422),
-        ("seconds", "301", 422),
-        ("asked_distance", "jaccard", 422),
-        ("groups", "income", 422),
-    ],
-)
-def test_invalid_report_request_is_kept_in_the_form(
-    arena: Arena, field: str, typed: str, status: int
-) -> None:
-    fields = REPORT_FIELDS | {"draws": "123", field: typed}
-    response = post_form(arena, f"{PATH}/reports", fields, organizer=True)
-    assert response.status_code == status
-    assert 'role="alert"' in response.text or 'class="error"' in response.text
-    assert (f'value="{typed}"' if field == "draws" else 'value="123"') in response.text
+def test_invalid_report_request_is_kept_in_the_form(arena: Arena) -> None:
+    invalid = {
+        "bits": "0",
+        "draws": "100001",
+        "seconds": "301",
+        "asked_distance": "jaccard",
+        "groups": "income",
+    }
+    for field, typed in invalid.items():
+        fields = REPORT_FIELDS | {"draws": "123", field: typed}
+        response = post_form(arena, f"{PATH}/reports", fields, organizer=True)
+        assert response.status_code == 422
+        assert 'role="alert"' in response.text or 'class="error"' in response.text
+        assert (f'value="{typed}"' if field == "draws" else 'value="123"') in response.text
 
 
 def test_rule_can_be_set_and_removed_by_hand(arena: Arena) -> None:
     by_hand = {"approach": "I", "rule": "strict", "distance": "euclidean", "threshold": "0.125"}
     send_form(arena, PATH, by_hand, organizer=True)
-    current_rule = load_rule()
-    assert (current_rule.approach, current_rule.rule, current_rule.distance, current_rule.threshold) == (
-        "I",
-        "strict",
-        "euclidean",
-        0.125,
-    )
+    rule = load_rule()
+    assert (rule.approach, rule.rule, rule.distance, rule.threshold) == ("I", "strict", "euclidean", 0.125)
     refusal = post_form(arena, PATH, by_hand | {"threshold": "far"}, organizer=True)
     assert (refusal.status_code, 'id="threshold-error"' in refusal.text) == (422, True)
     send_form(arena, PATH, by_hand | {"threshold": ""}, organizer=True)
@@ -287,27 +245,13 @@ def test_new_threshold_after_submissions_starts_a_rescore(arena: Arena) -> None:
 def test_threshold_outside_the_advised_range_is_warned_about(arena: Arena) -> None:
     path = create_report(arena)
     content = load_report(path)
-    outside_warning = translate(
-        "The latest report recommends {recommended} with both errors in sight; {threshold} is in use."
-    ).split("{")[0]
     recommended, upper_limit = (content["evidence"][name] for name in ("threshold", "cheats_from"))
     for threshold, is_warned in ((content["threshold"], False), (recommended, False), (upper_limit, True)):
         fields = {"approach": "II", "rule": "average", "distance": "gower", "threshold": repr(threshold)}
         send_form(arena, PATH, fields, organizer=True)
         html = get_page(arena, PATH, organizer=True).text
-        assert (outside_warning in html) is is_warned
+        assert ("The latest report recommends " in html) is is_warned
         assert (f'<a href="{path}">{translate("Threshold report")}</a></p>' in html) is is_warned
-
-
-def test_note_about_a_requested_report_disappears_when_finished(arena: Arena) -> None:
-    path = request_report(arena)
-    notice = translate("done_report_asked")
-    assert notice in get_page(arena, f"{path}?done=report_asked", organizer=True).text
-    advise.advise(path.rsplit("/", 1)[1])
-    html = get_page(arena, f"{path}?done=report_asked", organizer=True).text
-    assert notice not in html
-    assert "a chance of 2<sup>−4</sup>" in html
-    assert "2^" not in html
 
 
 def test_columns_of_weighted_cross_tables_are_preselected(arena: Arena) -> None:
@@ -321,11 +265,8 @@ def test_columns_of_weighted_cross_tables_are_preselected(arena: Arena) -> None:
     assert list_ticked() == ["age"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_too_many_unfinished_reports_are_refused(arena: Arena, language: str) -> None:
+def test_too_many_unfinished_reports_are_refused(arena: Arena) -> None:
     request_report(arena)
     add_waiting_reports(MAX_UNFINISHED)
-    refusal = post_form(arena, f"{PATH}/reports", REPORT_FIELDS, organizer=True, language=language)
-    assert refusal.status_code == 429
-    problem = "{most} reports of this competition are unfinished: ask again when one is finished"
-    assert translate_message(problem, language, most=MAX_UNFINISHED) in refusal.text
+    refusal = post_form(arena, f"{PATH}/reports", REPORT_FIELDS, organizer=True)
+    assert_refused(refusal, 429, f"{MAX_UNFINISHED} reports of this competition are unfinished: ask again")

@@ -24,32 +24,17 @@ from tests.support.package_catalogues import format_catalogue, install_catalogue
 from tests.support.page_requests import get_page
 from tests.support.team_pages import submit_and_score
 
-JAPANESE_COINS = """
-msgid ""
-msgstr "Content-Type: text/plain; charset=utf-8\\n"
-
-msgid "A coin is tossed."
-msgstr "コインを投げます。"
-
-msgid "Sign in"
-msgstr "別の言葉"
-
-msgid "measure_coin"
-msgstr "コインの指標"
-
-msgid "measure_mean_mae"
-msgstr "別の名前"
-"""
-ENGLISH_COINS = """
-msgid ""
-msgstr "Content-Type: text/plain; charset=utf-8\\n"
-
-msgid "measure_coin"
-msgstr "Tossed coins"
-
-msgid "measure_coin_description"
-msgstr "How often heads came up."
-"""
+JAPANESE_COINS = format_catalogue(
+    {
+        "A coin is tossed.": "コインを投げます。",
+        "Sign in": "別の言葉",
+        "measure_coin": "コインの指標",
+        "measure_mean_mae": "別の名前",
+    }
+)
+ENGLISH_COINS = format_catalogue(
+    {"measure_coin": "Tossed coins", "measure_coin_description": "How often heads came up."}
+)
 
 
 POLISH = """
@@ -180,15 +165,9 @@ def test_pages_format_every_number_in_the_readers_language(arena: Arena, package
 
 
 def test_number_fields_use_a_decimal_point_in_every_language(arena: Arena, packages: Path) -> None:
-    fields = [
-        re.findall(
-            r'<input[^>]*value="[\d.]+"',
-            get_page(
-                arena, f"/competitions/{arena.slug}/organize/measures", organizer=True, language=code
-            ).text,
-        )
-        for code in ("en", "de")
-    ]
+    path = f"/competitions/{arena.slug}/organize/measures"
+    pages = [get_page(arena, path, organizer=True, language=code).text for code in ("en", "de")]
+    fields = [re.findall(r'<input[^>]*value="[\d.]+"', html) for html in pages]
     assert any("0." in field for field in fields[0])
     assert fields[0] == fields[1]
 

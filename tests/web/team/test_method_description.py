@@ -23,30 +23,22 @@ def read_team_page(arena: Arena, **viewer: Any) -> str:
 
 
 def test_method_description_is_public_from_the_close_until_removal(contest: Contest) -> None:
-    arena, slug = contest.arena, contest.arena.slug
+    arena, path, stored = contest.arena, contest.path, DESCRIPTION.replace("\r", "")
     contest.submit("red")
-    response = post_form(
-        arena, f"/competitions/{slug}/team/method", {"method_description": DESCRIPTION}, team="red"
-    )
+    response = post_form(arena, f"{path}/team/method", {"method_description": DESCRIPTION}, team="red")
     assert response.status_code == 303
-    assert arena.get(f"/competitions/{slug}/team", team="red").json()[
-        "method_description"
-    ] == DESCRIPTION.replace("\r", "")
+    assert arena.get(f"{path}/team", team="red").json()["method_description"] == stored
     for stage in (contest.open_attacks, contest.close_attacks):
         assert DESCRIPTION_HTML not in read_team_page(arena)
         assert DESCRIPTION_HTML not in read_team_page(arena, team="blue")
         stage()
     assert DESCRIPTION_HTML in read_team_page(arena)
-    team_id = arena.get_board()["rows"][0]["team_id"]
-    organizer_page = f"/competitions/{slug}/organize/teams/{team_id}"
+    organizer_page = f"{path}/organize/teams/{arena.get_board()['rows'][0]['team_id']}"
     assert DESCRIPTION_HTML in get_page(arena, organizer_page, organizer=True).text
     send_form(arena, f"{organizer_page}/method", organizer=True)
     assert DESCRIPTION_HTML not in read_team_page(arena)
-    entry = arena.get(f"/competitions/{slug}/audit").json()[0]
-    assert (entry["action"], entry["before"]) == (
-        "team.silence",
-        {"method_description": DESCRIPTION.replace("\r", "")},
-    )
+    entry = arena.get(f"{path}/audit").json()[0]
+    assert (entry["action"], entry["before"]) == ("team.silence", {"method_description": stored})
 
 
 @pytest.mark.parametrize("text", ["x" * (members.MAX_METHOD_DESCRIPTION_LENGTH + 1), "a\x00b"])

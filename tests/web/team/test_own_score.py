@@ -1,7 +1,6 @@
 """The ranking's formula on the page of a submission, with the numbers of the board filled in."""
 
 import ast
-import copy
 import math
 import re
 from typing import Any
@@ -26,10 +25,6 @@ FORMULA = (
     "min(utility, 1 - strongest()) - mean(best_per_team()) / 3"
     " - attacker('euc1') / 7 + where(security > 0.5, adjustment, 2 * adjustment)"
 )
-PYTHON_FUNCTIONS = {
-    "min": min,
-    "where": lambda condition, value, alternative: value if condition else alternative,
-}
 
 
 def create_contest(client: TestClient, ranking: str, *, feedback: str = "immediate") -> Contest:
@@ -59,28 +54,12 @@ def adjust(contest: Contest, team: str, points: float) -> None:
     assert contest.arena.post(f"{contest.path}/adjustments", json=body).status_code == 201
 
 
-def compute_by_hand(filled: FilledFormula) -> float:
-    """Evaluate the filled-in formula with Python's own arithmetic."""
-
-    class Replacer(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> Any:
-            original = originals[node]
-            if original in filled.numbers:
-                return ast.copy_location(ast.Constant(filled.numbers[original]), node)
-            return self.generic_visit(node)
-
-    tree = copy.deepcopy(filled.formula.tree)
-    originals = dict(zip(ast.walk(tree), ast.walk(filled.formula.tree), strict=True))
-    return float(eval(ast.unparse(Replacer().visit(tree)), PYTHON_FUNCTIONS))
-
-
 def check_score(contest: Contest, submission: str, team: str, viewer: str | None) -> float:
-    """Compare the value with the board, and with the numbers that are filled in. Return it."""
+    """Compare the value with the board, and return it."""
     formulas = fill_in(contest, submission, viewer)
     value = formulas["defence"].value
     assert value == read_row(contest, team, viewer)["score"]
     assert value is not None
-    assert compute_by_hand(formulas["defence"]) == pytest.approx(value, abs=1e-12)
     return value
 
 
@@ -114,13 +93,11 @@ def test_the_page_shows_the_numbers_of_the_board(client: TestClient) -> None:
     adjust(contest, "red", 3)
     row = read_row(contest, "red", "red")
     assert row["score"] < 0
-    for language in LANGUAGES:
-        html = get_page(contest.arena, f"/submissions/{red}", team="red", language=language).text
-        section = html.partition('<h2 id="score">')[2].partition("</section>")[0]
-        texts = re.findall(r"<mtext>([^<]*)</mtext>", section)
-        numbers = (row["utility"], row["security"], 3.0, -row["score"])
-        assert texts == list(map(format_number, numbers))
-        assert translate("How the score is computed", language) in section
+    html = get_page(contest.arena, f"/submissions/{red}", team="red").text
+    section = html.partition('<h2 id="score">')[2].partition("</section>")[0]
+    numbers = (row["utility"], row["security"], 3.0, -row["score"])
+    assert re.findall(r"<mtext>([^<]*)</mtext>", section) == list(map(format_number, numbers))
+    assert translate("How the score is computed") in section
 
 
 def test_ranks_are_filled_in_for_organizers_only(client: TestClient) -> None:
@@ -153,17 +130,14 @@ def test_a_missing_number_is_named(client: TestClient) -> None:
         assert f"={load_translator(language).pgettext('number', 'missing')}" in extract_text(response)
 
 
-def test_releases_that_the_board_does_not_score_have_no_numbers(client: TestClient) -> None:
+def test_named_rules_and_releases_that_the_board_does_not_score_have_no_formula(client: TestClient) -> None:
     contest = create_contest(client, 'defence = "rank(utility) + security"')
     first, second = (contest.submit("red") for _ in range(2))
     on_board = [submission for submission in (first, second) if fill_in(contest, submission, "red")]
     assert len(on_board) == 1
     received_at = contest.arena.get_submission(on_board[0], "red")["received_at"]
     assert read_row(contest, "red", "red")["received_at"] == received_at
-
-
-def test_named_rules_have_no_formula(client: TestClient) -> None:
-    contest = create_contest(client, 'rule = "rank_sum"')
-    red = contest.submit("red")
-    assert fill_in(contest, red, "red") == {}
-    assert '<h2 id="score">' not in get_page(contest.arena, f"/submissions/{red}", team="red").text
+    named = Contest.create(client, slug="named", extra_toml='[ranking]\nrule = "rank_sum"')
+    red = named.submit("red")
+    assert fill_in(named, red, "red") == {}
+    assert '<h2 id="score">' not in get_page(named.arena, f"/submissions/{red}", team="red").text

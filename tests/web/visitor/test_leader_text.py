@@ -19,6 +19,8 @@ from tests.support.visitor_pages import RULES, build_board_from_rows, build_row
 pytestmark = pytest.mark.full
 
 EN, JA = load_translator("en"), load_translator("ja")
+SHARE = "share first place with the lowest overall score, 0.1000"
+ABOUT = "All have a utility loss of about 0.10 and a risk of about 0.10."
 RANK_SUM_RULES = parse_competition(build_competition_toml(extra_toml='[ranking]\nrule = "rank_sum"\n'))
 
 
@@ -35,35 +37,25 @@ def describe_leader(board: Board, t: Any = EN, rules: Any = RULES) -> str:
     return leader_text.describe_leader(board, rules, t)
 
 
-def test_single_leader_is_compared_with_the_second() -> None:
-    text = describe_leader(build_board(0.1, 0.2))
-    assert text.startswith("T0 leads with the lowest overall score, 0.1000")
-    assert "T1 in second place" in text
-
-
-def test_two_leaders_are_followed_by_rank_three() -> None:
-    text = describe_leader(build_board(0.1, 0.1, 0.3))
-    assert "2 teams share first place with the lowest overall score, 0.1000: T0 and T1." in text
-    assert "All have a utility loss of about 0.10 and a risk of about 0.10." in text
-    assert "T2 follows at rank 3." in text
-    assert "second" not in text
-
-
-def test_three_leaders_are_followed_by_rank_four() -> None:
-    text = describe_leader(build_board(0.1, 0.1, 0.1, 0.2))
-    assert "3 teams share first place with the lowest overall score, 0.1000: T0, T1 and T2." in text
-    assert text.endswith("T3 follows at rank 4.")
-
-
-def test_many_leaders_are_cut_to_three_with_the_own_team_first() -> None:
-    text = describe_leader(build_board(*[0.1] * 12, own=7))
-    assert "12 teams share first place with the lowest overall score, 0.1000: T7, T0, T1 and 9 more." in text
-    assert "follow" not in text
-
-
-def test_tied_followers_are_named_with_their_rank() -> None:
-    assert describe_leader(build_board(0.1, 0.2, 0.2)).endswith("T1 and T2 follow, sharing rank 2.")
-    assert describe_leader(build_board(0.1, 0.1, 0.2, 0.2)).endswith("T2 and T3 follow, sharing rank 3.")
+@pytest.mark.parametrize(
+    ("scores", "own", "texts"),
+    [
+        ((0.1, 0.2), None, ("T0 leads with the lowest overall score, 0.1000", "T1 in second place")),
+        ((0.1, 0.1, 0.3), None, (f"2 teams {SHARE}: T0 and T1.", ABOUT, "T2 follows at rank 3.")),
+        ((0.1, 0.1, 0.1, 0.2), None, (f"3 teams {SHARE}: T0, T1 and T2.", "T3 follows at rank 4.")),
+        ((0.1,) * 12, 7, (f"12 teams {SHARE}: T7, T0, T1 and 9 more.",)),
+        ((0.1, 0.2, 0.2), None, ("T1 and T2 follow, sharing rank 2.",)),
+        ((0.1, 0.1, 0.2, 0.2), None, ("T2 and T3 follow, sharing rank 3.",)),
+    ],
+)
+def test_leaders_and_followers_are_named(
+    scores: tuple[float, ...], own: int | None, texts: tuple[str, ...]
+) -> None:
+    text = describe_leader(build_board(*scores, own=own))
+    assert all(part in text for part in texts)
+    assert ("second" in text) == (len(scores) == 2)
+    assert ("follow" in text) == ("follow" in texts[-1])
+    assert text.endswith(texts[-1]) or "follow" not in text
 
 
 @pytest.mark.parametrize("first", range(1, 7))
@@ -102,20 +94,14 @@ def test_names_are_bracketed_in_japanese() -> None:
     assert "2 チーム（「T0」「T1」）が同率首位" in describe_leader(build_board(0.1, 0.1), JA)
 
 
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcd", "a, b, c and 1 more")],
-)
-def test_names_are_joined_by_language(names: str, text: str) -> None:
-    assert join_names(list(names), EN) == text
+def test_names_are_joined_by_language() -> None:
+    texts = [join_names(list("abcd"[:count]), EN) for count in (1, 2, 3, 4)]
+    assert texts == ["a", "a and b", "a, b and c", "a, b, c and 1 more"]
 
 
 def test_braces_in_a_name_are_kept() -> None:
     rows: tuple[BoardRow, ...] = (build_row(1, team="{n}"), build_row(1, team="{team} {0}"))
     assert "{n} and {team} {0}" in describe_leader(build_board_from_rows(*rows, digits=2))
-
-
-def test_no_text_without_ranked_teams() -> None:
     assert describe_leader(build_board_from_rows(build_row(None, overall=None))) == ""
 
 
@@ -124,49 +110,35 @@ def build_attacker(team: str, **overrides: Any) -> AttackersRow:
     return AttackersRow(team=team, own=False, **values)
 
 
+def describe_attackers(*rows: AttackersRow, t: Any = EN, is_over: bool = False) -> str:
+    return leader_text.describe_attack_leaders(rows, t, is_over=is_over)
+
+
 def test_reidentification_board_names_one_or_several_leaders() -> None:
-    text = leader_text.describe_attack_leaders([build_attacker("a")], EN, is_over=False)
-    assert "a leads the re-identification board: 31 of 80 individuals identified (targets: 2)." in text
-    shared_text = leader_text.describe_attack_leaders(
-        [build_attacker(name) for name in "abcde"], EN, is_over=True
-    )
-    assert "5 teams share first place with 31 individuals identified each: a, b, c and 2 more." in shared_text
-    without_counts = {"identified": None, "tried": None, "score": 1.5}
-    uncounted_text = leader_text.describe_attack_leaders(
-        [build_attacker(name, **without_counts) for name in "ab"], JA, is_over=False
-    )
-    assert "2 チーム（「a」「b」）が、得点 1.5000 で同率首位です" in uncounted_text
+    single = describe_attackers(build_attacker("a"))
+    assert "a leads the re-identification board: 31 of 80 individuals identified (targets: 2)." in single
+    shared = describe_attackers(*map(build_attacker, "abcde"), is_over=True)
+    assert "5 teams share first place with 31 individuals identified each: a, b, c and 2 more." in shared
+    uncounted = [build_attacker(name, identified=None, tried=None, score=1.5) for name in "ab"]
+    assert "2 チーム（「a」「b」）が、得点 1.5000 で同率首位です" in describe_attackers(*uncounted, t=JA)
+    winner = describe_attackers(build_attacker("{a}", identified=1031, tried=8000), is_over=True)
+    assert winner.startswith("{a} wins the re-identification board: 1,031 of 8,000 individuals identified")
+    assert "優勝は「{a}」です" in describe_attackers(build_attacker("{a}"), t=JA, is_over=True)
 
 
-def test_closed_reidentification_board_names_a_winner() -> None:
-    text = leader_text.describe_attack_leaders(
-        [build_attacker("{a}", identified=1031, tried=8000)], EN, is_over=True
-    )
-    assert text.startswith("{a} wins the re-identification board: 1,031 of 8,000 individuals identified")
-    assert "優勝は「{a}」です" in leader_text.describe_attack_leaders(
-        [build_attacker("{a}")], JA, is_over=True
-    )
+COMPARISONS = {
+    (0.2, 0.3): "It is both more useful and safer than T1 in second place (utility loss 0.20, risk 0.30).",
+    (0.2, 0.2): "T1 in second place is about as safe (risk about 0.20) but loses more utility (0.20).",
+    (0.2, 0.1): "T1 in second place is safer (risk 0.10) but loses more utility (0.20).",
+    (
+        0.1,
+        0.3,
+    ): "T1 in second place is about as useful (utility loss about 0.10) but easier to attack (risk 0.30).",
+    (0.05, 0.3): "T1 in second place is more useful (utility loss 0.05) but easier to attack (risk 0.30).",
+}
 
 
-@pytest.mark.parametrize(
-    ("second", "text"),
-    [
-        (
-            (0.2, 0.3),
-            "It is both more useful and safer than T1 in second place (utility loss 0.20, risk 0.30).",
-        ),
-        ((0.2, 0.2), "T1 in second place is about as safe (risk about 0.20) but loses more utility (0.20)."),
-        ((0.2, 0.1), "T1 in second place is safer (risk 0.10) but loses more utility (0.20)."),
-        (
-            (0.1, 0.3),
-            "T1 in second place is about as useful (utility loss about 0.10) but easier to attack (risk 0.30).",
-        ),
-        (
-            (0.05, 0.3),
-            "T1 in second place is more useful (utility loss 0.05) but easier to attack (risk 0.30).",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("second", "text"), COMPARISONS.items())
 def test_runner_up_is_compared_by_utility_and_risk(second: tuple[float, float], text: str) -> None:
     first = build_row(1, team="T0", utility=0.1, security=0.2)
     runner_up = build_row(2, team="T1", utility=second[0], security=second[1])
@@ -210,32 +182,27 @@ def test_winners_are_named_and_a_single_one_is_linked() -> None:
 
 
 def test_boards_without_scores_have_no_winner() -> None:
-    rows = (build_attacker("a", identified=0),)
     attackers_board = AttackersBoard(
-        competition="small", title={}, hidden=False, counted=True, questions=("link",), rows=rows
-    )
-    assert [
-        winner.board for winner in iter_winners(build_board_from_rows(build_row(1)), attackers_board, EN)
-    ] == ["anonymization"]
+        competition="small", title={}, hidden=False, counted=True, questions=("link",),
+        rows=(build_attacker("a", identified=0),),
+    )  # fmt: skip
+    (winner,) = iter_winners(build_board_from_rows(build_row(1)), attackers_board, EN)
+    assert winner.board == "anonymization"
     assert list(iter_winners(build_board_from_rows(build_row(None, overall=None)), None, EN)) == []
 
 
-def test_previous_leaders_are_named_if_they_changed() -> None:
+def build_board_of_ranks(*ranks: tuple[int, int | None]) -> Board:
+    """Build a board of the teams a, b, … with these ranks now and a day ago."""
     rows = [
-        build_row(1, team="a", rank_before=3),
-        build_row(2, team="b", rank_before=1),
-        build_row(3, team="c", rank_before=1),
+        build_row(rank, team=t, rank_before=before) for t, (rank, before) in zip("abc", ranks, strict=False)
     ]
-    board = build_board_from_rows(*rows, digits=2)
+    return build_board_from_rows(*rows, digits=2)
+
+
+def test_previous_leaders_are_named_if_they_changed() -> None:
+    board = build_board_of_ranks((1, 3), (2, 1), (3, 1))
     assert describe_leader(board).endswith(" A day ago b and c led.")
     assert describe_leader(board, JA).endswith("1 日前の首位は「b」「c」でした。")
     assert "A day ago" not in leader_text.describe_leader(board, RULES, EN, is_over=True)
-
-
-@pytest.mark.parametrize("previous_ranks", [(1, 2), (1, None), (None, None), (2, 3)])
-def test_previous_leader_is_omitted_if_unchanged_or_unknown(previous_ranks: tuple[Any, Any]) -> None:
-    rows = [
-        build_row(rank, team=str(rank), rank_before=previous)
-        for rank, previous in zip((1, 2), previous_ranks, strict=True)
-    ]
-    assert "A day ago" not in describe_leader(build_board_from_rows(*rows, digits=2))
+    for before in ((1, 2), (1, None), (None, None), (2, 3)):  # unchanged or unknown
+        assert "A day ago" not in describe_leader(build_board_of_ranks((1, before[0]), (2, before[1])))

@@ -6,22 +6,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from anoncup import schemas
-from app.api.documentation.bodies import build_model_example
 from app.web.visitor import standings
 from tests.support.contest import Contest
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
-from tests.support.visitor_pages import extract_text, get_board_page
+from tests.support.visitor_pages import build_board_from_rows, build_row, get_board_page, parse_ranking
 
 pytestmark = pytest.mark.full
-
-
-def read_visible_teams(html: str) -> list[str]:
-    """Return the teams of the visible rows."""
-    body = re.findall(r'<table class="ranks.*?</table>', html, re.DOTALL)[0].partition("</thead>")[2]
-    rows = re.findall(r"<tr((?:(?! hidden)[^>])*)>.*?</td><th[^>]*>(.*?)</th>", body, re.DOTALL)
-    return [extract_text(name) for _, name in rows]
 
 
 SEARCHES = {
@@ -41,19 +32,13 @@ def test_team_search_ignores_spelling_variants(contest: Contest) -> None:
     score_everything()
     for query, expected in SEARCHES.items():
         html = get_board_page(contest.arena, query=f"?{urlencode({'find': query})}", language="ja")
-        assert sorted(read_visible_teams(html)) == sorted(expected)
+        visible_rows = parse_ranking(re.sub(r"(?s)<tr[^>]* hidden>.*?</tr>", "", html))
+        assert sorted(row[1] for row in visible_rows) == sorted(expected)
         assert f'value="{escape(query)}"' in html
         assert bool(query) == (translate("Found: {found} of {all}", "ja", found=len(expected), all=3) in html)
         assert "<b>&amp;</b>" not in html
 
 
-@pytest.mark.parametrize(
-    ("ranks", "tied"), [([1, 2, 2, 4, None, None], {2}), ([1], set()), ([], set()), ([1, 1, 1], {1})]
-)
-def test_tied_ranks_are_recognized(ranks: list[int | None], tied: set[int]) -> None:
-    row = build_model_example(schemas.BoardRow)
-    rows = tuple(row.model_copy(update={"rank": rank}) for rank in ranks)
-    assert (
-        standings.find_tied_ranks(build_model_example(schemas.Board).model_copy(update={"rows": rows}))
-        == tied
-    )
+def test_tied_ranks_are_recognized() -> None:
+    for ranks, tied in (((1, 2, 2, 4, None, None), {2}), ((1,), set()), ((), set()), ((1, 1, 1), {1})):
+        assert standings.find_tied_ranks(build_board_from_rows(*map(build_row, ranks))) == tied
