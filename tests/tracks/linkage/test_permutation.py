@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
+from anoncup.geometry.arrays import IntArray
 from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.linkage.permutation import (
     is_in_original_order,
@@ -16,11 +17,20 @@ from anoncup.tracks.linkage.permutation import (
     parse_guess,
     parse_secret,
     parse_text,
+    write_secret,
 )
 from tests.support.hypothesis_profiles import limit_examples
 
 hostile_examples = limit_examples(200)
 CANARY = "271828182"
+
+
+@st.composite
+def source_cases(draw: st.DrawFn) -> tuple[list[int], int]:
+    """Draw distinct original rows, counted from 0, and the number of rows of the original."""
+    originals = draw(st.integers(1, 12))
+    order = draw(st.permutations(range(originals)))
+    return order[: draw(st.integers(1, originals))], originals
 
 
 def parse_lines(lines: list[int], header: str, *, originals: int, anonymized: int) -> list[int]:
@@ -33,6 +43,29 @@ def expect_refusal(content: bytes, *, originals: int = 4, anonymized: int = 3) -
     with pytest.raises(InvalidUpload) as excinfo:
         parse_secret(content, original_count=originals, anonymized_count=anonymized)
     return excinfo.value
+
+
+# Both directions.
+
+
+@hostile_examples
+@given(case=source_cases())
+def test_secrets_round_trip(case: tuple[list[int], int]) -> None:
+    source, originals = case
+    parsed = parse_secret(
+        write_secret(np.array(source)), original_count=originals, anonymized_count=len(source)
+    )
+    assert parsed.dtype == np.int64
+    assert parsed.tolist() == source
+
+
+@hostile_examples
+@given(case=source_cases())
+def test_anonymized_row_format_is_the_inverse(case: tuple[list[int], int]) -> None:
+    source, originals = case
+    permutation = [next((j + 1 for j, s in enumerate(source) if s == i), 0) for i in range(originals)]
+    parsed = parse_lines(permutation, "anonymized_row", originals=originals, anonymized=len(source))
+    assert parsed == source
 
 
 def test_exactly_the_valid_anonymized_row_secrets_are_accepted() -> None:
@@ -66,6 +99,9 @@ def test_exactly_the_valid_original_row_secrets_are_accepted() -> None:
 def test_documented_example_reads_the_same_in_both_formats() -> None:
     assert parse_lines([3, 1, 2], "original_row", originals=4, anonymized=3) == [2, 0, 1]
     assert parse_lines([2, 3, 1, 0], "anonymized_row", originals=4, anonymized=3) == [2, 0, 1]
+
+
+# Accepted spellings.
 
 
 @pytest.mark.parametrize(
@@ -103,14 +139,23 @@ def test_fast_parser_agrees_with_the_line_parser(body: str) -> None:
         assert not all(re.fullmatch("[0-9]{1,9}", line) for line in lines)
 
 
+# Refused secrets.
+
+
 @pytest.mark.parametrize(
     ("content", "code", "rows"),
     [
         (b"", "secret_header", [None]),
+        (b"\n3\n1\n2\n", "secret_header", [None]),
         (b"3\n1\n2\n", "secret_header", [None]),
+        (b"row\n3\n1\n2\n", "secret_header", [None]),
         (b"Original_Row\n3\n1\n2\n", "secret_header", [None]),
+        (b'original_row""\n3\n1\n2\n', "secret_header", [None]),
+        (b'""original_row""\n3\n1\n2\n', "secret_header", [None]),
         (b'"original_row\n3\n1\n2\n', "secret_header", [None]),
+        (b'original_row"\n3\n1\n2\n', "secret_header", [None]),
         (b'" original_row"\n3\n1\n2\n', "secret_header", [None]),
+        (b"original_row,\n3\n1\n2\n", "secret_header", [None]),
         ("original_row\u3000\n3\n1\n2\n".encode(), "secret_header", [None]),
         (b"original_row,anonymized_row\n3,1\n1,2\n2,3\n", "secret_header", [None]),
         (b"\xef\xbb\xbf\xef\xbb\xbforiginal_row\n3\n1\n2\n", "secret_header", [None]),
@@ -118,22 +163,28 @@ def test_fast_parser_agrees_with_the_line_parser(body: str) -> None:
         ("original_row\n3\n1\n2\n".encode("utf-16"), "encoding", [None]),
         (b"original_row\n3\n1\n2\x00\n", "control_character", [None]),
         (b"original_row\n", "wrong_length", [None]),
+        (b"original_row\n3\n1\n", "wrong_length", [None]),
         (b"original_row\n3\n1\n2\n4\n", "wrong_length", [None]),
         (b"anonymized_row\n3\n1\n2\n", "wrong_length", [None]),
         (b"original_row\n3\n\n2\n", "not_a_row_number", [2]),
         (b"original_row\n3\none\n2,\n", "not_a_row_number", [2, 3]),
         (b"original_row\n-3\n+1\n2.0\n", "not_a_row_number", [1, 2, 3]),
+        (b"original_row\n0x3\n1e0\n2_0\n", "not_a_row_number", [1, 2, 3]),
         ("original_row\n３\n1\n2\n".encode(), "not_a_row_number", [1]),
         (b'original_row\n"3"\n1\n2\n', "not_a_row_number", [1]),
         (b"original_row\n3\n1\n9999999999\n", "not_a_row_number", [3]),
         (b"original_row\n3\n1\n" + b"9" * 100_000, "not_a_row_number", [3]),
         (b"original_row\n3\n0\n2\n", "out_of_range", [2]),
+        (b"original_row\n3\n1\n5\n", "out_of_range", [3]),
+        (b"anonymized_row\n2\n0\n1\n4\n", "out_of_range", [4]),
         (b"anonymized_row\n2\n3\n1\n5\n", "out_of_range", [4]),
+        (b"original_row\n3\n1\n3\n", "duplicate_row", [3]),
         (b"original_row\n3\n3\n3\n", "duplicate_row", [2, 3]),
         (b"anonymized_row\n2\n0\n1\n2\n", "duplicate_row", [4]),
         ("original_row\n\ufeff3\n1\n2\u200e\n".encode(), "invisible_character", [1, 3]),
         (b"anonymized_row\n2\n0\n1\n0\n", "missing_row", [None]),
         (b"anonymized_row\n2\n3\n1\n4\n", "missing_row", [None]),
+        (b"anonymized_row\n0\n0\n0\n0\n", "missing_row", [None]),
     ],
 )
 def test_invalid_secret_is_refused_with_code_and_rows(
@@ -148,13 +199,21 @@ def test_invalid_secret_is_refused_with_code_and_rows(
 
 def test_secret_counted_from_zero_is_refused_with_its_line() -> None:
     (problem,) = expect_refusal(b"original_row\n2\n0\n1\n").problems
-    assert (problem.code, problem.line, problem.column) == ("out_of_range", 3, "original_row")
+    assert (problem.code, problem.line) == ("out_of_range", 3)
     assert str(problem.message) == "row 2 of the secret is 0, but rows are counted from 1"
+
+
+@pytest.mark.parametrize("header", ["original_row", "anonymized_row"])
+def test_problems_name_the_column_of_the_secret(header: str) -> None:
+    error = expect_refusal(f"{header}\nx\nx\nx\n".encode(), originals=3)
+    assert {problem.column for problem in error.problems} == {header}
 
 
 def test_missing_header_is_refused_and_both_headers_are_named() -> None:
     message = str(expect_refusal(b"3\n1\n2\n").problems[0].message)
-    assert all(word in message for word in ("original_row", "anonymized_row", "ambiguous"))
+    assert "original_row" in message
+    assert "anonymized_row" in message
+    assert "ambiguous" in message
 
 
 def test_wrong_length_is_refused_and_both_lengths_are_named() -> None:
@@ -204,6 +263,9 @@ def test_twenty_problems_are_listed_and_all_are_counted() -> None:
             range(first_row, first_row + MAX_LISTED_PROBLEMS)
         )
         assert error.total == 52 - first_row
+
+
+# Messages never repeat the secret.
 
 
 @pytest.mark.parametrize(
@@ -260,16 +322,25 @@ def test_random_bytes_are_read_or_refused(content: bytes, prefix: bytes, shape: 
     assert set(source.tolist()) <= set(range(originals))
 
 
-def test_huge_secret_is_refused() -> None:
-    error = expect_refusal(b"original_row\n1\n" + b"\r\n" * 30_000_000)
-    assert error.problems[0].code == "wrong_length"
+@pytest.mark.parametrize(
+    "body", [b"\n" * 60_000_000, b"\r\n" * 30_000_000, b"1" * 60_000_000], ids=["lf", "crlf", "1"]
+)
+def test_huge_secret_is_refused(body: bytes) -> None:
+    assert expect_refusal(b"original_row\n1\n" + body).problems[0].code == "wrong_length"
+
+
+# Releases in the original's order.
 
 
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
         ([], False),
+        ([0], False),
         ([0, 1], True),
+        ([1, 0], False),
+        ([0, 1, 2, 3], True),
+        ([3, 2, 1, 0], False),
         ([1, 2, 3, 0], False),
         ([2, 3, 4, 5], True),
         ([0, 2, 4, 6, 8], True),
@@ -277,6 +348,7 @@ def test_huge_secret_is_refused() -> None:
         ([0, 1, 5, 2, 4, 3], False),
         ([1, 0, 3, 2, 5, 4], False),
         ([0, 1, 3, 4, 6, 7, 9], True),
+        ([0, 1, 3, 4, 6, 7, 8], True),
         ([5, 1, 2, 3, 4, 0], True),
     ],
 )
@@ -284,38 +356,52 @@ def test_release_in_almost_original_order_is_detected(source: list[int], expecte
     assert is_in_original_order(np.array(source, dtype=np.int64)) is expected
 
 
-def test_deletions_keep_the_original_order_and_shuffling_does_not() -> None:
-    rng = np.random.default_rng(0)
-    assert not is_in_original_order(rng.permutation(500))
+@pytest.mark.parametrize("seed", range(5))
+def test_deletions_keep_the_original_order_and_shuffling_does_not(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shuffled_source: IntArray = rng.permutation(500)
+    assert not is_in_original_order(shuffled_source)
     assert is_in_original_order(np.flatnonzero(rng.random(500) > 0.2))
 
 
-def expect_guess_problems(content: bytes, anonymized: int = 3) -> InvalidUpload:
-    with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(content, original_count=4, anonymized_count=anonymized)
-    return excinfo.value
-
-
 def test_all_problems_of_a_guess_are_reported() -> None:
-    problems = expect_guess_problems(b"guess\n7\nx\n1\n0\n").problems
-    assert [(problem.code, problem.row, problem.line, problem.value) for problem in problems] == [
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_guess(b"guess\n7\nx\n1\n0\n", original_count=4, anonymized_count=3)
+    problems = [
+        (problem.code, problem.row, problem.line, problem.value) for problem in excinfo.value.problems
+    ]
+    assert problems == [
         ("guess_header", None, 1, None),
         ("wrong_length", None, None, None),
         ("out_of_range", 1, 2, "7"),
         ("not_a_row_number", 2, 3, "x"),
     ]
-    error = expect_guess_problems(b"original_row\n" + b"x\n9\n" * 30, 60)
-    assert [problem.row for problem in error.problems] == list(range(1, MAX_LISTED_PROBLEMS + 1))
-    assert error.total == 60
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_guess(b"original_row\n" + b"x\n9\n" * 30, original_count=4, anonymized_count=60)
+    assert (len(excinfo.value.problems), excinfo.value.total) == (MAX_LISTED_PROBLEMS, 60)
+    assert [problem.row for problem in excinfo.value.problems] == list(range(1, MAX_LISTED_PROBLEMS + 1))
 
 
 def test_invisible_character_in_a_guess_is_named() -> None:
-    error = expect_guess_problems("original_row\n1\n\ufeff2\n\u202e3\u2066\n".encode())
-    assert [(problem.row, problem.code, str(problem.message)) for problem in error.problems] == [
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_guess(
+            "original_row\n1\n\ufeff2\n\u202e3\u2066\n".encode(), original_count=4, anonymized_count=3
+        )
+    assert [(problem.row, problem.code, str(problem.message)) for problem in excinfo.value.problems] == [
         (2, "invisible_character", "row 2 of the guess has invisible characters: U+FEFF"),
         (3, "invisible_character", "row 3 of the guess has invisible characters: U+202E, U+2066"),
     ]
 
 
 def test_missing_guess_header_is_the_only_problem_reported() -> None:
-    assert [problem.code for problem in expect_guess_problems(b"3\nx\n1\n").problems] == ["guess_header"]
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_guess(b"3\nx\n1\n", original_count=4, anonymized_count=3)
+    assert [problem.code for problem in excinfo.value.problems] == ["guess_header"]
+
+
+def test_different_row_problems_are_reported_together() -> None:
+    error = expect_refusal(b"original_row\nx\n9\n1\n")
+    assert [(problem.code, problem.row, problem.value) for problem in error.problems] == [
+        ("not_a_row_number", 1, None),
+        ("out_of_range", 2, None),
+    ]

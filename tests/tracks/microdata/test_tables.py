@@ -13,7 +13,7 @@ from anoncup.errors import MAX_LISTED_PROBLEMS, FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import write_csv
-from anoncup.tables.files import MAX_CELL_LENGTH
+from anoncup.tables.files import MAX_CELL_LENGTH, MAX_ROWS
 from anoncup.tracks.microdata.tables import parse_original, parse_release
 from tests.support.step_counter import count_instructions
 from tests.support.table_files import (
@@ -22,6 +22,7 @@ from tests.support.table_files import (
     HEADER,
     NAMES,
     NOT_NUMBERS,
+    NUMBER_SPELLINGS,
     ONE_COLUMN,
     SMALL_COLUMNS,
     TEXTS,
@@ -208,3 +209,41 @@ def test_parsing_takes_linear_time(generate: Callable[[int], bytes]) -> None:
 
     count_parse_steps(10)  # imports and caches of the first call are not counted
     assert count_parse_steps(4_000) < 2.1 * count_parse_steps(2_000) + 1_000
+
+
+@pytest.mark.parametrize("spelling", NUMBER_SPELLINGS)
+def test_numbers_are_read_to_the_nearest_float(spelling: str) -> None:
+    parsed, _ = parse_original(HEADER + f"x,{spelling}".encode(), SMALL_COLUMNS)
+    assert parsed["s"][0].hex() == float(spelling).hex()
+
+
+HUGE_LENGTH = 60_000_000
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x" * HUGE_LENGTH,
+        b"," * HUGE_LENGTH,
+        b"q,s\n" + b"x" * HUGE_LENGTH,
+        b"q,s\n" + b"," * HUGE_LENGTH,
+        b"q,s\nx," + b"1" * HUGE_LENGTH,
+        b'q,s\nx,1\n"' + b"x" * HUGE_LENGTH,
+        b'q,s\nx,"' + b'""' * (HUGE_LENGTH // 2),
+        b"q,s\n" + b"\n" * HUGE_LENGTH,
+        b"q,s\n" + b"x\r\n" * (HUGE_LENGTH // 3),
+        b"q,s\n" + b"x\n" * MAX_ROWS,
+        b"q,s\n" + b"x,\n" * MAX_ROWS,
+        b"q,s\n" + b"\n" * (MAX_ROWS - 1) + b"x,1",
+        ",".join(f"c{i}" for i in range(150_000)).encode() + b"\n",
+    ],
+    ids=lambda content: repr(content[:12]),
+)
+def test_huge_malformed_file_is_refused(content: bytes) -> None:
+    expect_refusal(content)
+
+
+def test_infinite_numbers_are_refused() -> None:
+    assert np.isfinite(parse_original(b"q,s\nx," + b"9" * 308, SMALL_COLUMNS)[0]["s"][0])
+    assert list_problems(expect_refusal(b"q,s\nx," + b"9" * 309)) == [(1, "s", "not_finite")]
