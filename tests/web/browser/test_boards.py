@@ -63,7 +63,7 @@ def test_board_search_and_replay_work(contest: Contest, browser: Browser, site: 
         page.reload()
         expect(page.locator("table.ranks tbody tr:visible")).to_have_count(3)
         for name, variant in EQUIVALENT_NAMES.items():
-            fold = "async ([a, b]) => { const f = (await import('/static/fold.js')).folded; return [f(a), f(b)]; }"
+            fold = "async ([a, b]) => { const f = (await import('/static/text.js')).foldText; return [f(a), f(b)]; }"
             assert len(set(page.evaluate(fold, [name, variant]))) == 1, name
         page.fill("#find", "")
         expect(page.locator("table.ranks tr.own")).to_be_visible()
