@@ -41,9 +41,9 @@ def find_covered_teams(page: Page) -> list[str]:
 def count_max_ticks(page: Page) -> int:
     """Return the maximum number of ticks on an axis that requests four, for spans from minutes to years."""
     count = """async () => {
-        const { ticks } = await import('/static/moments.js');
+        const { chooseTicks } = await import('/static/time_axis.js');
         const spans = d3.range(10, 40, 0.25).map((power) => 2 ** power * 1000);
-        return d3.max(spans, (span) => ticks(d3.scaleUtc([0, span], [0, 1]), 4).length);
+        return d3.max(spans, (span) => chooseTicks(d3.scaleUtc([0, span], [0, 1]), 4).length);
     }"""
     return int(page.evaluate(count))
 
