@@ -13,13 +13,9 @@ async function refresh(id) {
   if (!isUnfinished(id) || loading.has(id)) return;
   loading.add(id);
   const { live, select } = document.getElementById(id).dataset;
-  try {
-    await htmx.ajax("GET", live, { target: `#${id}`, swap: "outerMorph", ...(select && { select }) });
-  } catch {
-    // The next event or interval tries again.
-  } finally {
-    loading.delete(id);
-  }
+  // If this fails, the next event or interval tries again.
+  await htmx.ajax("GET", live, { target: `#${id}`, swap: "outerMorph", ...(select && { select }) }).catch(() => {});
+  loading.delete(id);
 }
 
 function closeStream(id) {

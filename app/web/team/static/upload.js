@@ -112,12 +112,11 @@ class Upload {
     try {
       const { response, responseURL } = await this.post(this.form.dataset.check);
       if (this.redirectSignedOut(responseURL)) return;
-      const verdict = response?.querySelector("[data-verdict]")?.dataset.verdict ?? "";
       showAnswer(response);
-      this.verdict = verdict;
+      this.verdict = response.querySelector("[data-verdict]")?.dataset.verdict ?? "";
       this.setStatus("");
     } catch (error) {
-      if (error.message === "broken") this.setStatus("");
+      if (error.message !== "stopped") this.setStatus("");
     }
   }
 

@@ -68,12 +68,8 @@ function drawHistogram(container, times, [start, end]) {
   const viewBox = [0, 0, bins.length, BAR_HEIGHT];
   d3.select(container).append("svg")
     .call(setAttributes, { class: "arrivals", "aria-hidden": true, viewBox, preserveAspectRatio: "none" })
-    .selectAll("rect").data(bins).join("rect").call(setAttributes, {
-      x: (_, index) => index + 0.1,
-      y: (bin) => BAR_HEIGHT - scale(bin.length),
-      width: 0.8,
-      height: (bin) => scale(bin.length),
-    });
+    .selectAll("rect").data(bins).join("rect").attr("x", (_, index) => index + 0.1).attr("width", 0.8)
+    .attr("y", (bin) => BAR_HEIGHT - scale(bin.length)).attr("height", (bin) => scale(bin.length));
 }
 
 function startReplay(view, container, button, histories, zone) {
@@ -108,15 +104,10 @@ export function offerReplay(view, { attacks, question, zone }) {
   const button = createButton(words.replay, null, { className: "second" });
   container.append(button);
   figure.querySelector(".matrix_bar").append(container);
+  const start = (history) => startReplay(view, container, button, parseHistory(history, matrix, question), zone);
   button.onclick = async () => {
     button.disabled = true;
-    try {
-      const histories = parseHistory(await d3.json(attacks), matrix, question);
-      startReplay(view, container, button, histories, zone);
-    } catch {
-      button.textContent = words.failed;
-    } finally {
-      button.disabled = false;
-    }
+    await d3.json(attacks).then(start).catch(() => button.replaceChildren(words.failed));
+    button.disabled = false;
   };
 }

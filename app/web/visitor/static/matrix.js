@@ -38,11 +38,6 @@ function rebuildIfResized(view) {
   rebuild(view);
 }
 
-async function addReplay(view, dataset) {
-  const { offerReplay } = await import("./attack_replay.js");
-  offerReplay(view, dataset);
-}
-
 function prepareMatrix() {
   const container = document.querySelector("#standings[data-words]");
   const figure = container?.querySelector(".chart:has(.heat)");
@@ -56,7 +51,8 @@ function prepareMatrix() {
   resizeObserver = new ResizeObserver(() => rebuildIfResized(view));
   resizeObserver.observe(figure);
   rebuildIfResized(view);
-  if (container.dataset.attacks) addReplay(view, container.dataset);
+  if (!container.dataset.attacks) return;
+  import("./attack_replay.js").then(({ offerReplay }) => offerReplay(view, container.dataset));
 }
 
 prepareMatrix();

@@ -163,9 +163,7 @@ function drawMarks(view) {
   const { row, column } = cursor ?? {};
   if (cursor) marks.push(mark("cross", { row }), mark("cross", { column }), mark("spot", cursor));
   view.marks.selectAll("rect").data(marks).join("rect").call(setAttributes, {
-    class: ({ kind }) => kind,
-    x: ({ left }) => left,
-    y: ({ top }) => top,
+    class: ({ kind }) => kind, x: ({ left }) => left, y: ({ top }) => top,
     width: ({ left, right }) => Math.max(0.5, right - left - 0.5),
     height: ({ top, bottom }) => Math.max(0.5, bottom - top - 0.5),
   });
@@ -229,9 +227,9 @@ function addListeners(view) {
     if (event.pointerType !== "touch") pointAtCell(event);
   });
   box.addEventListener("pointerleave", () => {
-    if (document.activeElement !== box) setCursor(view, null);
+    if (document.activeElement !== box) hideCursor(view);
   });
-  box.addEventListener("blur", () => setCursor(view, null));
+  box.addEventListener("blur", () => hideCursor(view));
   box.addEventListener("focus", () => {
     if (!view.cursor && box.matches(":focus-visible")) moveCursor(view, 0, 0);
   });
@@ -263,28 +261,6 @@ function moveCursor(view, row, column) {
   view.tooltip.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-function handleKey(view, event) {
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
-  const { row, column } = view.cursor ?? { row: 0, column: 0 };
-  const action = {
-    ArrowUp: () => moveCursor(view, row - 1, column),
-    ArrowDown: () => moveCursor(view, row + 1, column),
-    ArrowLeft: () => moveCursor(view, row, column - 1),
-    ArrowRight: () => moveCursor(view, row, column + 1),
-    Home: () => moveCursor(view, row, 0),
-    End: () => moveCursor(view, row, Infinity),
-    PageUp: () => moveCursor(view, row - 10, column),
-    PageDown: () => moveCursor(view, row + 10, column),
-    "+": () => zoomIn(view),
-    "-": () => zoomOut(view),
-    0: () => resetZoom(view),
-    Escape: () => setCursor(view, null),
-  }[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action();
-}
-
 // Zooms around the cursor if there is one.
 function zoomBy(view, factor) {
   view.surface.call(view.zoom.scaleBy, factor);
@@ -294,3 +270,19 @@ function zoomBy(view, factor) {
 export const zoomIn = (view) => zoomBy(view, ZOOM_STEP);
 export const zoomOut = (view) => zoomBy(view, 1 / ZOOM_STEP);
 export const resetZoom = (view) => view.surface.call(view.zoom.transform, d3.zoomIdentity);
+
+const hideCursor = (view) => setCursor(view, null);
+const ACTIONS = { "+": zoomIn, "-": zoomOut, 0: resetZoom, Escape: hideCursor };
+const MOVES = { // in rows and columns
+  ArrowUp: [-1, 0], ArrowDown: [1, 0], PageUp: [-10, 0], PageDown: [10, 0],
+  ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -Infinity], End: [0, Infinity],
+};
+
+function handleKey(view, event) {
+  const [action, move] = [ACTIONS[event.key], MOVES[event.key]];
+  if ((!action && !move) || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  if (action) return action(view);
+  const { row, column } = view.cursor ?? { row: 0, column: 0 };
+  return moveCursor(view, row + move[0], column + move[1]);
+}

@@ -185,14 +185,9 @@ class Replay {
       .attr("class", "called").classed("own", ({ team }) => team.own)
       .attr("x", x + 12).attr("y", ({ labelY }) => labelY + 4)
       .text(({ team }) => truncate(team.team, this.maxLabelLetters, countLetters));
-    this.labels.selectAll("line").data(labels).join("line").call(setAttributes, {
-      class: "leader_line",
-      "data-look": ({ team }) => styles.get(team.index) ?? null,
-      x1: x + 4,
-      x2: x + 10,
-      y1: ({ y }) => y,
-      y2: ({ labelY }) => labelY,
-    });
+    this.labels.selectAll("line").data(labels).join("line").attr("class", "leader_line")
+      .attr("data-look", ({ team }) => styles.get(team.index) ?? null)
+      .attr("x1", x + 4).attr("x2", x + 10).attr("y1", ({ y }) => y).attr("y2", ({ labelY }) => labelY);
   }
 
   // The first teams, and below them the reader's team.
