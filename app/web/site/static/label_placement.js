@@ -8,6 +8,7 @@ const COVERED_POINT_COST = 4; // for required labels; other labels may not cover
 const CROSSING_COST = 10; // of a leader line that crosses a label or a line
 const TOUCH_DISTANCE = 5;
 const LEADER_CLEARANCE = 4; // nothing counts as crossed this close to the mark
+const LEADER_STEP = 4; // between the boxes that cover a leader line
 const MAX_TOP_RANK = 10;
 const MAX_CANDIDATES = 60;
 const REQUIRED_SCALE = 1.12; // of the font size of required labels, as in charts.css
@@ -61,12 +62,12 @@ function placeLabel({ area, fontSize, measureText }, mark, visible, blocked) {
   for (const position of iteratePositions(mark, measure(text), 1.25 * fontSize * scale)) {
     if (leastCost <= position.cost) break;
     if (!fits(position.box, area, fontSize) || blocked.some((box) => overlaps(box, position.box))) continue;
-    const cost = position.cost + computeCost(mark, position, others, crossable);
-    if (cost < leastCost) [leastCost, best] = [cost, position];
+    const leader = position.isDistant ? createLeader(mark, position.box) : { line: "", lineBoxes: [] };
+    const label = { text, kind: `${mark.kind}${isRequired(mark) ? " needed" : ""}`, ...position, ...leader };
+    label.cost += computeCost(mark, label, others, crossable);
+    if (label.cost < leastCost) [leastCost, best] = [label.cost, label];
   }
-  if (!best) return null;
-  const leader = best.isDistant ? createLeader(mark, best.box) : { line: "", lineBoxes: [] };
-  return { box: best.box, text, kind: `${mark.kind}${isRequired(mark) ? " needed" : ""}`, ...leader };
+  return best;
 }
 
 function fits(box, area, fontSize) {
@@ -74,13 +75,12 @@ function fits(box, area, fontSize) {
     && box.top >= area.top - 2 && box.bottom <= area.bottom - 2;
 }
 
-function computeCost(mark, { box, isDistant }, others, crossable) {
+function computeCost(mark, { box, lineBoxes, isDistant }, others, crossable) {
   const coveredCount = others.filter((other) => overlaps(box, other, isDistant ? 0 : TOUCH_DISTANCE)).length;
   if (coveredCount && !isRequired(mark)) return Infinity;
-  const crosses = (other) => leaderCrosses(mark, box, other);
-  const crossingCost = isDistant && crossable.some(crosses) ? CROSSING_COST : 0;
-  const crossedCount = isDistant ? others.filter(crosses).length : 0;
-  return coveredCount * COVERED_POINT_COST + crossingCost + crossedCount;
+  const isCrossed = (other) => lineBoxes.some((lineBox) => overlaps(lineBox, other));
+  const crossingCost = crossable.some(isCrossed) ? CROSSING_COST : 0;
+  return coveredCount * COVERED_POINT_COST + crossingCost + others.filter(isCrossed).length;
 }
 
 // Positions beside the mark, the best first. Required labels may also be farther away, with a leader line.
@@ -100,30 +100,11 @@ function* iteratePositions(mark, width, height) {
   }
 }
 
-// The leader line as a vector from the center of the mark to the nearest point of its label.
-function measureLeader({ cx, cy }, box) {
-  const [right, down] = [clamp(cx, box.left, box.right) - cx, clamp(cy, box.top, box.bottom) - cy];
-  return { right, down, length: Math.hypot(right, down) || 1 };
-}
-
-// Whether a leader line crosses another box (algorithm of Liang and Barsky).
-function leaderCrosses(mark, box, other) {
-  const { right, down, length } = measureLeader(mark, box);
-  let [first, last] = [Math.min((mark.size + LEADER_CLEARANCE) / length, 1), 1];
-  const axes = [[mark.cx, right, other.left, other.right], [mark.cy, down, other.top, other.bottom]];
-  for (const [start, direction, low, high] of axes) {
-    if (direction) {
-      const ends = [(low - start) / direction, (high - start) / direction];
-      [first, last] = [Math.max(first, Math.min(...ends)), Math.min(last, Math.max(...ends))];
-    } else if (start <= low || start >= high) return false;
-  }
-  return first < last;
-}
-
-function createLeader(mark, box) {
-  const { right, down, length } = measureLeader(mark, box);
-  const [center, end] = [[mark.cx, mark.cy], [mark.cx + right, mark.cy + down]];
-  const start = d3.interpolateArray(center, end)(Math.min((mark.size + 1) / length, 1));
-  const shares = d3.range(1 / 8, 1, 1 / 8).filter((share) => share * length >= mark.size + LEADER_CLEARANCE);
-  return { line: `M${start.join(" ")}L${end.join(" ")}`, lineBoxes: coverLine(center, end, shares, 1) };
+// The line from the edge of the mark to the nearest point of its label, and boxes that cover it.
+function createLeader({ cx, cy, size }, box) {
+  const end = [clamp(cx, box.left, box.right), clamp(cy, box.top, box.bottom)];
+  const length = Math.hypot(end[0] - cx, end[1] - cy) || 1;
+  const start = d3.interpolateArray([cx, cy], end)(Math.min((size + 1) / length, 1));
+  const shares = d3.range(size + LEADER_CLEARANCE, length, LEADER_STEP).map((distance) => distance / length);
+  return { line: `M${start.join(" ")}L${end.join(" ")}`, lineBoxes: coverLine([cx, cy], end, shares, 1) };
 }
