@@ -58,7 +58,7 @@ class ScatterWords(ChartWords):
     {x_largest}, {y_least} and {y_largest}; ``summary_alike`` replaces it if all points coincide. If the
     reader's team is shown, ``summary_own`` follows, with {name}, {x} and {y}; if points are outside the view,
     ``summary_outside`` follows, with their {count}. ``point_label`` is the label of a mark, with {name}, {x}
-    and {y}; ``ranked`` gives the {rank} after a name. The last fields belong to the interactive view.
+    and {y}; ``ranked`` gives the {rank} after a name.
     """
 
     title: str = N_("Utility loss against risk")
@@ -83,14 +83,6 @@ class ScatterWords(ChartWords):
     point_label: str = N_("{name}: utility loss {x}, risk {y}")
     ranked: str = N_("Rank {rank}")
     more: str = N_("{count} more")
-    closer: str = N_("Zoom in")
-    farther: str = N_("Zoom out")
-    home: str = N_("Reset the view")
-    whole: str = N_("Show all")
-    hint: str = N_("Zoom with + and − or with Ctrl and the wheel, move by dragging.")
-
-
-_VIEW_CONTROLS = ("closer", "farther", "home", "whole", "hint")
 
 
 def build_scatter(
@@ -262,13 +254,13 @@ def _serialize_view(
     full_view = fit_view(stacks)
     content: dict[str, Any] = {
         "home": [view.left, view.right, view.low, view.high],
-        "whole": [full_view.left, full_view.right, full_view.low, full_view.high],
+        "full": [full_view.left, full_view.right, full_view.low, full_view.high],
         "marks": [_serialize_stack(stack) for stack in stacks],
-        "equal": with_score_levels,
+        "with_levels": with_score_levels,
         "leader": leader,
-        "leaderText": "" if leader is None else _format_score(leader, 0.0, words),
+        "leader_text": "" if leader is None else _format_score(leader, 0.0, words),
         "decimal": words.localize("0.5")[1:-1],
-        "words": {name: getattr(words, name) for name in ("x_title", "y_title", "better", *_VIEW_CONTROLS)},
+        "words": {name: getattr(words, name) for name in ("x_title", "y_title", "better")},
     }
     return replace_forbidden_characters(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
@@ -280,12 +272,12 @@ def _serialize_stack(stack: PointStack) -> dict[str, Any]:
         "kind": stack.kind,
         "names": stack.names,
         "label": stack.label,
-        "more": stack.suffix,
-        "said": stack.description,
+        "suffix": stack.suffix,
+        "description": stack.description,
         "rank": stack.rank,
-        "needed": stack.is_required,
+        "required": stack.is_required,
         "front": stack.on_front,
-        "blur": stack.rounding_error,
+        "rounding_error": stack.rounding_error,
     }
 
 

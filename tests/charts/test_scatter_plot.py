@@ -75,7 +75,7 @@ def test_podium_and_own_team_are_labelled_with_ranks() -> None:
     points = [ScatterPoint(f"t{n}", 0.1 + n / 10, 0.7 - n / 10, rank=rank) for n, rank in enumerate(ranks)]
     figure = build_scatter([*points, ScatterPoint("ours", 0.5, 0.7, own=True, rank=10)], WORDS)
     assert set(list_name_labels(figure)) == {"1. t0", "2. t1", "2. t2", "3. t4", "10. ours"}
-    labels = {mark["label"] for mark in read_view_data(figure)["marks"] if mark["needed"]}
+    labels = {mark["label"] for mark in read_view_data(figure)["marks"] if mark["required"]}
     assert labels == set(list_name_labels(figure))
 
 
@@ -95,7 +95,7 @@ def test_outliers_are_arrows_outside_the_window() -> None:
     arrows = [mark for mark in find_marks(figure, "others") if mark.tag == "path"]
     assert [mark.attrib["aria-label"].split(" (")[0] for mark in arrows] == ["lost"]
     assert figure.description.endswith("Points beyond the edge, where arrows stand: 2.")
-    full_window = read_view_data(figure)["whole"]
+    full_window = read_view_data(figure)["full"]
     assert -0.031 < full_window[0] < 0 <= x_min < x_max < 0.95 <= full_window[1] <= 1.03
     assert 1 < full_window[3] <= 1.03
 
@@ -255,7 +255,7 @@ def list_y_ticks(figure: Figure) -> list[Any]:
 
 def test_rank_sums_have_no_score_lines() -> None:
     figure = build_scatter([ScatterPoint("a", 0.2, 0.3, rank=1, overall=0.25)], WORDS)
-    assert read_view_data(figure)["equal"] is False
+    assert read_view_data(figure)["with_levels"] is False
     assert parse_markup(figure.svg).findall(".//path[@class='equal']") == []
     assert "levels" not in {entry.name for entry in figure.legend}
 
@@ -284,7 +284,7 @@ def test_view_data_has_raw_names_and_labels() -> None:
         labels = {
             element.attrib["aria-label"] for element in parse_markup(figure.svg).findall(".//*[@role='img']")
         }
-        assert {mark["said"] for mark in content["marks"]} == labels
+        assert {mark["description"] for mark in content["marks"]} == labels
         assert content["words"]["x_title"] == t("Utility loss (lower is better)")
 
 

@@ -141,6 +141,6 @@ def get_display_name(row: BoardRow, t: Translator) -> str:
 def normalize_for_search(text: str) -> str:
     """Return a text without differences of case and width and without invisible characters.
 
-    ``fold.js`` must do the same.
+    ``text.js`` must do the same.
     """
     return names.normalize_spaces(names.fold_case(names.strip_ignorable(text)))

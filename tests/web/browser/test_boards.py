@@ -41,9 +41,9 @@ def find_covered_teams(page: Page) -> list[str]:
 def count_max_ticks(page: Page) -> int:
     """Return the maximum number of ticks on an axis that requests four, for spans from minutes to years."""
     count = """async () => {
-        const { ticks } = await import('/static/moments.js');
+        const { chooseTicks } = await import('/static/time_axis.js');
         const spans = d3.range(10, 40, 0.25).map((power) => 2 ** power * 1000);
-        return d3.max(spans, (span) => ticks(d3.scaleUtc([0, span], [0, 1]), 4).length);
+        return d3.max(spans, (span) => chooseTicks(d3.scaleUtc([0, span], [0, 1]), 4).length);
     }"""
     return int(page.evaluate(count))
 
@@ -63,7 +63,7 @@ def test_board_search_and_replay_work(contest: Contest, browser: Browser, site: 
         page.reload()
         expect(page.locator("table.ranks tbody tr:visible")).to_have_count(3)
         for name, variant in EQUIVALENT_NAMES.items():
-            fold = "async ([a, b]) => { const f = (await import('/static/fold.js')).folded; return [f(a), f(b)]; }"
+            fold = "async ([a, b]) => { const f = (await import('/static/text.js')).foldText; return [f(a), f(b)]; }"
             assert len(set(page.evaluate(fold, [name, variant]))) == 1, name
         page.fill("#find", "")
         expect(page.locator("table.ranks tr.own")).to_be_visible()

@@ -108,7 +108,7 @@ def test_scatter_zooms_by_keys_and_buttons_but_not_by_the_wheel(browser: Browser
         picture.locator("[tabindex]").focus()
         page.keyboard.press("+")
         assert page.evaluate(DISTANCE_SCRIPT) == pytest.approx(1.7 * distance)
-        page.locator("#scatter [data-lens=closer]").click()
+        page.get_by_role("button", name="Zoom in").click()
         assert page.evaluate(DISTANCE_SCRIPT) == pytest.approx(1.7**2 * distance)
         assert page.evaluate(VISIBLE_COUNT_SCRIPT) < total
         assert len(page.evaluate(NAMES_SCRIPT)) > len(names)

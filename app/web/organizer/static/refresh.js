@@ -1,12 +1,14 @@
-// A page that waits for work loads itself again, unless somebody is in the middle of something on it.
+// Reloads a page that waits for work, unless its reader is busy with it.
 
-const waiting = document.querySelector("[data-refresh]");
+const container = document.querySelector("[data-refresh]");
 
-function busy() {
+function isBusy() {
   return document.hidden || document.querySelector("main details[open]") !== null
     || document.activeElement?.closest("form") != null;
 }
 
-if (waiting) {
-  setInterval(() => { if (!busy()) location.reload(); }, Number(waiting.dataset.refresh));
+function reload() {
+  if (!isBusy()) location.reload();
 }
+
+if (container) setInterval(reload, Number(container.dataset.refresh));

@@ -1,56 +1,56 @@
-// Pictures of data come to life: their marks say what they stand for, an entry of the legend brings out its series,
-// and what takes over from a picture is loaded where there is one.
+// Makes the charts of a page interactive: tooltips, legends, and scripts that replace a picture.
 
-import { enliven, hide, show } from "./marks.js";
+import { addTooltips, hideTooltip, showTooltip } from "./tooltips.js";
 
-function bringOut(figure, name) {
-  for (const series of figure.querySelectorAll(".picture .series")) {
-    series.classList.toggle("dim", Boolean(name) && !series.classList.contains(name));
-  }
-}
+const prepared = new WeakSet();
 
-function explain(figure) {
+// A legend entry highlights its series while the pointer is on it, and after a press until the next one.
+function prepareLegend(figure) {
   const entries = [...figure.querySelectorAll(".legend .key")];
-  const pressed = () => entries.find((each) => each.getAttribute("aria-pressed") === "true")?.dataset.series;
-  const press = (entry) => {
-    const on = pressed() !== entry.dataset.series;
-    for (const each of entries) each.setAttribute("aria-pressed", String(on && each === entry));
-    bringOut(figure, on ? entry.dataset.series : "");
+  let pressed = null;
+  const highlight = (entry) => {
+    for (const { classList } of figure.querySelectorAll(".picture .series")) {
+      classList.toggle("dim", entry !== null && !classList.contains(entry.dataset.series));
+    }
   };
   for (const entry of entries) {
-    entry.setAttribute("aria-pressed", "false");
+    entry.ariaPressed = "false";
     entry.disabled = false;
-    entry.onpointerenter = entry.onfocus = () => bringOut(figure, entry.dataset.series);
-    entry.onpointerleave = entry.onblur = () => bringOut(figure, pressed());
-    entry.onclick = () => press(entry);
+    entry.onpointerenter = entry.onfocus = () => highlight(entry);
+    entry.onpointerleave = entry.onblur = () => highlight(pressed);
+    entry.onclick = () => {
+      pressed = pressed === entry ? null : entry;
+      for (const other of entries) other.ariaPressed = String(other === pressed);
+      highlight(pressed);
+    };
   }
 }
 
-function point({ target }) {
+function showCellTooltip({ target }) {
   const cell = target.closest?.(".heat td");
-  if (!cell) return hide();
+  if (!cell) return hideTooltip();
+  const attacker = cell.parentNode.cells[0].textContent.trim();
   const column = cell.closest("table").tHead.rows[0].cells[cell.cellIndex].textContent.trim();
-  const said = `${cell.parentNode.cells[0].textContent.trim()} → ${column}: ${cell.textContent}`;
-  return show(said, cell.getBoundingClientRect());
+  return showTooltip(`${attacker} → ${column}: ${cell.textContent}`, cell.getBoundingClientRect());
 }
 
-async function explore(figure) {
+async function prepareScatterPlot(figure) {
   await import("./vendor/d3-7.9.2.min.js");
-  const view = await import("./scatter_plot.js");
-  view.explore(figure);
+  const { createScatterPlot } = await import("./scatter_plot.js");
+  createScatterPlot(figure);
 }
 
-const known = new WeakSet();
-function discover() {
+function prepareCharts() {
   for (const figure of document.querySelectorAll(".chart")) {
-    if (known.has(figure)) continue;
-    known.add(figure);
-    explain(figure);
-    if (figure.dataset.view) explore(figure);
-    else figure.querySelectorAll("svg.picture[role=group]").forEach(enliven);
+    if (prepared.has(figure)) continue;
+    prepared.add(figure);
+    prepareLegend(figure);
+    if (figure.dataset.view) prepareScatterPlot(figure);
+    else figure.querySelectorAll("svg.picture[role=group]").forEach(addTooltips);
   }
 }
 
-discover();
-new MutationObserver(discover).observe(document.body, { childList: true, subtree: true }); // parts are exchanged
-addEventListener("pointerover", point);
+prepareCharts();
+// Other scripts insert and replace charts.
+new MutationObserver(prepareCharts).observe(document.body, { childList: true, subtree: true });
+addEventListener("pointerover", showCellTooltip);

@@ -1,54 +1,51 @@
-// Countdowns, and every moment also in the reader's own zone.
+// Countdowns, and times in the reader's own zone.
 
-const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-// Swedish dates are written as those of the server: 2026-11-25 16:34:14.
-const format = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium", timeZone: own });
+import { createElement } from "./elements.js";
 
-function inOwnZone(root) {
-  for (const time of root.querySelectorAll("time[data-zone]:not([title])")) {
-    const moment = new Date(time.dateTime);
-    if (time.dataset.zone === own || Number.isNaN(moment.getTime())) continue;
-    time.title = `${format.format(moment)} (${own})`;
-    if ("beside" in time.dataset) time.insertAdjacentHTML("afterend", `<span class="own_zone"></span>`);
-    if ("beside" in time.dataset) time.nextElementSibling.textContent = time.title;
-  }
-}
+const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+// Swedish dates are written like the server's: 2026-11-25 16:34:14.
+const format = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium", timeZone: ownZone });
+const loadedAt = performance.now();
 
-// A moment of no competition stands on the reader's clock; what the server wrote becomes the hint.
-function onOwnClock(root) {
-  for (const time of root.querySelectorAll("time[data-own]:not([title])")) {
-    const moment = new Date(time.dateTime);
-    if (Number.isNaN(moment.getTime())) continue;
+// Replaces a time of no competition by the local time. A time of a competition gets a hint, or a text beside it.
+function localizeTime(time) {
+  const localTime = format.format(new Date(time.dateTime));
+  if ("own" in time.dataset) {
     time.title = time.textContent;
-    time.textContent = format.format(moment);
+    time.textContent = localTime;
+  } else if (time.dataset.zone !== ownZone) {
+    const textContent = `${localTime} (${ownZone})`;
+    time.title = textContent;
+    if ("beside" in time.dataset) time.after(createElement("span", { className: "own_zone", textContent }));
   }
 }
 
-// The server's clock decides: the reader's may be wrong, so only what has passed since is taken from it.
-const started = performance.now();
-
-function left(element) {
-  const passed = performance.now() - started;
-  return new Date(element.dataset.until) - new Date(element.dataset.now) - passed;
+// The reader's clock may be wrong, so only the time since the page was loaded is taken from it.
+function computeRemaining({ until, now }) {
+  return new Date(until) - new Date(now) - (performance.now() - loadedAt);
 }
 
-function inWords(milliseconds, words) {
-  if (milliseconds <= 0) return words.over;
+// The two largest units, such as "2 d 3 h".
+function formatRemaining(milliseconds, words) {
+  if (milliseconds < 1000) return words.over;
   const seconds = Math.floor(milliseconds / 1000);
-  const parts = [[Math.floor(seconds / 86400), words.d], [Math.floor(seconds / 3600) % 24, words.h],
-    [Math.floor(seconds / 60) % 60, words.m], [seconds % 60, words.s]];
+  const parts = [["d", 86400, Infinity], ["h", 3600, 24], ["m", 60, 60], ["s", 1, 60]]
+    .map(([unit, length, count]) => [Math.floor(seconds / length) % count, words[unit]]);
   const first = Math.min(parts.findIndex(([count]) => count > 0), 2);
-  return words.left.replace("{}", parts.slice(first, first + 2).map(([count, unit]) => `${count} ${unit}`).join(" "));
+  return words.left.replace("{}", parts.slice(first, first + 2).map((part) => part.join(" ")).join(" "));
 }
 
-function tick() {
+function updateCountdowns() {
   for (const element of document.querySelectorAll("[data-until]")) {
-    element.textContent = inWords(left(element), JSON.parse(element.dataset.words));
+    element.textContent = formatRemaining(computeRemaining(element.dataset), JSON.parse(element.dataset.words));
   }
 }
 
-inOwnZone(document);
-onOwnClock(document);
-document.addEventListener("htmx:after:swap", () => { inOwnZone(document); tick(); });
-tick();
-setInterval(tick, 1000);
+function update() {
+  document.querySelectorAll("time:is([data-zone], [data-own]):not([title])").forEach(localizeTime);
+  updateCountdowns();
+}
+
+update();
+document.addEventListener("htmx:after:swap", update);
+setInterval(updateCountdowns, 1000);

@@ -1,7 +1,7 @@
-// On a narrow screen the way one is on may lie outside of its row: bring it to the middle.
+// Scrolls the current tab to the middle of its row, where a narrow screen may cut it off.
 
-for (const here of document.querySelectorAll("nav li > [aria-current]")) {
-  const row = here.closest("ul, ol");
-  const [inside, around] = [here.getBoundingClientRect(), row.getBoundingClientRect()];
-  row.scrollLeft += inside.left + inside.width / 2 - around.left - around.width / 2;
+for (const tab of document.querySelectorAll("nav li > [aria-current]")) {
+  const row = tab.closest("ul, ol");
+  const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+  row.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
 }

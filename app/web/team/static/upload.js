@@ -1,35 +1,24 @@
-// Forms that send files. The service reads chosen files at once, which counts as no attempt. What it answers to
-// that, or to the form itself, replaces the elements of the same id that are marked with data-answer.
-import { refresh } from "./fresh.js";
+// Forms that upload files. Chosen files are checked at once, which does not count as an attempt. Elements marked
+// with data-answer are replaced by those of the server's answer.
 
-const megabytes = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+import { createElement } from "./elements.js";
+import { refreshSubmissions } from "./submissions.js";
+import { fillTemplate } from "./text.js";
 
-function put(answer) {
+const { lang } = document.documentElement;
+const megabytes = new Intl.NumberFormat(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+function showAnswer(answer) {
   for (const part of answer.querySelectorAll("[data-answer]")) {
-    const here = document.getElementById(part.id);
-    if (!here) continue;
-    here.replaceChildren(...document.importNode(part, true).childNodes);
-    here.closest(".file")?.classList.toggle("wrong", part.childElementCount > 0);
+    const element = document.getElementById(part.id);
+    element?.replaceChildren(...document.importNode(part, true).childNodes);
+    element?.closest(".file")?.classList.toggle("wrong", part.childElementCount > 0);
   }
 }
 
-/** The name of the file in the page's own words: the browser speaks the reader's other language. */
-function showName(input) {
+// The browser would show the file name in its own language, not in that of the page.
+function showFileName(input) {
   input.closest(".drop").querySelector(".chosen").textContent = input.files[0]?.name ?? "";
-}
-
-/** Makes the whole box of a field take a file. */
-function acceptDrops(input) {
-  const box = input.closest(".file");
-  box.addEventListener("dragover", (event) => { event.preventDefault(); box.classList.add("over"); });
-  box.addEventListener("dragleave", () => box.classList.remove("over"));
-  box.addEventListener("drop", (event) => {
-    event.preventDefault();
-    box.classList.remove("over");
-    if (!event.dataTransfer.files.length) return;
-    input.files = event.dataTransfer.files;
-    input.dispatchEvent(new Event("change"));
-  });
 }
 
 class Upload {
@@ -37,201 +26,216 @@ class Upload {
     this.form = form;
     this.words = JSON.parse(form.dataset.words);
     this.inputs = [...form.querySelectorAll('input[type="file"]')];
-    this.refused = form.querySelector('[role="alert"]') ?? document.getElementById("refused");
-    [this.send, this.again, this.stop, this.sending, this.said, this.amount] = [
-      "button:not([type])", "[data-again]", "[data-stop]", ".sending", ".said", ".amount",
-    ].map((selector) => form.querySelector(selector));
-    this.bar = this.sending.querySelector("progress");
+    this.refusal = form.querySelector('[role="alert"]') ?? document.getElementById("refused");
+    [this.sendButton, this.retryButton, this.stopButton] = form.querySelectorAll(".actions button");
+    [this.status, this.progress, this.bar, this.amount] = [".said", ".sending", "progress", ".amount"]
+      .map((selector) => form.querySelector(selector));
     this.request = null;
-    this.check = null; // of the chosen files: a promise of its verdict
-    this.verdict = "";
-    this.busy = false;
+    this.check = null; // a promise
+    this.verdict = ""; // of the check: clean, warned, faulty, incomplete, or empty if there is none
+    this.isBusy = false;
+    this.inputs.forEach((input) => this.prepareInput(input));
+    this.retryButton.onclick = () => this.send();
+    this.stopButton.onclick = () => this.request?.abort();
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      this.submit();
+    };
     form.classList.add("ready");
-    for (const input of this.inputs) {
-      acceptDrops(input);
-      showName(input);
-      input.addEventListener("change", () => { showName(input); this.chosen(); });
-    }
-    form.addEventListener("submit", (event) => { event.preventDefault(); this.begin(); });
-    this.again.addEventListener("click", () => this.post());
-    this.stop.addEventListener("click", () => this.request?.abort());
   }
 
-  say(text) {
-    this.said.textContent = text;
-    if (text) this.said.scrollIntoView({ block: "nearest" });
+  prepareInput(input) {
+    const highlight = (isOver) => () => input.closest(".file").classList.toggle("over", isOver);
+    input.ondragenter = highlight(true);
+    input.ondragleave = input.ondrop = highlight(false);
+    input.onchange = () => {
+      showFileName(input);
+      this.startCheck();
+    };
+    showFileName(input);
   }
 
-  /** POSTs the form and shows how much of it has gone. Rejects where no answer came, with whether it was stopped. */
-  ask(address) {
+  setStatus(text) {
+    this.status.textContent = text;
+    if (text) this.status.scrollIntoView({ block: "nearest" });
+  }
+
+  // Resolves with the finished request. Rejects with "broken" or "stopped". Fetch would not report the progress.
+  post(address) {
     const request = new XMLHttpRequest();
     this.request?.abort();
     this.request = request;
     this.bar.value = 0;
-    this.sending.hidden = false;
+    this.progress.hidden = false;
     request.open("POST", address);
     request.responseType = "document";
     request.setRequestHeader("Accept", "text/html");
-    request.upload.addEventListener("progress", ({ lengthComputable, loaded, total }) => {
-      if (!lengthComputable) return;
-      this.bar.value = loaded / total;
-      const [sent, all] = [loaded, total].map((bytes) => megabytes.format(bytes / 2 ** 20));
-      this.amount.textContent = this.words.amount.replace("{sent}", sent).replace("{all}", all);
-    });
-    request.upload.addEventListener("load", () => {
-      this.bar.removeAttribute("value");
-      this.amount.textContent = "";
-      this.stop.hidden = true; // the service has it: no stopping takes it back
-    });
+    request.upload.onprogress = (event) => this.showProgress(event);
+    request.upload.onload = () => this.showWaiting();
     return new Promise((resolve, reject) => {
-      const over = (settle) => () => {
-        if (this.request === request) { this.request = null; this.sending.hidden = true; this.amount.textContent = ""; }
-        settle();
-      };
-      request.addEventListener("load", over(() => resolve(request)));
-      request.addEventListener("error", over(() => reject(new Error("broken"))));
-      request.addEventListener("abort", over(() => reject(new Error("stopped"))));
+      request.onload = () => resolve(request);
+      request.onerror = () => reject(new Error("broken"));
+      request.onabort = () => reject(new Error("stopped"));
       request.send(new FormData(this.form));
-    });
+    }).finally(() => this.request === request && this.hideProgress());
   }
 
-  chosen() {
-    if (this.busy) return;
-    this.offerAgain(false);
+  showProgress({ lengthComputable, loaded, total }) {
+    if (!lengthComputable) return;
+    this.bar.value = loaded / total;
+    const [sent, all] = [loaded, total].map((bytes) => megabytes.format(bytes / 2 ** 20));
+    this.amount.textContent = fillTemplate(this.words.amount, { sent, all });
+  }
+
+  // The server has everything, so stopping would have no effect.
+  showWaiting() {
+    this.bar.removeAttribute("value");
+    this.amount.textContent = "";
+    this.stopButton.hidden = true;
+  }
+
+  hideProgress() {
+    this.request = null;
+    this.progress.hidden = true;
+    this.amount.textContent = "";
+  }
+
+  startCheck() {
+    if (this.isBusy) return;
+    this.offerRetry(false);
     this.verdict = "";
-    this.check = this.checked();
+    this.check = this.checkFiles();
   }
 
-  /** What the service says of the chosen files: "clean", "warned", "faulty", "incomplete", or "" if it cannot say. */
-  async checked() {
-    this.say(this.words.reading);
+  async checkFiles() {
+    this.setStatus(this.words.reading);
     try {
-      const answer = await this.ask(this.form.dataset.check);
-      if (this.isSignedOut(answer)) return "";
-      const verdict = answer.response?.querySelector("[data-verdict]")?.dataset.verdict ?? "";
-      put(answer.response);
-      this.verdict = verdict;
-      this.say("");
-    } catch (problem) {
-      if (problem.message === "broken") this.say("");
+      const { response, responseURL } = await this.post(this.form.dataset.check);
+      if (this.redirectSignedOut(responseURL)) return;
+      showAnswer(response);
+      this.verdict = response.querySelector("[data-verdict]")?.dataset.verdict ?? "";
+      this.setStatus("");
+    } catch (error) {
+      if (error.message !== "stopped") this.setStatus("");
     }
-    return this.verdict;
   }
 
-  /** Sends files in which no fault was found. What a check has warned of is read before it is sent. */
-  async begin() {
-    if (this.busy) return;
-    this.busy = true;
-    const seen = this.verdict;
-    if (!seen) await (this.check ?? this.checked());
-    this.busy = false;
+  // Sends the files unless the check finds faults, or a warning that the reader has not seen yet.
+  async submit() {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    const seenVerdict = this.verdict;
+    if (!seenVerdict) await (this.check ?? this.checkFiles());
+    this.isBusy = false;
     if (this.verdict === "faulty") {
-      this.say(this.words.fix);
-      this.refused.focus();
-    } else if (this.verdict === "warned" && seen !== "warned") {
-      this.say(this.words.warned);
-      this.send.focus();
-    } else await this.post();
+      this.setStatus(this.words.fix);
+      this.refusal.focus();
+    } else if (this.verdict === "warned" && seenVerdict !== "warned") {
+      this.setStatus(this.words.warned);
+      this.sendButton.focus();
+    } else await this.send();
   }
 
-  async post() {
-    if (this.busy) return;
-    this.busy = true;
-    this.send.disabled = true;
-    this.stop.hidden = false;
-    this.offerAgain(false);
-    this.refused.replaceChildren();
+  async send() {
+    if (this.isBusy) return;
+    this.setBusy(true);
+    this.offerRetry(false);
+    this.refusal.replaceChildren();
     document.getElementById("taken")?.replaceChildren();
-    this.say(this.words.sending);
+    this.setStatus(this.words.sending);
     try {
-      this.answered(await this.ask(this.form.action));
-    } catch (problem) {
-      this.free();
-      if (problem.message === "broken") {
-        this.refuse(this.words.broken);
-        this.offerAgain(true); // under the same key, so that what came through after all is not taken in twice
-        this.again.focus();
-      } else {
-        this.say(this.words.stopped);
-        if (document.getElementById("own")) refresh();
-      }
+      this.handleAnswer(await this.post(this.form.action));
+    } catch (error) {
+      this.setBusy(false);
+      this.handleInterruption(error);
     }
   }
 
-  free() {
-    this.busy = false;
-    this.send.disabled = false;
-    this.stop.hidden = true;
-    this.say("");
+  setBusy(isBusy) {
+    this.isBusy = isBusy;
+    this.sendButton.disabled = isBusy;
+    this.stopButton.hidden = !isBusy;
+    this.setStatus("");
   }
 
-  /** The same files once more; who chooses others sends anew. */
-  offerAgain(offered) {
-    this.again.hidden = !offered;
-    this.send.hidden = offered;
+  // A retry has the same key, so that the server does not accept files twice that had arrived after all.
+  handleInterruption(error) {
+    if (error.message === "broken") {
+      this.refuse(this.words.broken);
+      this.offerRetry(true);
+      this.retryButton.focus();
+    } else {
+      this.setStatus(this.words.stopped);
+      refreshSubmissions();
+    }
   }
 
-  isSignedOut({ responseURL }) {
-    if (!new URL(responseURL).pathname.startsWith("/sign-in")) return false;
-    window.location.assign(`/sign-in?unsent=1&to=${encodeURIComponent(window.location.pathname)}`);
-    return true;
+  offerRetry(isOffered) {
+    this.retryButton.hidden = !isOffered;
+    this.sendButton.hidden = isOffered;
   }
 
-  answered(answer) {
-    if (this.isSignedOut(answer)) return;
-    const page = answer.response;
-    const receipt = page?.getElementById("receipt");
-    this.free();
-    if (answer.status === 200 && receipt && document.getElementById("taken")) this.taken(receipt, answer.responseURL);
-    else if (answer.status === 200) window.location.assign(answer.responseURL);
-    else this.refusedBy(page, answer.status);
+  redirectSignedOut(responseURL) {
+    const isSignedOut = new URL(responseURL).pathname.startsWith("/sign-in");
+    if (isSignedOut) location.assign(`/sign-in?unsent=1&to=${encodeURIComponent(location.pathname)}`);
+    return isSignedOut;
   }
 
-  /** Shows why nothing was taken in, beside the button. */
-  refusedBy(page, status) {
-    const ours = page?.querySelector('[role="alert"][data-answer] *');
-    if (ours) {
-      put(page);
+  handleAnswer({ status, response, responseURL }) {
+    if (this.redirectSignedOut(responseURL)) return;
+    const receipt = response?.getElementById("receipt");
+    this.setBusy(false);
+    if (status !== 200) this.showRefusal(response, status);
+    else if (receipt && document.getElementById("taken")) this.showReceipt(receipt, responseURL);
+    else location.assign(responseURL);
+  }
+
+  // The answer of a proxy has no reason that could be shown.
+  showRefusal(page, status) {
+    if (page?.querySelector('[role="alert"][data-answer] *')) {
+      showAnswer(page);
       this.form.action = page.getElementById(this.form.id)?.action ?? this.form.action;
-      this.refused.focus();
+      this.refusal.focus();
     } else this.refuse(page?.querySelector("main p")?.textContent ?? `${this.words.failed} (${status})`);
-    if (document.getElementById("own")) refresh();
+    refreshSubmissions();
   }
 
-  refuse(text) {
-    const note = document.createElement("p");
-    note.className = "note bad";
-    note.textContent = text;
-    this.refused.replaceChildren(note);
-    this.refused.focus();
+  refuse(textContent) {
+    this.refusal.replaceChildren(createElement("p", { className: "note bad", textContent }));
+    this.refusal.focus();
   }
 
-  taken(receipt, address) {
-    const box = document.getElementById("taken");
-    box.replaceChildren(this.note(document.importNode(receipt, true), address));
+  showReceipt(receipt, address) {
+    const container = document.getElementById("taken");
+    container.replaceChildren(this.createNote(document.importNode(receipt, true), address));
+    this.resetForm();
+    container.focus({ preventScroll: true });
+    container.scrollIntoView();
+    refreshSubmissions();
+  }
+
+  // The next files get a new key, because the server accepts each key once.
+  resetForm() {
     for (const part of this.form.querySelectorAll("[data-answer]")) part.replaceChildren();
     this.verdict = "";
     this.check = null;
     this.form.reset();
-    this.inputs.forEach(showName);
-    this.form.action = this.form.action.replace(/key=[^&]*/, `key=${crypto.getRandomValues(new Uint32Array(5)).join("-")}`);
-    box.focus({ preventScroll: true });
-    box.scrollIntoView();
-    refresh();
+    this.inputs.forEach(showFileName);
+    const key = crypto.getRandomValues(new Uint32Array(5)).join("-");
+    this.form.action = this.form.action.replace(/key=[^&]*/, `key=${key}`);
   }
 
-  /** That it is in, and below it the line of the list that becomes its score; the receipt lies folded. */
-  note(receipt, address) {
-    const [note, line, link, proof, title] = ["section", "p", "a", "details", "summary"].map((name) => document.createElement(name));
-    Object.assign(note, { id: "taken-receipt", className: "note good" });
-    Object.assign(link, { href: new URL(address).pathname, textContent: this.words.look });
-    line.append(this.words.taken, " ", link);
+  // The note says that the files were received. The receipt is folded below it.
+  createNote(receipt, address) {
     const heading = receipt.querySelector("h2");
-    title.textContent = heading.textContent;
     heading.remove();
-    const remarks = [...receipt.querySelectorAll(".note")];
-    note.append(line, ...remarks, proof);
-    proof.append(title, ...receipt.children);
+    const note = createElement("section", { id: "taken-receipt", className: "note good" });
+    const line = createElement("p");
+    const details = createElement("details");
+    const { pathname } = new URL(address);
+    line.append(this.words.taken, " ", createElement("a", { href: pathname, textContent: this.words.look }));
+    note.append(line, ...receipt.querySelectorAll(".note"), details);
+    details.append(createElement("summary", { textContent: heading.textContent }), ...receipt.children);
     return note;
   }
 }

@@ -1,48 +1,42 @@
-// The rows of the board in whose names a text is found, as it is typed; without this script the server looks.
-// Pictures listen to "anoncup:find" and get the text.
+// Shows only the rows of a board whose names contain the text in the search field. Charts get the text by the event
+// "anoncup:find". Without this script the server searches.
 
-import { folded } from "./fold.js";
+import { fillTemplate, foldText } from "./text.js";
 
 const form = document.querySelector("form.find");
-const field = form?.elements.find;
 
-function rows() {
-  return [...document.querySelectorAll("#standings table.ranks tbody tr:not([data-stays])")];
+// The name in a row, without the tags beside it.
+function readName(row) {
+  const nodes = [...row.querySelector("th").childNodes].filter((node) => !node.classList?.contains("tag"));
+  return foldText(nodes.map((node) => node.textContent).join(""));
 }
 
-// What marks the reader's own row is no part of its name.
-function name(row) {
-  const parts = [...row.querySelector("th").childNodes].filter((part) => !part.classList?.contains("tag"));
-  return folded(parts.map((part) => part.textContent).join(""));
+function search() {
+  const text = form.elements.find.value;
+  const query = foldText(text);
+  const rows = [...document.querySelectorAll("#standings table.ranks tbody tr:not([data-stays])")];
+  for (const row of rows) row.hidden = !readName(row).includes(query);
+  const counts = { found: rows.filter((row) => !row.hidden).length, all: rows.length };
+  form.querySelector("output").textContent = query ? fillTemplate(form.dataset.find, counts) : "";
+  document.dispatchEvent(new CustomEvent("anoncup:find", { detail: { text } }));
 }
 
-function show() {
-  const wanted = folded(field.value);
-  const all = rows();
-  for (const row of all) row.hidden = !name(row).includes(wanted);
-  const found = all.filter((row) => !row.hidden).length;
-  const said = form.dataset.find.replace("{found}", found).replace("{all}", all.length);
-  form.querySelector("output").textContent = wanted ? said : "";
-}
-
-// The address says what is looked for: it can be sent to somebody, and is there after a reload.
-function look() {
-  show();
+// The address contains the text, so that it can be shared and reloaded.
+function updateAddress() {
   const address = new URL(location.href);
-  if (field.value) address.searchParams.set("find", field.value);
+  const text = form.elements.find.value;
+  if (text) address.searchParams.set("find", text);
   else address.searchParams.delete("find");
   history.replaceState(history.state, "", address);
-  tell();
 }
 
-function tell() {
-  document.dispatchEvent(new CustomEvent("anoncup:find", { detail: { text: field.value } }));
-}
-
-if (field) {
+if (form) {
   form.classList.add("at_once");
-  field.addEventListener("input", look);
-  form.addEventListener("submit", (event) => { event.preventDefault(); look(); });
-  document.addEventListener("htmx:after:swap", () => { show(); tell(); });
-  if (field.value) { show(); tell(); }
+  form.addEventListener("input", () => {
+    search();
+    updateAddress();
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  document.addEventListener("htmx:after:swap", search);
+  if (form.elements.find.value) search();
 }

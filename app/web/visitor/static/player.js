@@ -1,39 +1,46 @@
-// A slider that can move by itself: whoever moves it, `show` is told where it stands, from 0 to 1.
+// A slider that a button can play. Every move of the slider calls show with a share from 0 to 1.
 
-export const STEPS = 1000; // of the slider
-export const STILL = matchMedia("(prefers-reduced-motion: reduce)");
-const SLOWLY = 20; // moments for those who want little motion
+import { clamp } from "./geometry.js";
 
-export function player(button, slider, words, lasts, show) {
-  let running = null;
+export const SLIDER_STEPS = 1000;
+export const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+const REDUCED_MOTION_FRAMES = 20;
+
+export function createPlayer(button, slider, words, durationMs, show) {
+  let request = null;
 
   function set(share) {
-    slider.value = Math.round(STEPS * share);
+    slider.value = Math.round(SLIDER_STEPS * share);
     show(share);
   }
 
   function stop() {
-    cancelAnimationFrame(running);
-    running = null;
+    cancelAnimationFrame(request);
+    request = null;
     button.textContent = words.play;
   }
 
   function play() {
-    const began = performance.now() - (slider.value >= STEPS ? 0 : slider.value / STEPS) * lasts;
-    let last = null;
+    const start = slider.value >= SLIDER_STEPS ? 0 : slider.value / SLIDER_STEPS;
+    const startedAt = performance.now() - start * durationMs;
+    let lastShare = null;
     button.textContent = words.pause;
-    const frame = (now) => {
-      const share = Math.min(1, Math.max(0, (now - began) / lasts));
-      const seen = STILL.matches ? Math.floor(share * SLOWLY) / SLOWLY : share;
-      if (seen !== last) set(seen);
-      last = seen;
-      if (share >= 1 || !slider.isConnected) stop();
-      else running = requestAnimationFrame(frame);
+    const showFrame = (now) => {
+      const elapsed = clamp((now - startedAt) / durationMs, 0, 1);
+      const frames = REDUCED_MOTION_FRAMES;
+      const share = reducedMotion.matches ? Math.floor(elapsed * frames) / frames : elapsed;
+      if (share !== lastShare) set(share);
+      lastShare = share;
+      if (elapsed >= 1 || !slider.isConnected) stop();
+      else request = requestAnimationFrame(showFrame);
     };
-    running = requestAnimationFrame(frame);
+    request = requestAnimationFrame(showFrame);
   }
 
-  button.onclick = () => (running === null ? play() : stop());
-  slider.addEventListener("input", () => { stop(); show(slider.value / STEPS); });
+  button.onclick = () => (request === null ? play() : stop());
+  slider.addEventListener("input", () => {
+    stop();
+    show(slider.value / SLIDER_STEPS);
+  });
   return { set, play };
 }

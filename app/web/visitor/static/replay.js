@@ -1,251 +1,260 @@
-// The contest replayed: every team's best as a timeline, up to the moment that the scrubber shows.
-// Without this script the page has the table of who led. All numbers are those of the boards' history.
+// Replays the contest: the best score of every team over time, up to the moment that the slider shows.
+// Without this script the page has a table of the leaders.
 
-import { offset, tick, ticks, whole } from "./moments.js";
-import { player, STILL } from "./player.js";
+import { setAttributes } from "./elements.js";
+import { clamp } from "./geometry.js";
+import { truncate } from "./label_placement.js";
+import { createPlayer, reducedMotion } from "./player.js";
+import { computeOffset, drawTimeAxis, findLatest, formatTime } from "./time_axis.js";
 
-const place = document.querySelector("#replay");
-const SECONDS = 18;
-const LABELLED = 5;
+const DURATION_MS = 18_000;
+const STYLE_COUNT = 5; // as many of the first teams have colors and labels
 const MARGIN = { top: 14, right: 150, bottom: 30, left: 46 };
+const LABEL_DISTANCE = 15;
+const REACH_PX = 14; // the pointer selects the nearest timeline within this distance
+const WIDE_LETTERS = /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u;
 
-function read(told, zone) {
-  const first = Math.floor(Math.min(...told.teams.map((team) => Date.parse(team.steps[0].at))) / 1000) * 1000;
-  const moved = offset(zone, first);
-  const at = (text) => Date.parse(text) + moved;
-  const teams = told.teams.map((team, index) => ({
-    ...team, index, steps: team.steps.map((step) => ({ ...step, at: at(step.at) })),
-  }));
-  const second = place.dataset.second && at(place.dataset.second);
-  const [leaders, own] = [told.leaders, told.own_ranks].map((list) => list.map((one) => ({ ...one, at: at(one.at) })));
-  return { teams, leaders: told_apart(leaders), own, second };
+const countLetters = (text) => d3.sum(text, (letter) => (WIDE_LETTERS.test(letter) ? 1.8 : 1));
+
+function parseHistory(history, { zone, second }) {
+  const startedAt = d3.min(history.teams, (team) => Date.parse(team.steps[0].at));
+  const offset = computeOffset(zone, Math.floor(startedAt / 1000) * 1000);
+  const parseTime = (text) => Date.parse(text) + offset;
+  const parseTimes = (entries) => entries.map((entry) => ({ ...entry, at: parseTime(entry.at) }));
+  return {
+    teams: history.teams.map((team, index) => ({ ...team, index, steps: parseTimes(team.steps) })),
+    leaders: assignStyles(parseTimes(history.leaders)),
+    ownRanks: parseTimes(history.own_ranks),
+    secondPhaseStart: second && parseTime(second),
+  };
 }
 
-// The first ones look different: each as long as it is one of them, and if it can be, as when it was before.
-function told_apart(leaders) {
-  const looks = new Map();
-  let held = new Set();
-  for (const one of leaders) {
-    const top = one.first.slice(0, LABELLED).map(({ team }) => team);
-    const free = new Set(d3.range(LABELLED));
-    const take = (team, look) => { free.delete(look); looks.set(team, look); };
-    const stays = (team) => held.has(team);
-    top.filter(stays).forEach((team) => free.delete(looks.get(team)));
-    for (const team of top.filter((each) => !stays(each))) take(team, free.has(looks.get(team)) ? looks.get(team) : d3.min(free));
-    one.looks = new Map(top.map((team) => [team, looks.get(team)]));
-    held = new Set(top);
+// A team keeps its style while it is among the first. It has the style again later unless another team has it then.
+function assignStyles(leaders) {
+  const styles = new Map();
+  let previous = [];
+  for (const entry of leaders) {
+    const top = entry.first.slice(0, STYLE_COUNT).map(({ team }) => team);
+    const staying = d3.intersection(top, previous);
+    const free = d3.difference(d3.range(STYLE_COUNT), Array.from(staying, (team) => styles.get(team)));
+    for (const team of d3.difference(top, staying)) {
+      const style = free.has(styles.get(team)) ? styles.get(team) : d3.min(free);
+      free.delete(style);
+      styles.set(team, style);
+    }
+    entry.styles = new Map(top.map((team) => [team, styles.get(team)]));
+    previous = top;
   }
   return leaders;
 }
 
-// What stood last at a moment, of things in the order of time.
-function last(things, at) {
-  const found = d3.bisector((one) => one.at).right(things, at) - 1;
-  return found < 0 ? null : things[found];
+// Moves overlapping labels down, then up if they reach the bottom.
+function separateLabels(labels, bottom) {
+  labels.sort((a, b) => a.y - b.y);
+  let [min, max] = [-Infinity, bottom];
+  for (const label of labels) {
+    label.labelY = Math.max(label.y, min);
+    min = label.labelY + LABEL_DISTANCE;
+  }
+  for (const label of labels.reverse()) {
+    label.labelY = Math.min(label.labelY, max);
+    max = label.labelY - LABEL_DISTANCE;
+  }
 }
 
 class Replay {
-  constructor(data, element) {
-    Object.assign(this, data);
-    this.words = JSON.parse(element.dataset.words);
-    this.race = element.querySelector(".race");
-    this.list = element.querySelector(".places");
-    this.time = element.querySelector(".moment time");
-    this.zone = element.dataset.zoneName;
-    this.value = element.dataset.value; // the value that ranks: `overall`, or `score` of a formula
-    this.down = element.dataset.order === "descending" ? -1 : 1; // the best at the top
-    this.path = element.dataset.teams;
-    const times = this.teams.flatMap((team) => team.steps.map((step) => step.at));
-    const [first, latest] = d3.extent(times);
-    this.span = [first, latest + ((latest - first) / 50 || 60_000)]; // it begins with what was first
-    this.at = this.span[1];
-    this.lit = null;
+  constructor(history, root) {
+    const { words, zoneName, value, order, teams } = root.dataset;
+    Object.assign(this, history, { zoneName, valueName: value, teamsPath: teams, words: JSON.parse(words) });
+    this.sign = order === "descending" ? -1 : 1;
+    [this.container, this.list, this.time] = [".race", ".places", "time"].map((name) => root.querySelector(name));
+    const [start, end] = d3.extent(this.teams.flatMap((team) => team.steps), (step) => step.at);
+    this.period = [start, end + ((end - start) / 50 || 60_000)];
+    this.at = this.period[1];
+    this.highlighted = null;
   }
 
-  // The picture anew, as wide as there is place.
+  // The value by which the board ranks: "overall", or "score" of a formula.
+  getValue(step) {
+    return step?.[this.valueName] ?? null;
+  }
+
   draw() {
-    const width = Math.max(300, this.race.clientWidth);
-    const narrow = width < 560;
-    const height = narrow ? 360 : Math.min(560, Math.max(420, width * .5));
-    const right = narrow ? 96 : MARGIN.right;
-    this.letters = narrow ? 9 : 16;
-    const values = this.teams.flatMap((team) => team.steps.map((step) => step[this.value])).filter((one) => one !== null);
-    this.x = d3.scaleUtc(this.span, [MARGIN.left, width - right]);
-    this.y = d3.scaleLinear(this.ends(values), [MARGIN.top, height - MARGIN.bottom]);
+    const width = Math.max(300, this.container.clientWidth);
+    const isNarrow = width < 560;
+    const height = isNarrow ? 360 : clamp(width * 0.5, 420, 560);
+    const right = width - (isNarrow ? 96 : MARGIN.right);
+    this.maxLabelLetters = isNarrow ? 10 : 17;
     this.bottom = height - MARGIN.bottom;
-    const svg = d3.create("svg").attr("viewBox", [0, 0, width, height]).attr("role", "img")
-      .attr("aria-label", this.words.picture).classed("many", this.teams.length > 100);
-    this.axes(svg, width - right, narrow);
-    const clip = svg.append("clipPath").attr("id", "past").append("rect")
-      .attr("x", MARGIN.left).attr("y", 0).attr("height", this.bottom);
-    const timeline = d3.line((step) => this.x(step.at), (step) => this.y(step[this.value]))
-      .defined((step) => step[this.value] !== null).curve(d3.curveStepAfter);
-    // What counts no longer ends where it did: the timeline goes on to there, the last one to the end.
-    const far = (team) => team.steps.flatMap((step, place) => {
-      const next = team.steps[place + 1];
-      return next && next[this.value] !== null ? [step] : [step, { ...step, at: next ? next.at : this.span[1] }];
-    });
-    this.timelines = svg.append("g").attr("clip-path", "url(#past)").selectAll("path")
-      .data(d3.sort(this.teams, (team) => team.own)).join("path")
-      .attr("class", (team) => `timeline${team.own ? " own" : ""}${team.baseline ? " baseline" : ""}`)
-      .attr("d", (team) => timeline(far(team)));
-    this.line = svg.append("line").attr("class", "now").attr("y1", MARGIN.top).attr("y2", this.bottom);
-    this.points = svg.append("g").selectAll("circle").data(d3.sort(this.teams, (team) => team.own)).join("circle")
-      .attr("r", (team) => (team.own ? 5 : this.teams.length > 100 ? 2 : 3));
-    this.names = svg.append("g");
-    this.clip = clip;
-    this.race.replaceChildren(svg.node());
-    svg.on("pointermove", (event) => this.light(d3.pointer(event, svg.node())))
-      .on("pointerleave", () => this.light(null));
+    this.x = d3.scaleUtc(this.period, [MARGIN.left, right]);
+    this.y = d3.scaleLinear(this.computeDomain(), [MARGIN.top, this.bottom]);
+    const svg = d3.create("svg").classed("many", this.teams.length > 100)
+      .call(setAttributes, { viewBox: [0, 0, width, height], role: "img", "aria-label": this.words.picture });
+    this.drawAxes(svg, right, isNarrow);
+    this.drawSecondPhase(svg, right);
+    this.drawTeams(svg);
+    this.container.replaceChildren(svg.node());
+    svg.on("pointermove", (event) => this.highlight(d3.pointer(event, svg.node())))
+      .on("pointerleave", () => this.highlight(null));
     this.show(this.at);
   }
 
-  // The best and almost the worst value, with a little room. `overall` lies between 0 and 1.
-  ends(values) {
-    const losses = values.map((value) => this.down * value);
-    const best = d3.min(losses) ?? 0;
-    const worst = d3.quantile(losses, .95) ?? 1;
-    const room = Math.max(.005, (worst - best) * .06);
-    if (this.value === "overall") return [Math.max(0, best - room), Math.min(1, worst + room)];
-    return [best - room, worst + room].map((loss) => this.down * loss);
+  // From the best to almost the worst value, with some padding. "overall" lies between 0 and 1.
+  computeDomain() {
+    const steps = this.teams.flatMap((team) => team.steps).filter((step) => this.getValue(step) !== null);
+    const losses = steps.map((step) => this.sign * this.getValue(step));
+    const [best, worst] = [d3.min(losses) ?? 0, d3.quantile(losses, 0.95) ?? 1];
+    const padding = Math.max(0.005, (worst - best) * 0.06);
+    if (this.valueName === "overall") return [Math.max(0, best - padding), Math.min(1, worst + padding)];
+    return [this.sign * (best - padding), this.sign * (worst + padding)];
   }
 
-  // As the tables of the boards have it.
-  number(value) {
-    if (this.value === "overall") return value.toFixed(4);
-    return String(Number(value.toFixed(Math.abs(value) < 1000 ? 4 : 1))).replace("-", "−");
-  }
-
-  axes(svg, right, narrow) {
-    const bottom = d3.axisBottom(this.x).tickValues(ticks(this.x, narrow ? 4 : 8)).tickSizeOuter(0).tickFormat(tick);
-    svg.append("g").attr("transform", `translate(0,${this.bottom})`).call(bottom);
-    const left = d3.axisLeft(this.y).ticks(6).tickSize(-(right - MARGIN.left)).tickSizeOuter(0);
-    svg.append("g").attr("transform", `translate(${MARGIN.left},0)`).call(left).call((g) => g.select(".domain").remove());
+  drawAxes(svg, right, isNarrow) {
+    drawTimeAxis(svg, this.x, this.bottom, isNarrow ? 4 : 8);
+    const axis = d3.axisLeft(this.y).ticks(6).tickSize(MARGIN.left - right).tickSizeOuter(0);
+    const group = svg.append("g").attr("transform", `translate(${MARGIN.left},0)`).call(axis);
+    group.select(".domain").remove();
     svg.append("text").attr("x", MARGIN.left).attr("y", 4).text(this.words.score);
-    if (this.second > this.span[0] && this.second < this.span[1]) this.attacked(svg, this.x(this.second), right);
   }
 
-  // Where the second phase begins: what happens after it others did.
-  attacked(svg, at, right) {
-    svg.append("line").attr("class", "second").attr("x1", at).attr("x2", at).attr("y1", MARGIN.top).attr("y2", this.bottom);
-    const left = at > right - 160;
-    svg.append("text").attr("class", "second").attr("x", at + (left ? -5 : 5)).attr("y", this.bottom - 6)
-      .attr("text-anchor", left ? "end" : "start").text(this.words.second);
+  drawSecondPhase(svg, right) {
+    const [start, end] = this.period;
+    if (!(this.secondPhaseStart > start && this.secondPhaseStart < end)) return;
+    const x = this.x(this.secondPhaseStart);
+    svg.append("line").call(setAttributes, { class: "second", x1: x, x2: x, y1: MARGIN.top, y2: this.bottom });
+    const [anchor, offset] = x > right - 160 ? ["end", -5] : ["start", 5];
+    svg.append("text").text(this.words.second)
+      .call(setAttributes, { class: "second", x: x + offset, y: this.bottom - 6, "text-anchor": anchor });
   }
 
-  // Where a team stands at the moment; of those far below the picture one's own and the first are at its lower edge.
-  height(team, top) {
-    const step = last(team.steps, this.at);
-    if (step === null || step[this.value] === null) return null;
-    const at = this.y(step[this.value]);
-    return at <= this.bottom ? at : team.own || top.has(team.index) ? this.bottom : null;
+  drawTeams(svg) {
+    const teams = d3.sort(this.teams, (team) => team.own);
+    const line = d3.line((step) => this.x(step.at), (step) => this.y(this.getValue(step)))
+      .defined((step) => this.getValue(step) !== null).curve(d3.curveStepAfter);
+    this.clip = svg.append("clipPath").attr("id", "past").append("rect")
+      .call(setAttributes, { x: MARGIN.left, y: 0, height: this.bottom });
+    this.timelines = svg.append("g").attr("clip-path", "url(#past)").selectAll("path").data(teams).join("path")
+      .attr("class", "timeline").classed("own", (team) => team.own).classed("baseline", (team) => team.baseline)
+      .attr("d", (team) => line(this.extendSteps(team.steps)));
+    this.now = svg.append("line").call(setAttributes, { class: "now", y1: MARGIN.top, y2: this.bottom });
+    this.points = svg.append("g").selectAll("circle").data(teams).join("circle")
+      .classed("own", (team) => team.own).attr("r", (team) => (team.own ? 5 : teams.length > 100 ? 2 : 3));
+    this.labels = svg.append("g");
+  }
+
+  // A value holds until the next step, even if that has no value, or until the end of the picture.
+  extendSteps(steps) {
+    return d3.pairs([...steps, { at: this.period[1] }]).flatMap(([step, next]) => (
+      this.getValue(next) === null ? [step, { ...step, at: next.at }] : [step]));
+  }
+
+  getStyles() {
+    return findLatest(this.leaders, this.at)?.styles ?? new Map();
+  }
+
+  // The height of a team at the moment. The reader's team and the first teams never leave the picture.
+  computeY(team) {
+    const value = this.getValue(findLatest(team.steps, this.at));
+    const y = value === null ? Infinity : this.y(value);
+    const isKept = value !== null && (team.own || this.getStyles().has(team.index));
+    return y <= this.bottom ? y : isKept ? this.bottom : null;
   }
 
   show(at) {
     this.at = at;
-    const { first: leading = [], looks: top = new Map() } = last(this.leaders, at) ?? {};
-    const first = new Map(leading.map((one) => [one.team, one.rank]));
-    const now = this.x(at);
-    this.clip.attr("width", Math.max(0, now - MARGIN.left));
-    this.line.attr("x1", now).attr("x2", now);
-    const look = (team) => top.get(team.index) ?? null;
-    this.timelines.attr("data-look", look);
-    this.points.attr("data-look", look).classed("own", (team) => team.own)
-      .attr("cx", now).attr("cy", (team) => this.height(team, top) ?? 0)
-      .attr("display", (team) => (this.height(team, top) === null ? "none" : null));
-    this.call(now, top);
-    this.standing(leading, first);
-    this.time.textContent = `${whole(at, this.span[1] - this.span[0])} ${this.zone}`;
-  }
-
-  // Names stand beside the timelines, pushed apart where they would cover each other.
-  call(now, top) {
-    const said = this.teams.filter((team) => top.has(team.index) || team.own || team === this.lit)
-      .map((team) => ({ team, at: this.height(team, top) })).filter((one) => one.at !== null);
-    said.sort((one, other) => one.at - other.at);
-    let above = -Infinity;
-    for (const one of said) { one.y = Math.max(one.at, above + 15); above = one.y; }
-    let below = this.bottom - 25; // above the name of the second phase
-    for (const one of said.reverse()) { one.y = Math.min(one.y, below); below = one.y - 15; }
-    this.names.selectAll("text").data(said).join("text").attr("class", (one) => `called${one.team.own ? " own" : ""}`)
-      .attr("x", now + 12).attr("y", (one) => one.y + 4).text((one) => this.short(one.team.team));
-    this.names.selectAll("line").data(said).join("line").attr("class", "leader_line")
-      .attr("data-look", (one) => top.get(one.team.index) ?? null)
-      .attr("x1", now + 4).attr("x2", now + 10).attr("y1", (one) => one.at).attr("y2", (one) => one.y);
-  }
-
-  // Wide characters take the place of two.
-  short(name) {
-    let room = this.letters;
-    let text = "";
-    for (const each of name) {
-      room -= /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u.test(each) ? 1.8 : 1;
-      if (room < 0) return `${text.trimEnd()}…`;
-      text += each;
+    const x = this.x(at);
+    const styles = this.getStyles();
+    this.clip.attr("width", Math.max(0, x - MARGIN.left));
+    this.now.attr("x1", x).attr("x2", x);
+    for (const marks of [this.timelines, this.points]) {
+      marks.attr("data-look", (team) => styles.get(team.index) ?? null);
     }
-    return text;
+    this.points.attr("cx", x).attr("cy", (team) => this.computeY(team) ?? 0)
+      .attr("display", (team) => (this.computeY(team) === null ? "none" : null));
+    this.drawLabels();
+    this.drawRanking();
+    this.time.textContent = `${formatTime(at, this.period[1] - this.period[0])} ${this.zoneName}`;
   }
 
-  standing(leading, first) {
-    const shared = (rank) => leading.filter((one) => one.rank === rank).length > 1;
-    const lines = leading.map((one) => ({ team: this.teams[one.team], rank: `${one.rank}${shared(one.rank) ? "=" : ""}` }));
+  drawLabels() {
+    const [x, styles] = [this.x(this.at), this.getStyles()];
+    const labels = this.teams.filter((team) => styles.has(team.index) || team.own || team === this.highlighted)
+      .map((team) => ({ team, y: this.computeY(team) })).filter(({ y }) => y !== null);
+    separateLabels(labels, this.bottom - 25); // above the label of the second phase
+    this.labels.selectAll("text").data(labels).join("text")
+      .attr("class", "called").classed("own", ({ team }) => team.own)
+      .attr("x", x + 12).attr("y", ({ labelY }) => labelY + 4)
+      .text(({ team }) => truncate(team.team, this.maxLabelLetters, countLetters));
+    this.labels.selectAll("line").data(labels).join("line").attr("class", "leader_line")
+      .attr("data-look", ({ team }) => styles.get(team.index) ?? null)
+      .attr("x1", x + 4).attr("x2", x + 10).attr("y1", ({ y }) => y).attr("y2", ({ labelY }) => labelY);
+  }
+
+  // The first teams, and below them the reader's team.
+  listRanking() {
+    const leaders = findLatest(this.leaders, this.at)?.first ?? [];
+    const isShared = (rank) => leaders.filter((leader) => leader.rank === rank).length > 1;
+    const lines = leaders.map(({ team, rank }) => (
+      { team: this.teams[team], rank: `${rank}${isShared(rank) ? "=" : ""}` }));
     const own = this.teams.find((team) => team.own);
-    const rank = own && last(this.own, this.at)?.rank;
-    if (rank && !first.has(own.index)) lines.push({ team: own, rank, apart: true });
-    const row = d3.select(this.list).selectAll("li").data(lines).join((enter) => {
-      const made = enter.append("li");
-      ["span", "a", "span"].forEach((kind) => made.append(kind));
-      return made;
-    });
-    row.attr("class", (one) => [one.team.own ? "own" : "", one.apart ? "apart" : ""].join(" "));
-    row.select(":nth-child(1)").text((one) => one.rank);
-    row.select(":nth-child(2)").text((one) => one.team.team).attr("href", (one) => (this.path ? this.path + one.team.team_id : null));
-    row.select(":nth-child(3)").text((one) => {
-      const value = last(one.team.steps, this.at)?.[this.value] ?? null;
-      return value === null ? "–" : this.number(value);
-    });
+    const rank = own && findLatest(this.ownRanks, this.at)?.rank;
+    return rank && !lines.some(({ team }) => team === own) ? [...lines, { team: own, rank, isApart: true }] : lines;
   }
 
-  // The timeline nearest to the pointer is named.
-  light(pointer) {
-    const away = (team) => {
-      const step = last(team.steps, Math.min(this.at, +this.x.invert(pointer[0])));
-      const value = step?.[this.value] ?? null;
+  drawRanking() {
+    const rows = d3.select(this.list).selectAll("li").data(this.listRanking()).join((enter) => {
+      const row = enter.append("li");
+      for (const name of ["span", "a", "span"]) row.append(name);
+      return row;
+    });
+    rows.classed("own", ({ team }) => team.own).classed("apart", ({ isApart }) => isApart);
+    rows.select(":nth-child(1)").text(({ rank }) => rank);
+    rows.select(":nth-child(2)").text(({ team }) => team.team)
+      .attr("href", ({ team }) => (this.teamsPath ? this.teamsPath + team.team_id : null));
+    rows.select(":nth-child(3)").text(({ team }) => this.formatValue(findLatest(team.steps, this.at)));
+  }
+
+  // Formats a value like the tables of the boards.
+  formatValue(step) {
+    const value = this.getValue(step);
+    if (value === null) return "–";
+    if (this.valueName === "overall") return value.toFixed(4);
+    return String(Number(value.toFixed(Math.abs(value) < 1000 ? 4 : 1))).replace("-", "−");
+  }
+
+  // Highlights the timeline that is nearest to the pointer.
+  highlight(pointer) {
+    const computeDistance = (team) => {
+      const value = this.getValue(findLatest(team.steps, Math.min(this.at, this.x.invert(pointer[0]))));
       return value === null ? Infinity : Math.abs(this.y(value) - pointer[1]);
     };
-    const near = pointer && d3.least(this.teams, away);
-    this.lit = near && away(near) < 14 ? near : null;
-    this.timelines.classed("lit", (team) => team === this.lit);
-    this.call(this.x(this.at), last(this.leaders, this.at)?.looks ?? new Map());
+    const nearest = pointer && d3.least(this.teams, computeDistance);
+    this.highlighted = nearest && computeDistance(nearest) < REACH_PX ? nearest : null;
+    this.timelines.classed("lit", (team) => team === this.highlighted);
+    this.drawLabels();
   }
 }
 
-function controls(element, replay) {
-  const [button, slider] = [element.querySelector(".play"), element.querySelector("#moment")];
-  const { words, span } = replay;
-  const { set, play } = player(button, slider, words, 1000 * SECONDS, (share) => {
-    replay.show(span[0] + share * (span[1] - span[0]));
-    slider.setAttribute("aria-valuetext", replay.time.textContent);
+function addControls(root, replay) {
+  const [button, slider] = root.querySelectorAll(".play, #moment");
+  const { set, play } = createPlayer(button, slider, replay.words, DURATION_MS, (share) => {
+    replay.show(d3.interpolateNumber(...replay.period)(share));
+    slider.ariaValueText = replay.time.textContent;
   });
   set(1);
-  if (!STILL.matches) play();
+  if (!reducedMotion.matches) play();
 }
 
-async function begin(element) {
-  element.hidden = false; // its place is kept while it comes
-  const answer = await fetch(element.dataset.history);
-  const told = answer.ok ? await answer.json() : { teams: [] };
-  element.hidden = !told.teams.length;
-  if (element.hidden) return;
-  const replay = new Replay(read(told, element.dataset.zone), element);
+async function start(root) {
+  root.hidden = false; // keeps its space while the history is loading
+  const history = await d3.json(root.dataset.history).catch(() => ({ teams: [] }));
+  root.hidden = !history.teams.length;
+  if (root.hidden) return;
+  const replay = new Replay(parseHistory(history, root.dataset), root);
   replay.draw();
-  let width = replay.race.clientWidth;
-  new ResizeObserver(() => {
-    if (replay.race.clientWidth === width) return;
-    width = replay.race.clientWidth;
-    replay.draw();
-  }).observe(replay.race);
-  controls(element, replay);
+  new ResizeObserver(() => replay.draw()).observe(replay.container);
+  addControls(root, replay);
 }
 
-if (place) begin(place);
+const replayRoot = document.querySelector("#replay");
+if (replayRoot) start(replayRoot);

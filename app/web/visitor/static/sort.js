@@ -1,101 +1,89 @@
-// Tables marked data-sortable are sorted by any column; without this script they stand in the server's order.
+// Sorts tables marked with data-sortable by any column: first one way, then the other, then as the server did.
+
+import { createButton } from "./elements.js";
 
 const MISSING = "–";
-const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
-const point = new Intl.NumberFormat(document.documentElement.lang)
-  .formatToParts(0.5).find((part) => part.type === "decimal").value;
-const arrows = { none: "↕", ascending: "▲", descending: "▼" };
-const places = new WeakMap(); // of the rows in the server's order
-const chosen = new Map(); // by the table's place on the page: an exchanged table is sorted as the one before
+const ARROWS = { none: "↕", ascending: "▲", descending: "▼" };
+const EXPONENT_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const { lang } = document.documentElement;
+const collator = new Intl.Collator(lang, { numeric: true });
+const numberParts = new Intl.NumberFormat(lang).formatToParts(0.5);
+const decimalSeparator = numberParts.find(({ type }) => type === "decimal").value;
+const serverOrder = new WeakMap(); // position by row
+const sortings = new Map(); // [column, direction] by the position of the table; it outlives a replacement of the table
 
-const READ = {
-  number: (cell) => numeral(cell.firstChild.textContent), // behind it may stand how it changed
+const READERS = {
+  number: (cell) => parseNumber(cell.firstChild.textContent), // without the change that may follow
   time: (cell) => Date.parse(cell.querySelector("time").dateTime),
   text: (cell) => cell.textContent.trim(),
 };
 
-// A number with the signs of the page's language.
-function numeral(text) {
-  const [digits, power = ""] = text.replaceAll("−", "-").split("×10");
-  const signs = [...digits].filter((each) => each === point || /[-\d]/.test(each));
-  const exponent = [...power].map((each) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(each)).map((at) => (at ? at - 1 : "-"));
-  return Number(`${signs.join("").replace(point, ".")}e${exponent.join("") || 0}`);
+// Parses a number in the language of the page, such as 1,234.5 or −1.2×10⁻³.
+function parseNumber(text) {
+  const [digits, exponent = "⁰"] = text.replaceAll("−", "-").split("×10");
+  const significand = [...digits].filter((sign) => sign === decimalSeparator || /[-\d]/.test(sign)).join("");
+  const power = [...exponent].map((sign) => (sign === "⁻" ? "-" : EXPONENT_DIGITS.indexOf(sign))).join("");
+  return Number(`${significand.replace(decimalSeparator, ".")}e${power}`);
 }
 
-function value(row, column, kind) {
+const listTables = () => [...document.querySelectorAll("table[data-sortable]")];
+// Cells that span both rows of the header come first.
+const listHeaders = (table) => [...table.tHead.querySelectorAll("th[data-sort]")];
+
+function readValue(row, column, kind) {
   const cell = row.cells[column];
-  return cell.textContent.trim() === MISSING ? null : READ[kind](cell);
+  return cell.textContent.trim() === MISSING ? null : READERS[kind](cell);
 }
 
-function compare(one, other) {
-  if (typeof one === "number") return one - other;
-  return collator.compare(one, other);
-}
-
-// Array.sort is stable: equal ones keep the server's order, and those without a value come last either way.
-function sorted(rows, column, kind, direction) {
+// Rows without a value come last in both directions. Equal rows keep the server's order.
+function sortRows(rows, column, kind, direction) {
   const sign = direction === "descending" ? -1 : 1;
-  const values = new Map(rows.map((row) => [row, value(row, column, kind)]));
-  return [...rows].sort((a, b) => {
-    const [one, other] = [values.get(a), values.get(b)];
-    if (one === null || other === null) return (one === null) - (other === null);
-    return sign * compare(one, other);
+  const values = new Map(rows.map((row) => [row, readValue(row, column, kind)]));
+  return rows.sort((rowA, rowB) => {
+    const [a, b] = [values.get(rowA), values.get(rowB)];
+    if (a === null || b === null) return (a === null) - (b === null);
+    return sign * (kind === "text" ? collator.compare(a, b) : a - b);
   });
 }
 
-// The head's cells in the order of the columns below: those over two rows first, then those of the last row.
-function heads(table) {
-  return [...table.tHead.querySelectorAll("th[data-sort]")];
-}
-
-function arrange(table, column, direction) {
-  heads(table).forEach((head, place) => {
-    const now = place === column ? direction : "none";
-    head.setAttribute("aria-sort", now);
-    head.querySelector(".sort").textContent = arrows[now];
+function sortTable(table, column, direction) {
+  const headers = listHeaders(table);
+  headers.forEach((header, index) => {
+    header.ariaSort = index === column ? direction : "none";
+    header.querySelector(".sort").textContent = ARROWS[header.ariaSort];
   });
   for (const body of table.tBodies) {
     const rows = [...body.rows].filter((row) => !("stays" in row.dataset));
-    const order = rows.sort((one, other) => places.get(one) - places.get(other));
-    const kind = heads(table)[column]?.dataset.sort;
-    body.append(...(direction === "none" ? order : sorted(order, column, kind, direction)));
+    rows.sort((a, b) => serverOrder.get(a) - serverOrder.get(b));
+    body.append(...(direction === "none" ? rows : sortRows(rows, column, headers[column].dataset.sort, direction)));
   }
 }
 
-function next(head, table, column) {
-  const first = head.dataset.first ?? "ascending";
-  const steps = ["none", first, first === "ascending" ? "descending" : "ascending"];
-  const now = head.getAttribute("aria-sort") ?? "none";
-  const direction = steps[(steps.indexOf(now) + 1) % 3];
-  chosen.set(tables().indexOf(table), [column, direction]);
-  arrange(table, column, direction);
+function changeDirection(table, column) {
+  const header = listHeaders(table)[column];
+  const first = header.dataset.first ?? "ascending";
+  const directions = ["none", first, first === "ascending" ? "descending" : "ascending"];
+  const direction = directions[(directions.indexOf(header.ariaSort ?? "none") + 1) % directions.length];
+  sortings.set(listTables().indexOf(table), [column, direction]);
+  sortTable(table, column, direction);
 }
 
-function button(head, table, column) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.className = "sort";
-  made.textContent = arrows.none;
-  const name = head.querySelector("a, span").textContent.trim();
-  made.setAttribute("aria-label", `${table.dataset.sortWord} ${name}`);
-  made.addEventListener("click", () => next(head, table, column));
-  head.append(" ", made);
-  head.setAttribute("aria-sort", "none");
+function addSortButton(table, header, column) {
+  if (header.querySelector(".sort")) return;
+  const ariaLabel = `${table.dataset.sortWord} ${header.querySelector("a, span").textContent.trim()}`;
+  const button = createButton(ARROWS.none, () => changeDirection(table, column), { className: "sort", ariaLabel });
+  header.append(" ", button);
+  header.ariaSort = "none";
 }
 
-function tables() {
-  return [...document.querySelectorAll("table[data-sortable]")];
-}
-
-function prepare() {
-  tables().forEach((table, place) => {
-    heads(table).forEach((head, column) => head.querySelector(".sort") ?? button(head, table, column));
-    [...table.rows].forEach((row, at) => places.set(row, at));
+function prepareTables() {
+  listTables().forEach((table, position) => {
+    listHeaders(table).forEach((header, column) => addSortButton(table, header, column));
+    [...table.rows].forEach((row, index) => serverOrder.set(row, index));
     table.style.setProperty("--head", `${table.tHead.offsetHeight}px`);
-    const [column, direction] = chosen.get(place) ?? [];
-    if (direction) arrange(table, column, direction);
+    if (sortings.has(position)) sortTable(table, ...sortings.get(position));
   });
 }
 
-prepare();
-document.addEventListener("htmx:after:swap", prepare);
+prepareTables();
+document.addEventListener("htmx:after:swap", prepareTables);
