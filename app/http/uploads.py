@@ -77,7 +77,7 @@ def _begin_dry_run(principal: Principal, upload: Upload[Any, Any]) -> None:
 def _accept(principal: Principal, upload: Upload[AcceptedT, Any], form: MultipartForm) -> AcceptedT:
     """Parse and accept the upload.
 
-    Its attempt may have ended meanwhile, because the sweeper gave it up. It then begins again.
+    If a request with the same key was answered while the body was received, the upload begins again.
     """
     files = form.read_files()
     with transaction() as session:
