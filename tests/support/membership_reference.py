@@ -204,8 +204,10 @@ def tails(member_rows: Rows, released: Rows) -> float:
     for column in (index for index, cell in enumerate(member_rows[0]) if not isinstance(cell, str)):
         x, y = column_decimals(member_rows, column), column_decimals(released, column)
         low, high = quantile(x, 1), quantile(x, 99)
-        outside = Fraction(sum(not low <= value <= high for value in y), len(y))
-        differences.append(abs(outside - Fraction(2, 100)))
+        own_share, released_share = (
+            Fraction(sum(value < low or value > high for value in values), len(values)) for values in (x, y)
+        )
+        differences.append(abs(released_share - own_share))
     return mean(differences)
 
 

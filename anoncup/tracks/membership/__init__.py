@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 _lazy = lazy_in(__name__)
 
-_QUANTILE_MEASURES = {"marginals", "pairs", "tails"}
-"""Measures that compare numbers with quantiles. Version 2 compares exact decimals instead of floats."""
+_MEASURE_VERSIONS = {"marginals": 2, "pairs": 2, "tails": 3}
+"""Versions above 1. Version 2 compares quantiles as exact decimals instead of floats; version 3 of ``tails``
+compares with the share of the members themselves instead of .02."""
 
 
 def _all_columns(rules: Rules) -> ColumnNames:
@@ -58,7 +59,7 @@ def _make_measure(
     compute = _lazy(f"{module}.{name}")
     return Measure(
         name,
-        version=2 if name in _QUANTILE_MEASURES else 1,
+        version=_MEASURE_VERSIONS.get(name, 1),
         compute=lambda scored: compute(scored.answer.table, scored.release),
         weighs=True,
         scale=1.0,

@@ -15,6 +15,7 @@ import numpy as np
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import compute_correlations as pearson
 from anoncup.geometry.stable_sums import finite_mean
+from anoncup.tracks.membership.decimals import exact_decimal, largest_float_up_to, smallest_float_from
 from anoncup.tracks.membership.rows import find_equal_rows, sort_rows
 from anoncup.tracks.membership.tables import TypedTable
 
@@ -55,16 +56,13 @@ def correlations(members: TypedTable, release_table: TypedTable) -> float:
 
 
 def tails(members: TypedTable, release_table: TypedTable) -> float:
-    """Return the mean over the numeric columns of |share of released rows in the tails - .02|.
+    """Return the mean over the numeric columns of |share of released rows in the tails - share of members|.
 
-    The tails lie below the members' 1 % quantile and above their 99 % quantile. With few or tied members, the
-    members' own share may differ from .02, and then even a copy is not 0. The value is 0 without numeric
-    columns.
+    The tails lie below the members' 1 % quantile and above their 99 % quantile. The value is 0 without
+    numeric columns.
     """
-    shares = (
-        _share_in_tails(*columns) for columns in zip(members.numbers.T, release_table.numbers.T, strict=True)
-    )
-    return finite_mean(min(abs(share - 0.02), 1.0) for share in shares)
+    columns = zip(members.numbers.T, release_table.numbers.T, strict=True)
+    return finite_mean(_compare_tails(*values) for values in columns)
 
 
 def copies(members: TypedTable, release_table: TypedTable) -> float:
@@ -109,11 +107,16 @@ def _bin_column(member_values: FloatArray, release_values: FloatArray, bin_count
     )
 
 
-def _share_in_tails(member_values: FloatArray, release_values: FloatArray) -> float:
+def _compare_tails(member_values: FloatArray, release_values: FloatArray) -> float:
+    """Return |share of released values in the members' tails - share of the members' own values there|."""
     sorted_members = np.sort(member_values)
     low = smallest_float_from(quantile(sorted_members, LOW_TAIL))
     high = largest_float_up_to(quantile(sorted_members, HIGH_TAIL))
-    return int(((release_values < low) | (release_values > high)).sum()) / len(release_values)
+    shares = [
+        Fraction(int(((values < low) | (values > high)).sum()), len(values))
+        for values in (member_values, release_values)
+    ]
+    return float(abs(shares[1] - shares[0]))
 
 
 def quantile(sorted_values: FloatArray, share: Fraction) -> Fraction:
@@ -122,21 +125,3 @@ def quantile(sorted_values: FloatArray, share: Fraction) -> Fraction:
     lower_index, remainder = math.floor(position), position - math.floor(position)
     low = exact_decimal(sorted_values[lower_index])
     return low + (exact_decimal(sorted_values[lower_index + 1]) - low) * remainder if remainder else low
-
-
-def smallest_float_from(limit: Fraction) -> float:
-    """Return the smallest float64 that is not below the limit."""
-    value = float(limit)
-    while exact_decimal(value) < limit:
-        value = math.nextafter(value, math.inf)
-    return value
-
-
-def largest_float_up_to(limit: Fraction) -> float:
-    """Return the largest float64 that is not above the limit."""
-    return -smallest_float_from(-limit)
-
-
-def exact_decimal(value: float) -> Fraction:
-    """Return the shortest decimal that parses to this float64, which is the number as it was written."""
-    return Fraction(repr(float(value)))

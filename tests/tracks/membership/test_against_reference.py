@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncup.tracks.membership import attackers, measures
+from anoncup.tracks.membership import attackers, decimals, measures
 from anoncup.tracks.membership.attackers import MembershipAttackInput
 from anoncup.tracks.membership.propensity import build_design_matrix, fit_logistic_regression, propensity
 from anoncup.tracks.membership.schema import CategoricalColumn, TableSchema
@@ -71,10 +71,10 @@ def test_quantiles_are_computed_from_written_decimals() -> None:
     assert sum(map(Fraction, (0.1, 0.5))) / 2 > Fraction(0.3)
     ((_, bin_numbers),) = measures.bin_columns(build_number_table(0.1, 0.5), build_number_table(0.3), 2)
     assert bin_numbers.tolist() == [1]
-    assert measures.tails(build_number_table(*range(101)), build_number_table(1.0, 99.0)) == 0.02
-    assert (
-        measures.tails(build_number_table(*range(101)), build_number_table(np.nextafter(1, 0), 99.0)) == 0.48
-    )
+    member_table, own_share = build_number_table(*range(101)), 2 / 101
+    assert measures.tails(member_table, build_number_table(1.0, 99.0)) == own_share
+    release_table = build_number_table(np.nextafter(1, 0), 99.0)
+    assert measures.tails(member_table, release_table) == float(Fraction(1, 2) - Fraction(2, 101))
 
 
 @given(
@@ -85,12 +85,12 @@ def test_float_limits_are_the_nearest_floats_to_a_quantile(values: list[float], 
     limit = measures.quantile(np.sort(values), Fraction(percent, 100))
     assert limit == plain.quantile([Fraction(repr(value)) for value in values], percent)
     for nearest, sign in (
-        (measures.smallest_float_from(limit), 1),
-        (measures.largest_float_up_to(limit), -1),
+        (decimals.smallest_float_from(limit), 1),
+        (decimals.largest_float_up_to(limit), -1),
     ):
-        assert sign * measures.exact_decimal(nearest) >= sign * limit
+        assert sign * decimals.exact_decimal(nearest) >= sign * limit
         neighbour = math.nextafter(nearest, -sign * math.inf)
-        assert math.isinf(neighbour) or sign * measures.exact_decimal(neighbour) < sign * limit
+        assert math.isinf(neighbour) or sign * decimals.exact_decimal(neighbour) < sign * limit
 
 
 def build_target(case: MembershipCase) -> MembershipAttackInput:
@@ -107,6 +107,8 @@ def test_measures_equal_plain_loops(name: str, case: MembershipCase) -> None:
     assert type(value) is float
     assert 0 <= value <= 1
     assert value == pytest.approx(expected, abs=tolerance, rel=0)
+    if name != "copies":
+        assert measure(case.member_table, case.member_table) == pytest.approx(0, abs=1e-12)
 
 
 @each_attacker
