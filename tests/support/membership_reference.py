@@ -5,6 +5,7 @@ A table is a list of rows, a row a list of cells: floats in the first columns, s
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations, pairwise
 
@@ -61,21 +62,49 @@ def accuracy(scores: list[float], members: list[bool]) -> Fraction:
     return expected_hits / len(scores)
 
 
-def attribute_gain(guess: list[Cell], truth: list[Cell], reference: list[Cell], tolerance: float) -> Fraction:
-    """Return the share of members' cells guessed right beyond the best constant and the reference."""
+def attribute_gain(
+    guess: list[Cell], truth: list[Cell], members: list[bool], reference: list[Cell], tolerance: float
+) -> Fraction:
+    """Return the share of members' cells guessed right beyond the best constant and the reference.
+
+    ``guess`` and ``truth`` are about all candidates, ``reference`` is about the members.
+    """
+    member_truth = [cell for cell, member in zip(truth, members, strict=True) if member]
 
     def share(answers: list[Cell]) -> Fraction:
-        hits = [is_right(a, b, tolerance) for a, b in zip(answers, truth, strict=True)]
+        moved = [nearest(answer, truth) for answer in answers]
+        hits = [is_right(a, b, tolerance) for a, b in zip(moved, member_truth, strict=True)]
         return Fraction(sum(hits), len(hits))
 
-    control = max(share(reference), *(share([value] * len(truth)) for value in truth))
-    return Fraction(0) if control == 1 else max((share(guess) - control) / (1 - control), Fraction(0))
+    control = max(share(reference), *(share([value] * len(member_truth)) for value in truth))
+    gain = share([cell for cell, member in zip(guess, members, strict=True) if member]) - control
+    return Fraction(0) if control == 1 else max(gain / (1 - control), Fraction(0))
+
+
+def decimal(cell: Cell) -> Fraction:
+    """Return the number as it is written in a file."""
+    return Fraction(str(cell))
+
+
+def nearest(cell: Cell | Fraction, values: list[Cell]) -> Cell:
+    """Return a text as it is; of the numbers the nearest, of two equally near ones the lower."""
+    if isinstance(cell, str):
+        return cell
+    number = Fraction(str(cell))
+    return min(values, key=lambda value: (abs(decimal(value) - number), decimal(value)))
 
 
 def impute(
-    train_rows: Rows, train_cells: list[Cell], query_rows: Rows, categories: Sequence[str] = TEXTS
+    train_rows: Rows,
+    train_cells: list[Cell],
+    query_rows: Rows,
+    truth: list[Cell],
+    categories: Sequence[str] = TEXTS,
 ) -> list[Cell]:
-    """Return the reference's predictions for ``query_rows`` after training on ``train_rows``."""
+    """Return the reference's predictions for ``query_rows`` after training on ``train_rows``.
+
+    ``truth``: hidden cells of all candidates, to the nearest of which a predicted number is moved.
+    """
     x = np.array(features([*train_rows, *query_rows]))
     train_features, query_features = x[: len(train_rows)], x[len(train_rows) :]
     ridge = np.array([0.0] + [1.0] * (x.shape[1] - 1))
@@ -96,25 +125,31 @@ def impute(
             )
             for row in zip(*probabilities, strict=True)
         ]
-    numbers = [float(cell) for cell in train_cells]
-    scaled = standardize(numbers)
+    scaled = standardize([float(cell) for cell in train_cells])
     rows = np.vstack([train_features, np.diag(np.sqrt(ridge))])
     weights = np.linalg.lstsq(rows, np.array([*scaled, *np.zeros(len(ridge))]), rcond=None)[0]
-    scaled_by_number = dict(zip(numbers, scaled, strict=True))
-    answers: list[Cell] = []
-    for prediction in (query_features @ weights).tolist():
-        answer = distinct[0]
-        for lower, upper in pairwise(distinct):  # a prediction half-way between two numbers takes the lower
-            if prediction - 1e-6 > (scaled_by_number[float(lower)] + scaled_by_number[float(upper)]) / 2:
-                answer = upper
-        answers.append(answer)
-    return answers
+    decimals = [decimal(cell) for cell in train_cells]
+    mean_value = sum(decimals, Fraction(0)) / len(decimals)
+    squares = [(number - mean_value) ** 2 for number in decimals]
+    deviation = square_root(sum(squares, Fraction(0)) / len(decimals))
+    # A prediction half-way between two numbers takes the lower.
+    predictions = [
+        mean_value + (Fraction(prediction) - Fraction(1, 10**6)) * deviation
+        for prediction in (query_features @ weights).tolist()
+    ]
+    return [nearest(prediction, truth) for prediction in predictions]
+
+
+def square_root(value: Fraction) -> Fraction:
+    """Return the square root to 100 digits."""
+    with localcontext(prec=100):
+        return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).sqrt())
 
 
 def is_right(a: float | str, b: float | str, tolerance: float) -> bool:
     if isinstance(a, str) or isinstance(b, str):
         return a == b
-    return abs(a - b) <= tolerance
+    return abs(decimal(a) - decimal(b)) <= decimal(tolerance)
 
 
 def column_floats(rows: Rows, column: int) -> list[float]:

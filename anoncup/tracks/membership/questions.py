@@ -10,7 +10,7 @@ broken at random.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
 from typing import Literal
@@ -22,6 +22,12 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.decimals import (
+    exact_decimal,
+    find_midpoints,
+    largest_float_up_to,
+    list_exact_decimals,
+)
 from anoncup.tracks.membership.reference_predictor import predict
 from anoncup.tracks.membership.settings import get_hidden_schema
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, parse_rows, parse_scores
@@ -136,7 +142,7 @@ def make_reference_guess(members: Members) -> TypedTable:
         if original.background is not None:
             known_rows = original.background.select_columns(*public.schema.names)
             hidden_cells = original.background.select_columns(*hidden_column.schema.names)
-        return predict(known_rows, hidden_cells, public.select_rows(members.rows))
+        return predict(known_rows, hidden_cells, public.select_rows(members.rows), hidden_column)
 
     key = sha256(
         members.rows.tobytes() + hidden_column.numbers.tobytes() + hidden_column.codes.tobytes()
@@ -184,19 +190,22 @@ def compute_attribute_outcome(
 ) -> Outcome:
     """Judge a guess of the hidden column of all candidates, (2N rows), against the truth.
 
-    p is the share of right cells among the members: equal texts, or numbers at most ``tolerance`` apart. Two
-    other guesses for the same members need no release: the value that is right most often, and the prediction
-    ``reference_column``, (N rows). b is the larger share of right cells among these two. The value is
-    clip((p - b)/(1 - b), 0, 1), or 0 if b is 1; 0 is best for the anonymizer, and the baseline is 0. Details
-    are p, b, the shares of both other guesses, the share right among the other candidates, and an interval of
-    p - b. (After Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", 2023,
-    with a predictor instead of controls.)
+    A guessed number is first moved to the nearest one that occurs in ``truth``; ties: the lower. Otherwise, a
+    number between two of them could be right about both. p is the share of right cells among the members:
+    equal texts, or numbers at most ``tolerance`` apart. Two other guesses for the same members need no
+    release: the value of ``truth`` that is right most often, and the prediction ``reference_column``, (N
+    rows). b is the larger share of right cells among these two. The value is clip((p - b)/(1 - b), 0, 1), or
+    0 if b is 1; 0 is best for the anonymizer, and the baseline is 0. Details are p, b, the shares of both
+    other guesses, the share right among the other candidates, and an interval of p - b. (After Giomi et al.,
+    "A unified framework for quantifying privacy risk in synthetic data", 2023, with a predictor instead of
+    controls.)
     """
-    member_truth, is_right = truth.select_rows(members), find_right_cells(guess, truth, tolerance)
+    key = build_answer_key(truth, tolerance)
+    member_key, is_right = key.select_rows(members), key.find_right_cells(guess)
     is_hit, trials = is_right[members], int(members.sum())
     control_hits = {
-        "commonest": find_right_cells(guess_most_common(member_truth, tolerance), member_truth, tolerance),
-        "reference": find_right_cells(reference_column, member_truth, tolerance),
+        "commonest": member_key.find_right_cells_of_best_constant(),
+        "reference": member_key.find_right_cells(reference_column),
     }
     is_control_hit = max(control_hits.values(), key=lambda cells: int(cells.sum()))
     p, b = Fraction(int(is_hit.sum()), trials), Fraction(int(is_control_hit.sum()), trials)
@@ -217,29 +226,63 @@ def compute_attribute_outcome(
     )
 
 
-def guess_most_common(column: TypedTable, tolerance: float) -> TypedTable:
-    """Return a column that repeats the value that is right most often in this column; ties: the first."""
-    if column.schema.categorical:
-        code = int(np.bincount(column.codes[:, 0]).argmax())
-        return TypedTable(column.schema, column.numbers, np.full_like(column.codes, code))
-    levels, counts = np.unique(column.numbers[:, 0], return_counts=True)
-    value = levels[_find_densest_level(levels.tolist(), counts.tolist(), tolerance)]
-    return TypedTable(column.schema, np.full_like(column.numbers, value), column.codes)
+@dataclass(frozen=True, slots=True)
+class AnswerKey:
+    """The true values of a hidden column, and which other values are right in their place.
+
+    Values are given by their position in the ascending list of different numbers or in the schema's list of
+    texts. ``positions`` (n,) has the true values. In place of value v, the values from ``first_right[v]`` to
+    ``last_right[v]``, (values,), are right. ``limits`` (values - 1,) has the largest number that is moved to
+    each value but the last; it is empty for texts.
+    """
+
+    positions: IntArray
+    first_right: IntArray
+    last_right: IntArray
+    limits: FloatArray
+
+    def select_rows(self, rows: BoolArray) -> "AnswerKey":
+        return replace(self, positions=self.positions[rows])
+
+    def find_right_cells(self, guess: TypedTable) -> BoolArray:
+        """Return whether each cell of a guessed column is right, (n,)."""
+        if guess.schema.categorical:
+            return self._compare(guess.codes[:, 0])
+        return self._compare(np.searchsorted(self.limits, guess.numbers[:, 0]))
+
+    def find_right_cells_of_best_constant(self) -> BoolArray:
+        """Return where the value is right that is right most often, (n,); ties: the first value."""
+        counts = np.bincount(self.positions, minlength=len(self.first_right))
+        sums = np.append(0, np.cumsum(counts))
+        return self._compare(np.argmax(sums[self.last_right + 1] - sums[self.first_right]))
+
+    def _compare(self, positions: IntArray | np.intp) -> BoolArray:
+        return np.asarray(
+            (self.first_right[self.positions] <= positions) & (positions <= self.last_right[self.positions])
+        )
 
 
-def _find_densest_level(levels: Sequence[float], counts: Sequence[int], tolerance: float) -> int:
-    """Return the index of the level with the most values within ``tolerance``; levels are ascending."""
-    start = end = best_index = best_count = count = 0
-    for index, level in enumerate(levels):
-        while end < len(levels) and levels[end] - level <= tolerance:
-            count += counts[end]
-            end += 1
-        while level - levels[start] > tolerance:
-            count -= counts[start]
-            start += 1
-        if count > best_count:
-            best_index, best_count = index, count
-    return best_index
+def build_answer_key(truth: TypedTable, tolerance: float) -> AnswerKey:
+    """Return the key to a hidden column; numbers at most ``tolerance`` apart are right."""
+    if truth.schema.categorical:
+        texts = np.arange(len(truth.schema.categorical[0].values))
+        return AnswerKey(truth.codes[:, 0], texts, texts, np.empty(0))
+    levels, positions = np.unique(truth.numbers[:, 0], return_inverse=True)
+    decimals = list_exact_decimals(levels)
+    first_right = _find_first_within(decimals, exact_decimal(tolerance))
+    last_right = np.searchsorted(first_right, np.arange(len(levels)), side="right") - 1
+    limits = np.array([largest_float_up_to(midpoint) for midpoint in find_midpoints(decimals)])
+    return AnswerKey(positions, first_right, last_right, limits)
+
+
+def _find_first_within(decimals: Sequence[Fraction], tolerance: Fraction) -> IntArray:
+    """Return the position of the first number at most ``tolerance`` below each of the ascending numbers."""
+    positions, first = [], 0
+    for number in decimals:
+        while number - decimals[first] > tolerance:
+            first += 1
+        positions.append(first)
+    return np.array(positions)
 
 
 def compute_difference_interval(is_hit: BoolArray, is_control_hit: BoolArray) -> tuple[Fraction, Fraction]:
@@ -262,14 +305,6 @@ def compute_difference_interval(is_hit: BoolArray, is_control_hit: BoolArray) ->
     low = max(hit_surplus / padded_count - half_width, -1.0)
     high = min(hit_surplus / padded_count + half_width, 1.0)
     return min(Fraction(low), difference), max(Fraction(high), difference)
-
-
-def find_right_cells(guess: TypedTable, truth: TypedTable, tolerance: float) -> BoolArray:
-    """Return whether each cell of the guessed column is right, (n,)."""
-    if truth.schema.categorical:
-        return np.asarray(guess.codes[:, 0] == truth.codes[:, 0])
-    with np.errstate(over="ignore"):
-        return np.asarray(np.abs(guess.numbers[:, 0] - truth.numbers[:, 0]) <= tolerance)
 
 
 def _adjust_for_control(share: Fraction, control: Fraction) -> Fraction:

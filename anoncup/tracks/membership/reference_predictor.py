@@ -5,11 +5,16 @@ Features are an intercept, the numeric columns standardised (ddof 0) over traini
 and an indicator of each category; all but the intercept have an L2 penalty of 1.
 """
 
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
 import numpy as np
 from scipy.linalg import solve
 from scipy.special import expit
 
 from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.tracks.membership.decimals import find_midpoints, list_exact_decimals
 from anoncup.tracks.membership.propensity import (
     PENALTY,
     build_design_matrix,
@@ -22,18 +27,28 @@ TIE_TOLERANCE = 1e-6
 """Probabilities and standardised numbers that differ by less are ties, so that rounding does not decide."""
 
 
-def predict(training_rows: TypedTable, training_column: TypedTable, query_rows: TypedTable) -> TypedTable:
+_FARTHEST_SQUARE = Fraction(10) ** 300
+"""No prediction is so far from the mean, as a square of standard deviations; it fits into a float64."""
+
+
+def predict(
+    training_rows: TypedTable,
+    training_column: TypedTable,
+    query_rows: TypedTable,
+    candidate_column: TypedTable,
+) -> TypedTable:
     """Return the hidden column of the query rows, learned from the training rows and their hidden cells.
 
-    A categorical column gets the category with the highest probability, a numeric one the nearest value that
-    occurs among the training rows.
+    A categorical column gets the category with the highest probability, a numeric one the value of
+    ``candidate_column`` that is nearest to the predicted number.
     """
     features = build_design_matrix(training_rows, query_rows)
     training_features, queries = features[: training_rows.rows], features[training_rows.rows :]
     if training_column.schema.categorical:
         codes = _predict_category(training_features, training_column.codes[:, 0], queries)
         return TypedTable(training_column.schema, np.empty((query_rows.rows, 0)), codes[:, None])
-    numbers = _predict_number(training_features, training_column.numbers[:, 0], queries)
+    values, levels = training_column.numbers[:, 0], np.unique(candidate_column.numbers)
+    numbers = _predict_number(training_features, values, queries, levels)
     return TypedTable(
         training_column.schema, numbers[:, None], np.empty((query_rows.rows, 0), dtype=np.int64)
     )
@@ -57,12 +72,33 @@ def _predict_category(features: FloatArray, codes: IntArray, queries: FloatArray
     return likeliest
 
 
-def _predict_number(features: FloatArray, values: FloatArray, queries: FloatArray) -> FloatArray:
-    """Return the training value nearest to a ridge regression for each query row; ties: the lower."""
-    levels, first_indices = np.unique(values, return_index=True)
-    target = standardise(values)
+def _predict_number(
+    features: FloatArray, values: FloatArray, queries: FloatArray, levels: FloatArray
+) -> FloatArray:
+    """Return the level nearest to a ridge regression for each query row; ties: the lower."""
     penalty = np.full(features.shape[1], PENALTY)
     penalty[0] = 0.0
-    weights = solve(features.T @ features + np.diag(penalty), features.T @ target, assume_a="pos")
-    midpoints = (target[first_indices][1:] + target[first_indices][:-1]) / 2
+    weights = solve(
+        features.T @ features + np.diag(penalty), features.T @ standardise(values), assume_a="pos"
+    )
+    midpoints = _standardise_exactly(find_midpoints(list_exact_decimals(levels)), values)
     return levels[np.searchsorted(midpoints, queries @ weights - TIE_TOLERANCE)]
+
+
+def _standardise_exactly(points: Sequence[Fraction], values: FloatArray) -> list[float]:
+    """Return the points on the scale on which the values have mean 0 and standard deviation 1.
+
+    Floats would not do: the points may lie far from the values, or closer to them than a float's precision.
+    """
+    levels, counts = np.unique(values, return_counts=True)
+    weighted_decimals = list(zip(list_exact_decimals(levels), counts.tolist(), strict=True))
+    mean = sum((number * count for number, count in weighted_decimals), Fraction(0)) / len(values)
+    variance = sum((count * (number - mean) ** 2 for number, count in weighted_decimals), Fraction(0)) / len(
+        values
+    )
+    if not variance:
+        return [math.copysign(math.inf, point - mean) if point != mean else 0.0 for point in points]
+    squares = [min((point - mean) ** 2 / variance, _FARTHEST_SQUARE) for point in points]
+    return [
+        math.copysign(math.sqrt(square), point - mean) for point, square in zip(points, squares, strict=True)
+    ]

@@ -161,8 +161,8 @@ def judge_attribute(guess: TypedTable, cohort: Members, context: Context, *, hid
     """Return the share of members whose value is right; the baseline is the share of the commonest value."""
     lines, truth = find_lines(guess, context)[cohort.rows], questions.require_hidden_column(cohort)
     values = guess.select_columns(*truth.schema.names).select_rows(lines)
-    is_right = questions.find_right_cells(values, truth, 0.0) & (lines >= 0)
-    is_common = questions.find_right_cells(questions.guess_most_common(truth, 0.0), truth, 0.0)
+    key = questions.build_answer_key(truth, 0.0)
+    is_right, is_common = key.find_right_cells(values) & (lines >= 0), key.find_right_cells_of_best_constant()
     return Outcome(float(is_right.mean()), float(is_common.mean()), int(is_right.sum()), len(lines))
 
 

@@ -171,10 +171,6 @@ def compute_expected_value(
     is_member = membership_contest.get_members(team).is_member.tolist()
     background = membership_contest.full_original.background
     names = membership_contest.public_original.candidates.schema.names
-    member_guess, member_truth = (
-        [cell for cell, is_included in zip(column, is_member, strict=True) if is_included]
-        for column in (hidden_guess, hidden_truth)
-    )
     assert background is not None
     background_hidden = [row[0] for row in list_rows(background.select_columns(HIDDEN_COLUMN))]
     member_rows = [
@@ -186,9 +182,9 @@ def compute_expected_value(
     ]
     categories = get_settings(membership_contest.rules).schema.select(HIDDEN_COLUMN).categorical[0].values
     reference = plain.impute(
-        list_rows(background.select_columns(*names)), background_hidden, member_rows, categories
+        list_rows(background.select_columns(*names)), background_hidden, member_rows, hidden_truth, categories
     )
-    return plain.attribute_gain(member_guess, member_truth, reference, 0.0)
+    return plain.attribute_gain(hidden_guess, hidden_truth, is_member, reference, 0.0)
 
 
 def check_reveal(membership_contest: MembershipContest) -> None:

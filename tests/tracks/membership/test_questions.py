@@ -18,11 +18,11 @@ from anoncup.tracks.membership.questions import (
     compute_difference_interval,
     compute_membership_outcome,
     compute_operating_points,
-    guess_most_common,
     make_reference_guess,
     tpr,
 )
 from anoncup.tracks.membership.reference_predictor import predict
+from anoncup.tracks.membership.rows import gower_distances
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 from anoncup.tracks.outcomes import Outcome
 from tests.support import membership_reference as plain
@@ -103,33 +103,47 @@ def test_tpr_is_interpolated_between_operating_points() -> None:
     assert tpr(compute_operating_points(scores, members)) == Fraction(1, 4)
 
 
-@given(cases(), st.sampled_from([0.0, 0.1, 1.0, 1e300]), st.data())
-@limit_examples(60)
+@given(
+    cases(),
+    st.sampled_from([0.0, 0.1, 0.2, 0.5, 1.0, 1e300]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.data(),
+)
+@limit_examples(100)
 def test_attribute_outcomes_equal_plain_loops(
-    case: MembershipCase, tolerance: float, data: st.DataObject
+    case: MembershipCase, tolerance: float, other_number: float, data: st.DataObject
 ) -> None:
-    names = case.candidates.schema.names
+    names, members = case.candidates.schema.names, case.members.tolist()
     hidden_column = data.draw(st.sampled_from(names))
     known_columns = case.candidates.select_columns(*(name for name in names if name != hidden_column))
     truth, non_members = case.candidates.select_columns(hidden_column), ~case.members
     guess = truth.select_rows(np.random.default_rng(case.release.rows).permutation(truth.rows))
+    numbers = st.sampled_from([other_number, 0.15, 0.5, 1.5, 5e307, *guess.numbers.flat])
+    guess = replace(
+        guess,
+        numbers=np.array(
+            data.draw(st.lists(numbers, min_size=guess.numbers.size, max_size=guess.numbers.size))
+        ).reshape(guess.numbers.shape),
+    )
     reference = predict(
         known_columns.select_rows(non_members),
         truth.select_rows(non_members),
         known_columns.select_rows(case.members),
+        truth,
     )
     guessed_cells, true_cells, reference_cells = (
-        [row[0] for row in list_rows(table)]
-        for table in (guess.select_rows(case.members), truth.select_rows(case.members), reference)
+        [row[0] for row in list_rows(table)] for table in (guess, truth, reference)
     )
     if len(names) > 1:
         train_cells = [row[0] for row in list_rows(truth.select_rows(non_members))]
         query_rows = list_rows(known_columns.select_rows(case.members))
         assert reference_cells == plain.impute(
-            list_rows(known_columns.select_rows(non_members)), train_cells, query_rows
+            list_rows(known_columns.select_rows(non_members)), train_cells, query_rows, true_cells
         )
     outcome = compute_attribute_outcome(guess, truth, case.members, reference, tolerance=tolerance)
-    assert outcome.value == float(plain.attribute_gain(guessed_cells, true_cells, reference_cells, tolerance))
+    assert outcome.value == float(
+        plain.attribute_gain(guessed_cells, true_cells, members, reference_cells, tolerance)
+    )
     assert outcome.interval is not None
     assert outcome.interval[0] <= outcome.value <= outcome.interval[1]
     details = outcome.details
@@ -140,42 +154,128 @@ def test_attribute_outcomes_equal_plain_loops(
 
 def judge_attribute(
     member_answers: list[float],
-    other_answers: list[float],
     truth: list[float],
+    *,
+    other_answers: list[float] | None = None,
     reference: list[float] | None = None,
+    tolerance: float = 0.0,
 ) -> Outcome:
-    """Judge guesses at a numeric column; ``truth`` has the members' cells first, then the others'."""
-    schema = build_schema(1, 0)
+    """Judge guesses at a numeric column; ``truth`` has the members' cells first, then the others'.
+
+    By default the others and the reference are guessed to have the last cell of ``truth``.
+    """
+    schema, other_count = build_schema(1, 0), len(truth) - len(member_answers)
     guess, true_cells, reference_cells = (
         build_table([[value] for value in values], schema)
-        for values in ([*member_answers, *other_answers], truth, reference or [-1.0] * len(member_answers))
+        for values in (
+            [*member_answers, *(other_answers or truth[-1:] * other_count)],
+            truth,
+            reference or truth[-1:] * len(member_answers),
+        )
     )
     return compute_attribute_outcome(
-        guess, true_cells, np.arange(len(truth)) < len(member_answers), reference_cells
+        guess,
+        true_cells,
+        np.arange(len(truth)) < len(member_answers),
+        reference_cells,
+        tolerance=tolerance,
     )
 
 
 def test_only_gains_over_commonest_value_and_reference_count() -> None:
-    truth = [1.0, 2, 3, 3, 1, 2, 3, 3]
-    assert judge_attribute([1, 2, 3, 3], [0, 0, 0, 0], truth).value == 1.0
-    assert judge_attribute([1, 0, 3, 3], [0, 0, 0, 0], truth).value == 0.5  # (3/4 - 1/2) / (1 - 1/2)
-    assert judge_attribute([3, 3, 3, 3], [0, 0, 0, 0], truth).value == 0.0
-    assert judge_attribute([0, 2, 3, 3], [0, 0, 0, 0], truth, [1, 2, 3, 0]).value == 0.0
-    assert judge_attribute([1, 2, 3, 3], [0, 0, 0, 0], truth, [1, 2, 3, 3]).value == 0.0
-    assert judge_attribute([7, 7], [0, 7], [7, 7, 7, 7]).value == 0.0
+    truth = [1.0, 2, 3, 3, 1, 2, 3, 4]
+    assert judge_attribute([1, 2, 3, 3], truth).value == 1.0
+    assert judge_attribute([1, 4, 3, 3], truth).value == 0.5  # (3/4 - 1/2) / (1 - 1/2)
+    assert judge_attribute([3, 3, 3, 3], truth).value == 0.0
+    assert judge_attribute([4, 2, 3, 3], truth, reference=[1, 2, 3, 4]).value == 0.0
+    assert judge_attribute([1, 2, 3, 3], truth, reference=[1, 2, 3, 3]).value == 0.0
+    assert judge_attribute([7, 7], [7, 7, 7, 7]).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("answers", "truth", "tolerance", "details"),
+    [
+        # Between two values, both would be right within the tolerance: the guess is moved to the lower.
+        ([0.5] * 4, [0, 0, 0, 1, 1, 1, 1, 0], 0.5, {"members": 0.75, "without_release": 0.75}),
+        ([0.5000001] * 4, [0, 0, 0, 1, 1, 1, 1, 0], 0.5, {"members": 0.25, "without_release": 0.75}),
+        ([1.7] * 4, [0, 1, 2, 3, 7, 7, 7, 7], 1, {"members": 0.75, "without_release": 0.75}),
+        ([-1e308, 1e308], [0, 1, 0, 1], 0, {"members": 1.0, "without_release": 0.5}),
+        # Values of candidates who are not members count, too: guess and constant may be 0.5.
+        ([0.5, 0.5], [0, 1, 0.5, 7], 0.5, {"members": 1.0, "without_release": 1.0}),
+        ([0.6, 0.4], [0, 1, 0.5, 7], 0.5, {"members": 1.0, "without_release": 1.0}),
+        # Numbers are decimals: as floats, 0.4 - 0.3 > 0.1 and 0.55 is nearer to 0.6 than to 0.5.
+        ([0.3, 0.4], [0.4, 0.3, 9, 9], 0.1, {"members": 1.0, "without_release": 1.0}),
+        ([0.55, 2.95], [0.5, 2.9, 0.6, 3.0], 0, {"members": 1.0, "without_release": 0.5}),
+        # Tiny and huge numbers, zeros of both signs, one member.
+        ([5e-324, -0.0], [0.0, 5e-324, 1, 1], 0, {"members": 0.0, "without_release": 0.5}),
+        ([1.7e308, -1.7e308], [1.7e308, -1.7e308, 0, 0], 1e308, {"members": 1.0, "without_release": 0.5}),
+        ([3], [3, 3], 0, {"members": 1.0, "without_release": 1.0}),
+        ([3], [4, 3], 0.5, {"members": 0.0, "without_release": 1.0}),
+    ],
+)
+def test_guesses_are_moved_to_the_nearest_value_of_a_candidate(
+    answers: list[float], truth: list[float], tolerance: float, details: dict[str, float]
+) -> None:
+    outcome = judge_attribute(answers, truth, tolerance=tolerance)
+    assert {name: outcome.details[name] for name in details} == details
+    reference = judge_attribute(answers, truth, tolerance=tolerance, reference=answers)
+    assert reference.details["reference"] == details["members"]
+    assert reference.value == 0.0
 
 
 def test_wrong_answers_about_non_members_gain_nothing() -> None:
     truth = [1.0, 2, 3, 3, 1, 2, 3, 3]
-    for other_answers, share in (([3.0] * 4, 0.5), ([9.0] * 4, 0.0)):
-        outcome = judge_attribute([3] * 4, other_answers, truth)
+    for other_answers, share in (([3.0] * 4, 0.5), ([0.0] * 4, 0.25)):
+        outcome = judge_attribute([3] * 4, truth, other_answers=other_answers)
         assert (outcome.value, outcome.details["others"]) == (0.0, share)
 
 
-def test_commonest_value_is_chosen_within_the_tolerance() -> None:
-    column = build_table([[value] for value in (1.0, 1.0, 4.0, 5.0, 6.0, 9.0)], build_schema(1, 0))
-    assert guess_most_common(column, 0.0).numbers[:, 0].tolist() == [1.0] * 6
-    assert guess_most_common(column, 1.0).numbers[:, 0].tolist() == [5.0] * 6
+@pytest.mark.parametrize(("hidden_column", "tolerance"), [("disease", 0.0), ("weight", 2.0)])
+def test_guesses_without_a_release_gain_little(hidden_column: str, tolerance: float) -> None:
+    """Search constants, numbers between values, random cells and nearest background rows; 1,000 members."""
+    original, rng = build_survey(2000), np.random.default_rng(0)
+    assert original.background is not None
+    table, background = original.candidates, original.background
+    names = [name for name in table.schema.names if name != hidden_column]
+    queries, known_rows = table.select_columns(*names), background.select_columns(*names)
+    truth, known_cells = table.select_columns(hidden_column), background.select_columns(hidden_column)
+    row_choices = [gower_distances(queries, known_rows, queries).argmin(axis=1)]
+    row_choices += list(rng.integers(0, background.rows, (3, 2000)))
+    row_choices += [np.full(2000, row) for row in rng.integers(0, background.rows, 6)]
+    guesses = [known_cells.select_rows(rows) for rows in row_choices]
+    guesses += [replace(guess, numbers=guess.numbers + tolerance / 2) for guess in guesses]
+    members = choose_random_half(2000)
+    reference = predict(known_rows, known_cells, queries.select_rows(members), truth)
+    outcomes = [
+        compute_attribute_outcome(guess, truth, members, reference, tolerance=tolerance) for guess in guesses
+    ]
+    assert np.mean([outcome.value for outcome in outcomes]) <= 0.005
+
+
+@pytest.mark.parametrize(("member_count", "value"), [(10, 0.06), (50, 0.025), (1000, 0.005)])
+def test_coin_for_a_fair_column_gains_what_the_rules_say(member_count: int, value: float) -> None:
+    rng, schema, values = np.random.default_rng(1), build_schema(0, 1), []
+    members, reference = np.arange(2 * member_count) < member_count, np.zeros((member_count, 1), np.int64)
+    for _ in range(1000):
+        columns = [
+            TypedTable(schema, np.empty((len(codes), 0)), codes)
+            for codes in (*rng.integers(0, 2, (2, 2 * member_count, 1)), reference)
+        ]
+        values.append(compute_attribute_outcome(columns[0], columns[1], members, columns[2]).value)
+    assert np.mean(values) == pytest.approx(value, rel=0.15)
+
+
+def test_exclusive_or_of_public_columns_is_found_without_a_release() -> None:
+    codes = np.random.default_rng(1).integers(0, 2, (2000, 2))
+    schema, numbers = build_schema(0, 2), np.empty((2000, 0))
+    public_columns = TypedTable(schema, numbers, codes)
+    truth = TypedTable(build_schema(0, 1), numbers, codes[:, :1] ^ codes[:, 1:])
+    members = choose_random_half(2000)
+    training = public_columns.select_rows(~members), truth.select_rows(~members)
+    reference = predict(*training, public_columns.select_rows(members), truth)
+    outcome = compute_attribute_outcome(truth, truth, members, reference)
+    assert outcome.value == 1.0
+    assert outcome.details["without_release"] < 0.6
 
 
 def test_intervals_use_paired_differences() -> None:
@@ -195,9 +295,9 @@ def test_reference_ties_go_to_the_first_value_despite_rounding() -> None:
     numbers = build_table([[0.0], [1.0]] * 3, build_schema(1, 0))
     for order in (np.arange(6), np.arange(6)[::-1]):
         known = known_cells.select_rows(order)
-        guessed_texts = predict(known, texts.select_rows(order), known_cells)
+        guessed_texts = predict(known, texts.select_rows(order), known_cells, texts)
         assert set(guessed_texts.decode_column(0)) == {"a"}
-        guessed_numbers = predict(known, numbers.select_rows(order), known_cells)
+        guessed_numbers = predict(known, numbers.select_rows(order), known_cells, numbers)
         assert set(guessed_numbers.numbers[:, 0]) == {0.0}
 
 
@@ -217,10 +317,12 @@ def test_reference_prefers_background_rows_for_training(hidden_column: str) -> N
     background = original.background
     queries = known_columns.select_rows(is_member)
     background_guess = predict(
-        background.select_columns(*names), background.select_columns(hidden_column), queries
+        background.select_columns(*names), background.select_columns(hidden_column), queries, truth
     )
     assert have_equal_cells(with_background, background_guess)
-    other_guess = predict(known_columns.select_rows(~is_member), truth.select_rows(~is_member), queries)
+    other_guess = predict(
+        known_columns.select_rows(~is_member), truth.select_rows(~is_member), queries, truth
+    )
     assert have_equal_cells(without_background, other_guess)
     assert not have_equal_cells(with_background, without_background)
 
