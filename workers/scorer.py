@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from numpy.random import Generator, default_rng
 
 from anoncup.competition.parser import parse_competition
-from anoncup.errors import InvalidCompetition, InvalidUpload
+from anoncup.errors import FileProblem, InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.evaluation.attacks import write_guesses
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.evaluation.fingerprint import fingerprint
@@ -25,6 +25,7 @@ from anoncup.geometry import kernels
 from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.capabilities import AllocationContext
+from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.generators import create_generator
 from anoncup.tracks.model import AnyContext, AnyTrack, ReleaseContext, TeamData
 from workers.jobs import (
@@ -227,7 +228,11 @@ def judge(job: JudgeJob, context: JobContext, _: ProgressCallback) -> dict[str, 
     """Return the outcome of a guess on a target, or the problems for which it is refused."""
     rules = parse_competition(job.competition_file)
     track = TRACKS[rules.track]
-    guess_question = track.questions[job.question]
+    try:
+        guess_question = track.require_question(rules, job.question)
+    except InvalidInput as error:
+        problem = FileProblem(GUESS_FILE, None, None, error.code, error.message)
+        return {"refused": InvalidUpload([problem]).to_json()}
     parameters = rules.questions.get(guess_question.name, {})
     release_context: AnyContext = ReleaseContext(
         rules,

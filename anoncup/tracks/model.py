@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
+from anoncup.errors import InvalidInput
 from anoncup.lazy import lazy
 from anoncup.rules.parameters import Parameter
 from anoncup.tables.files import Remark
@@ -341,6 +342,15 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
             for name, question in self.questions.items()
             if not question.optional or name in configured
         }
+
+    def require_question(self, rules: Rules, name: str) -> Question[OriginalT, ReleaseT, AnswerT, Any]:
+        """Return a question of a competition; raise InvalidInput if the competition does not ask it."""
+        questions = self.select_questions(rules)
+        if name not in questions:
+            raise InvalidInput(
+                "the questions asked here are {known}", code="unknown_question", known=tuple(questions)
+            )
+        return questions[name]
 
     def select_hit_probabilities(self, rules: Rules) -> Callable[[Any, AnswerT], FloatArray] | None:
         """Return the only question's ``compute_hit_probabilities``; None if unset or with more questions."""

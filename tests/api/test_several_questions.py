@@ -1,13 +1,17 @@
 """A contest with two questions: each has its own file, limit and score."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from anoncup.competition.writer import replace_questions
+from app.db.models import Round
+from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
+from app.services.attacks.guesses import GuessUpload
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
 from tests.support.page_requests import get_page
@@ -88,6 +92,24 @@ def test_unknown_question_is_refused_with_the_valid_ones(client: TestClient) -> 
         assert refusal["detail"].endswith("asked here are link")
     assert send_guess(contest, red, contest.build_guess(red, 1), "link").status_code == 202
     assert next(row for row in contest.list_targets("blue") if not row["own"])["guesses_left"] == 2
+
+
+def test_question_removed_while_a_guess_is_read_is_refused(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest, red = create_contest(client)
+    read_guess = GuessUpload.parse_files
+
+    def remove_question(upload: GuessUpload, files: Mapping[str, bytes]) -> None:
+        read_guess(upload, files)
+        with transaction() as session:
+            competition = session.get_one(Round, upload.round.id).competition
+            competition.file = replace_questions(competition.file, SEVERAL_QUESTIONS_TRACK, {})
+
+    monkeypatch.setattr(GuessUpload, "parse_files", remove_question)
+    refusal = send_guess(contest, red, build_claims(contest, red, 1), "value").json()
+    assert (refusal["status"], refusal["code"]) == (422, "unknown_question")
+    assert list_guesses(contest) == []
 
 
 def test_question_name_sent_as_a_file_is_refused(client: TestClient) -> None:

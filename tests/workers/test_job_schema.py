@@ -292,6 +292,15 @@ def test_refused_guess_has_its_problems_with_their_places() -> None:
     assert not job.is_valid_answer(answer | {"outcome": {}})
 
 
+def test_guess_at_a_question_that_is_not_asked_is_refused() -> None:
+    """A re-score set may remove a question before a guess is judged."""
+    job = JudgeJob(template("membership"), {}, "", "", "attribute", {"originals": 2}, "red", {})
+    answer = refuse_guess(job, "disease\nnone\nnone\n")
+    assert job.is_valid_answer(answer)
+    (problem,) = answer["refused"]["problems"]
+    assert (problem["file"], problem["code"]) == ("guess", "unknown_question")
+
+
 def test_error_of_the_answer_is_not_told_to_the_guesser() -> None:
     row_file = "original_row\n1\n2\n"
     sizes = {"originals": 2, "rows": 2}

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
-from anoncup.errors import Conflict, Forbidden, InvalidInput, InvalidUpload, NotFound
+from anoncup.errors import Conflict, Forbidden, InvalidUpload, NotFound
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tables.files import Remark
@@ -124,8 +124,13 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         self.own_files = allocated_files.load_files(session, self.round.id, team.id) or {}
 
     def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
-        """Return the cap on guesses that answer this question; raises Conflict for a withdrawn target."""
+        """Return the cap on guesses that answer this question.
+
+        Raises Conflict for a withdrawn target, and InvalidInput for a question that a re-score set has
+        removed since the upload began.
+        """
         target = self._load_attackable_target(session, team)
+        contest.track.require_question(contest.rules, self.question)
         return (quota.load_guess_cap(session, contest, team.id, target, self.question),)
 
     def _load_attackable_target(self, session: Session, team: Team) -> Target:
@@ -152,10 +157,8 @@ class GuessUpload(Upload[Guess, GuessCheck]):
 
     def read_texts(self, files: Collection[str], texts: Mapping[str, str]) -> str:
         """Set ``question``, by default the first, and return it with the target."""
-        names = tuple(self.questions)
-        question = texts.get("question", "" if "question" in files else names[0])
-        if question not in names:
-            raise InvalidInput("the questions asked here are {known}", code="unknown_question", known=names)
+        question = texts.get("question", "" if "question" in files else next(iter(self.questions)))
+        self.track.require_question(self.rules, question)
         self.question = question
         return f"{self.target_id} {question}"
 
@@ -222,7 +225,7 @@ def _parse_guess(
 ) -> ParsedGuess:
     """Parse the answer to a question. Runs in the parser process."""
     rules = parse_stored_rules(competition_file)
-    asked_question = TRACKS[rules.track].select_questions(rules)[question]
+    asked_question = TRACKS[rules.track].require_question(rules, question)
     original = partial(competitions.load_original, digests, competition_file)
     guess = asked_question.read(content, ReleaseContext(rules, sizes, original, guesser=guesser))
     answered_count = asked_question.count_answered(guess)
