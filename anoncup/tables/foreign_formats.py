@@ -90,18 +90,27 @@ def build_invalid_byte_problem(content: bytes, position: int, file: str) -> File
     line, byte = line_at(content, position), content[position : position + 1]
     character = byte.decode("cp1252", errors="ignore")
     location: dict[str, int | str] = {"line": line, "byte": f"0x{byte.hex().upper()}"}
-    if character.isprintable() and character:
+    japanese = content[position : position + 2].decode("cp932", errors="ignore")[:1]
+    if not (character and character.isprintable()):
+        message = Message(
+            "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the "
+            "byte {byte}; save the file as “CSV UTF-8”",
+            **location,
+        )
+    elif japanese.isprintable() and not japanese.isascii():
+        message = Message(
+            "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the byte {byte}, "
+            "in Windows-1252 (Latin-1) “{sign}”, in Shift_JIS “{character}”; save the file as “CSV UTF-8”",
+            **location,
+            sign=character,
+            character=japanese,
+        )
+    else:
         message = Message(
             "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the "
             "byte {byte}, in Windows-1252 (Latin-1) “{sign}”; save the file as “CSV UTF-8”",
             **location,
             sign=character,
-        )
-    else:
-        message = Message(
-            "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the "
-            "byte {byte}; save the file as “CSV UTF-8”",
-            **location,
         )
     return FileProblem(file, line - 1 or None, None, "encoding", message, line)
 

@@ -2,16 +2,15 @@
 
 Almost any bytes are valid CP932: ``Ñ`` in Latin-1 is the half-width katakana ``ﾑ``, and ``é`` forms a rare
 kanji with the following letter. A wrong decoding changes no number and moves no cell, because second bytes
-are never digits, commas, quotation marks or line ends. But it changes words. Therefore, CP932 is accepted
-only if at least half of the words contain a character that is unlikely in text of the Windows code pages for
-Western and Central Europe and in other encodings of East Asia. Mac, DOS and other Windows code pages are not
-recognized.
+are never digits, commas, quotation marks or line ends. But it changes words. Therefore, the text as a whole
+must contain something that is hardly possible in another encoding, and no more words that look like another
+encoding (``docs/decisions/0017-detection-of-shift-jis.md``).
 """
 
 import re
 import string
-from collections.abc import Iterable
-from itertools import islice, takewhile
+from enum import Enum
+from itertools import islice
 
 _WORD_PATTERN = re.compile("[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\uffff]*")
 _MAX_WORDS = 10_000
@@ -22,6 +21,13 @@ _JAPANESE_LEADS = frozenset(range(0x81, 0xA0))
 _WINDOWS_BYTES = frozenset(b"\x84\x85\x8a\x8c\x8d\x8e\x91\x92\x93\x94\x95\x96\x97\x9a\x9c\x9d\x9e\x9f")
 """Letters and punctuation of Windows code pages in the same range: ``’`` in ``it’s``, ``œ`` in ``cœur``."""
 _WESTERN_BYTES = _WINDOWS_BYTES.union(string.ascii_letters.encode(), range(0xC0, 0x100))
+_WINDOWS_PUNCTUATION = frozenset(b"\x84\x85\x91\x93\x94\x95\x96\x97")
+"""The punctuation among them that hardly stands between letters, as the apostrophe does."""
+_HALF_WIDTH_BYTES = frozenset(range(0xA1, 0xE0))
+"""Half-width katakana and punctuation. They are letters of Western code pages and parts of those of EUC."""
+_HALF_WIDTH_PATTERN = re.compile("(?:[ｳｶ-ﾄﾊ-ﾎ]ﾞ|[ﾊ-ﾎ]ﾟ|[ｦ-ﾝ]){2,}")
+_UTF8_SAMPLE_BYTES = 2**20
+_FIRST_THREE_BYTE_CHARACTER = "\u0800"
 
 
 class NotShiftJis(ValueError):
@@ -32,18 +38,50 @@ class NotShiftJis(ValueError):
         self.offset = offset
 
 
+class _WordKind(Enum):
+    JAPANESE = "hardly possible in another encoding"
+    UNCLEAR = "possible in CP932 and in others"
+    FOREIGN = "likely in another encoding"
+
+
 def decode_shift_jis(content: bytes) -> str:
     """Return the text if it is certainly Japanese; raise NotShiftJis otherwise."""
+    if _is_damaged_utf8(content) or _is_euc_jp(content):
+        raise NotShiftJis(0)
     try:
         text = content.decode("cp932")
     except UnicodeDecodeError as problem:
         raise NotShiftJis(problem.start) from None
-    _check_round_trip(text, content)
+    for impossible_match in _IMPOSSIBLE_PATTERN.finditer(text):
+        raise NotShiftJis(_count_bytes_before(text, impossible_match.start()))
     words = dict.fromkeys(islice((match[0] for match in _WORD_PATTERN.finditer(text)), _MAX_WORDS))
-    doubtful_words = [word for word in words if not any(map(_is_certainly_japanese, word))]
-    if _count_distinct_words(words.keys() - doubtful_words) < _count_distinct_words(doubtful_words):
-        raise NotShiftJis(_count_bytes_before(text, text.index(doubtful_words[0])))
+    kinds = {word: _classify(word) for word in words}
+    foreign_words = [word for word in words if kinds[word] is _WordKind.FOREIGN]
+    japanese_count = sum(kind is _WordKind.JAPANESE for kind in kinds.values())
+    if words and (japanese_count == 0 or japanese_count < len(foreign_words)):
+        first_word = next(iter(foreign_words or words))
+        raise NotShiftJis(_count_bytes_before(text, text.index(first_word)))
     return text
+
+
+def _classify(word: str) -> _WordKind:
+    """Compare how likely a word, with the Latin letters next to it, is in CP932 and in other encodings."""
+    characters = [character for character in word if not character.isascii()]
+    letters = [character for character in word if character.isascii()]
+    if len(letters) > len(characters):
+        # In a word of Latin letters such as ``château``, an accent and the letter after it became a kanji.
+        return _WordKind.FOREIGN if any(map(str.islower, letters)) else _WordKind.UNCLEAR
+    leads = [character.encode("cp932")[0] for character in characters]
+    common_count = sum(lead in _JAPANESE_LEADS for lead in leads)
+    if common_count == 0:
+        return _WordKind.UNCLEAR if _HALF_WIDTH_PATTERN.fullmatch(word) else _WordKind.FOREIGN
+    if common_count < sum(lead in _HALF_WIDTH_BYTES for lead in leads):
+        return _WordKind.UNCLEAR
+    # ``年齢`` would be ``”N—î``, with punctuation before each letter.
+    has_punctuation = not _WINDOWS_PUNCTUATION.isdisjoint(leads)
+    is_western = len(word) == 1 or common_count < len(word) or not has_punctuation
+    is_japanese = not is_western or any(map(_is_certainly_japanese, characters))
+    return _WordKind.JAPANESE if is_japanese else _WordKind.UNCLEAR
 
 
 def _is_certainly_japanese(character: str) -> bool:
@@ -52,20 +90,22 @@ def _is_certainly_japanese(character: str) -> bool:
     return lead in _JAPANESE_LEADS and not is_western
 
 
-def _count_distinct_words(words: Iterable[str]) -> int:
-    """Count distinct words without their Latin letters: A群 and B群 are the same."""
-    return len({re.sub("[A-Za-z]", "", word) for word in words})
+def _is_euc_jp(content: bytes) -> bool:
+    """Return whether the content is valid EUC-JP, whose half-width katakana are common kanji in CP932."""
+    try:
+        content.decode("euc_jis_2004")
+    except UnicodeDecodeError:
+        return False
+    return not content.isascii()
 
 
-def _check_round_trip(text: str, content: bytes) -> None:
-    """Reject characters that no CP932 text contains, and bytes that no program would have written."""
-    for impossible_match in _IMPOSSIBLE_PATTERN.finditer(text):
-        raise NotShiftJis(_count_bytes_before(text, impossible_match.start()))
-    reencoded = text.encode("cp932")
-    if reencoded != content:
-        lines = zip(content.splitlines(keepends=True), reencoded.splitlines(keepends=True), strict=True)
-        raise NotShiftJis(sum(len(line) for line, _ in takewhile(lambda pair: pair[0] == pair[1], lines)))
+def _is_damaged_utf8(content: bytes) -> bool:
+    """Return whether the content is UTF-8 with a few wrong bytes: ``あい`` in UTF-8 is ``縺ゅ＞`` in CP932."""
+    text = content[:_UTF8_SAMPLE_BYTES].decode("utf-8", errors="replace")
+    wrong_count = text.count("\ufffd")
+    return wrong_count < sum(character >= _FIRST_THREE_BYTE_CHARACTER for character in text) - wrong_count
 
 
 def _count_bytes_before(text: str, position: int) -> int:
+    # Some characters have several codes in CP932, but all of them have the same length.
     return len(text[:position].encode("cp932"))
