@@ -3,7 +3,6 @@
 import codecs
 import csv
 import io
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,6 +26,7 @@ from anoncup.tables.foreign_formats import (
     list_invisible_codes,
     reject_foreign_formats,
 )
+from anoncup.tables.header_line import find_header_end, parse_header
 from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
 
 NUMBER_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -35,8 +35,6 @@ _REDACTED_TEXTS = {
     "encoding": N_("the file is not UTF-8 text"),
 }
 """Messages by code. They replace messages that could repeat the content of a file."""
-_MAX_HEADER_LENGTH = 1_000_000
-"""Maximum number of characters of a header; the rest is ignored."""
 CONTROL_PATTERN = r"[\x00-\x08\x0a-\x1f\x7f]"
 _MIN_INVISIBLE_BYTE = 0xE2
 
@@ -138,15 +136,18 @@ def decode_upload(content: bytes, file: str) -> tuple[bytes, list[Remark]]:
 
 
 def read_header(text: bytes, file: str) -> list[str]:
-    line = re.split(rb"[\r\n]", text[: 4 * _MAX_HEADER_LENGTH], maxsplit=1)[0]
-    header_text = line.decode(errors="ignore")[:_MAX_HEADER_LENGTH]
+    """Return the names of the columns; a line break in a name becomes a blank."""
+    header_text = text[: find_header_end(text)].decode(errors="ignore")
     if not header_text:
         message = Message("the file has no header line")
         raise InvalidUpload([FileProblem(file, None, None, "no_header", message, 1)])
     try:
-        return next(csv.reader([header_text], strict=True))
+        return parse_header(header_text)
     except csv.Error as problem:
-        message = Message("the header line cannot be read: {reason}", reason=str(problem))
+        if "unexpected end" in str(problem):
+            message = Message("a quotation mark in the header line is opened and never closed")
+        else:
+            message = Message("the header line cannot be read: {reason}", reason=str(problem))
         raise InvalidUpload([FileProblem(file, None, None, "header", message, 1)]) from None
 
 
@@ -166,6 +167,8 @@ def read_cells(text: bytes, header: Sequence[str], file: str, *, max_rows: int =
         problems.add("too_many_rows", message)
     problems.raise_if_any()
     body = pa.py_buffer(text).slice(0, end)
+    # Arrow skips one line of the header, therefore its last line without the cells.
+    header_end = min(find_header_end(text), end)
 
     def skip_ragged(row: pyarrow.csv.InvalidRow) -> str:
         _add_ragged_problem(row, problems)
@@ -173,7 +176,7 @@ def read_cells(text: bytes, header: Sequence[str], file: str, *, max_rows: int =
 
     try:
         table = pyarrow.csv.read_csv(
-            pa.BufferReader(body),
+            pa.BufferReader(body.slice(header_end)),
             read_options=pyarrow.csv.ReadOptions(
                 use_threads=False,  # only a serial reader knows row numbers
                 block_size=end + 1,

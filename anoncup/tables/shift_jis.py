@@ -100,7 +100,7 @@ def _is_euc_jp(content: bytes) -> bool:
 
 
 def _is_damaged_utf8(content: bytes) -> bool:
-    """Return whether the content is UTF-8 with a few wrong bytes: ``あい`` in UTF-8 is ``縺ゅ＞`` in CP932."""
+    """Return whether the content is UTF-8 with a few wrong bytes; in CP932, ``あい`` is ``縺ゅ＞``."""
     text = content[:_UTF8_SAMPLE_BYTES].decode("utf-8", errors="replace")
     wrong_count = text.count("\ufffd")
     return wrong_count < sum(character >= _FIRST_THREE_BYTE_CHARACTER for character in text) - wrong_count

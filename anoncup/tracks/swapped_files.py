@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import N_, Message
 from anoncup.rules.model import Rules
+from anoncup.tables.header_line import find_header_end, parse_header
 from anoncup.tracks.files import SECRET_FILE, ColumnNames, Files, FileSpec
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import HasRows
@@ -14,7 +15,7 @@ from anoncup.tracks.parts import HasRows
 MISPLACED_FILE_CODE = "misplaced_file"
 _MAX_HEAD_BYTES = 64 * 1024
 """Number of bytes of a file that are looked at."""
-_ROW_NUMBER = re.compile(rb"[ \t]*[0-9]{1,9}[ \t]*")
+_ROW_NUMBER = re.compile(rb'[ \t]*("?)[0-9]{1,9}\1[ \t]*')
 _LOOKS_LIKE_SECRET = N_("this looks like the secret: were the files swapped?")
 _LOOKS_LIKE_RELEASE = N_("this looks like the release: were the files swapped?")
 _LOOKS_LIKE_OTHER_TABLE = N_("this looks like the other table of the release: were the files swapped?")
@@ -88,13 +89,14 @@ def _make_swap_problem(name: str, lookalike: str) -> FileProblem:
 
 
 def read_header(content: bytes) -> list[str]:
-    """Return the cells of the first line, as far as it can be decoded."""
-    line = re.split(rb"[\r\n]", content[:_MAX_HEAD_BYTES], maxsplit=1)[0]
+    """Return the names of the columns, as far as they can be decoded."""
+    head = content[:_MAX_HEAD_BYTES]
+    header = head[: find_header_end(head)]
     try:
-        text = line.decode("utf-8-sig")
+        text = header.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = line.decode("cp932", errors="replace")
+        text = header.decode("cp932", errors="replace")
     try:
-        return next(csv.reader([text]), [""])
+        return parse_header(text, strict=False)
     except csv.Error:
         return [""]

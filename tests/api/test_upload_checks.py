@@ -110,12 +110,20 @@ def remove_header(content: bytes) -> bytes:
     return edit_rows(content, lambda rows: rows[1:])
 
 
+def quote_lines(content: bytes) -> bytes:
+    return edit_rows(content, lambda rows: [f'"{row}"' for row in rows])
+
+
 MISPLACED_FILES = {
     "swapped": ({"anonymized": VALID_SECRET, "secret": VALID_TABLE}, ["anonymized", "secret"]),
     "secret twice": ({"anonymized": VALID_SECRET, "secret": VALID_SECRET}, ["anonymized"]),
     "release twice": ({"anonymized": VALID_TABLE, "secret": VALID_TABLE}, ["secret"]),
     "a column of numbers": (
         {"anonymized": remove_header(VALID_SECRET), "secret": VALID_TABLE},
+        ["anonymized", "secret"],
+    ),
+    "a column of quoted numbers": (
+        {"anonymized": quote_lines(remove_header(VALID_SECRET)), "secret": VALID_TABLE},
         ["anonymized", "secret"],
     ),
     "alone": ({"anonymized": remove_header(VALID_SECRET)}, ["anonymized"]),

@@ -20,6 +20,7 @@ from anoncup.tables.csv_text import (
     read_header,
     write_csv,
 )
+from anoncup.tables.header_line import find_header_end
 from anoncup.tables.profile.model import HeaderGuess
 
 _MAX_COMPARED_ROWS = 200
@@ -53,7 +54,7 @@ def guess_header(
 def _read_first_rows(text: bytes, file: str) -> list[list[str]]:
     """Return the first line and the rows below it, as far as they can be parsed."""
     rows = [read_header(text, file)]
-    line = _LINE_END.search(text)
+    line = _LINE_END.search(text, find_header_end(text))
     rest = text[line.end() : line.end() + (1 << 20)] if line else b""
     try:
         for row in csv.reader(io.StringIO(rest.decode(errors="ignore"), newline=""), strict=True):
@@ -173,7 +174,7 @@ def replace_header(content: bytes, names: Sequence[str], file: str, *, first_is_
     """Return the file in UTF-8 with a new header. The previous first line is kept if it is data."""
     _check_names(names, file)
     text, _ = decode_upload(content, file)
-    line = _LINE_END.search(text)
+    line = _LINE_END.search(text, find_header_end(text))
     rest = text if first_is_data else text[line.end() :] if line else b""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerow(names)

@@ -23,6 +23,7 @@ _Direction = Literal["original_row", "anonymized_row"]
 
 _HEADER_PATTERN = re.compile(r'[ \t]*("?)([a-z_]+)\1[ \t]*')
 _ROW_NUMBER_PATTERN = re.compile(r"[0-9]{1,9}")
+_QUOTED_PATTERN = re.compile(r'[ \t]*"([^"]*)"[ \t]*')
 _PLAIN_HEADER_PATTERN = re.compile(rb"([a-z_]+)\n")
 _MAX_DIGITS = 9
 _NEWLINE_CODE = (ord("\n") - ord("0")) % 256
@@ -178,7 +179,12 @@ def parse_text(content: bytes, file: str) -> tuple[str, list[str]]:
     )
     if format_message:
         raise _make_upload_error(f"{file}_header", format_message, line=1, file=file)
-    return match[2] if match else "", lines
+    return match[2] if match else "", [_remove_quotes(line) for line in lines] if '"' in text else lines
+
+
+def _remove_quotes(line: str) -> str:
+    match = _QUOTED_PATTERN.fullmatch(line)
+    return match[1] if match else line
 
 
 def _describe_invisible(header: str) -> Message | None:

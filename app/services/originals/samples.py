@@ -1,10 +1,12 @@
 """First rows of the original files, shown as examples of the format of a release."""
 
 import csv
+import io
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from anoncup.tables.header_line import replace_line_breaks
 from app.storage import get_store
 
 HEAD_BYTES = 64 * 1024
@@ -25,10 +27,10 @@ def read_sample(digest: str) -> FileSample:
     """Read the head of a stored CSV file; cached because stored files never change."""
     with get_store().open(digest) as file:
         head = file.read(HEAD_BYTES)
-    lines = list(islice(csv.reader(_decode_head(head).splitlines()), SAMPLE_ROWS + 2))
+    lines = list(islice(csv.reader(io.StringIO(_decode_head(head), newline="")), SAMPLE_ROWS + 2))
     complete_lines = lines if len(head) < HEAD_BYTES else lines[:-1]  # the last line may be incomplete
     header, *rows = (tuple(line) for line in complete_lines[: SAMPLE_ROWS + 1])
-    return FileSample(header, tuple(rows))
+    return FileSample(tuple(map(replace_line_breaks, header)), tuple(rows))
 
 
 def _decode_head(head: bytes) -> str:

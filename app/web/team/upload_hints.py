@@ -62,7 +62,7 @@ def _find_secret_hints(content: bytes, secret: FileSpec, original_rows: int) -> 
 
 def _is_numbered_from_zero(content: bytes, original_rows: int) -> bool:
     """Return whether rows seem to be counted from 0: one is 0, and all are less than the number of rows."""
-    numbers = [int(digits) for digits in re.findall(rb"(?m)^[ \t]*([0-9]{1,9})[ \t]*\r?$", content)]
+    numbers = [int(digits) for digits in re.findall(rb'(?m)^[ \t]*"?([0-9]{1,9})"?[ \t]*\r?$', content)]
     return 0 in numbers and max(numbers) < original_rows
 
 

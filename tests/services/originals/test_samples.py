@@ -21,6 +21,11 @@ def test_samples_are_read_in_every_accepted_encoding(settings: Settings, encodin
     assert read_sample("名前,x\n東京,1\n大阪,2\n京都,3\n神戸,4\n".encode(encoding)) == EXPECTED
 
 
+def test_column_name_with_a_line_break_is_shown_as_the_parser_reads_it(settings: Settings) -> None:
+    sample = read_sample('"年齢\n（歳）",x\r\n"a\nb",1\r\n'.encode())
+    assert sample == samples.FileSample(("年齢 （歳）", "x"), (("a\nb", "1"),))
+
+
 @pytest.mark.parametrize("shift", range(3))
 def test_character_cut_at_the_end_of_the_sample_is_dropped(settings: Settings, shift: int) -> None:
     content = ("a" * shift + "名前,x\n" + LINE * samples.HEAD_BYTES).encode()

@@ -117,6 +117,8 @@ def test_documented_example_reads_the_same_in_both_formats() -> None:
         b" original_row \n 3\n1 \n\t2\n",
         b"original_row\n03\n001\n2\n",
         b"original_row\n3\n1\n2\n\n\r\n",
+        b'"original_row"\r\n"3"\r\n"1"\r\n"2"\r\n',
+        b'original_row\n"3"\n1\n "2" \n',
     ],
 )
 def test_equivalent_spellings_of_a_secret_are_accepted(content: bytes) -> None:
@@ -171,7 +173,7 @@ def test_fast_parser_agrees_with_the_line_parser(body: str) -> None:
         (b"original_row\n-3\n+1\n2.0\n", "not_a_row_number", [1, 2, 3]),
         (b"original_row\n0x3\n1e0\n2_0\n", "not_a_row_number", [1, 2, 3]),
         ("original_row\n３\n1\n2\n".encode(), "not_a_row_number", [1]),
-        (b'original_row\n"3"\n1\n2\n', "not_a_row_number", [1]),
+        (b'original_row\n"3\n1"2"\n""2""\n', "not_a_row_number", [1, 2, 3]),
         (b"original_row\n3\n1\n9999999999\n", "not_a_row_number", [3]),
         (b"original_row\n3\n1\n" + b"9" * 100_000, "not_a_row_number", [3]),
         (b"original_row\n3\n0\n2\n", "out_of_range", [2]),

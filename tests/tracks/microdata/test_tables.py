@@ -148,6 +148,29 @@ def test_original_has_exactly_the_competitions_columns(
     assert error.total == len(expected)
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_line_breaks_in_column_names_are_read_as_blanks(line_end: str) -> None:
+    columns = Columns(("年齢 （歳）", "sex"), ("s",))
+    header = f'"年齢\n（歳）","sex{line_end}",s{line_end}'.encode()
+    rows = line_end.join(["20,男,1", "30,女,2", ""]).encode()
+    table, _ = parse_original(header + rows, columns)
+    assert list_exact_cells(table) == [["20", "男", (1.0).hex()], ["30", "女", (2.0).hex()]]
+    other_header = '"年齢\r\n（歳）",sex,s'.encode() + line_end.encode()
+    assert parse_release(other_header + rows, table, columns)[0].equals(table)
+    (problem,) = expect_refusal(header + rows + b"40,x", columns).problems
+    assert (problem.row, problem.code) == (3, "ragged_row")
+    (problem,) = expect_refusal(header + rows + b"40,x,y", columns).problems
+    assert (problem.row, problem.line) == (3, 6)
+    assert list_problems(expect_refusal(header, columns)) == [(None, None, "no_rows")]
+
+
+def test_unclosed_quote_in_the_header_is_named() -> None:
+    (problem,) = expect_refusal(b'"q,s\nx,1\n').problems
+    assert (problem.line, str(problem.message)) == (
+        1, "a quotation mark in the header line is opened and never closed"
+    )  # fmt: skip
+
+
 def test_release_may_not_have_more_rows_than_the_original() -> None:
     content = HEADER + b"x,1\n" * 3
     assert len(parse_release(content, build_original("x", "x", "x"), SMALL_COLUMNS)[0]) == 3

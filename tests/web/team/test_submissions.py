@@ -120,12 +120,15 @@ LABELLED = (
     "the first column holds row labels: write the file without them; in pandas use to_csv(…, index=False)"
 )
 FROM_ZERO = b"original_row\n" + b"".join(b"%d\n" % row for row in range(40))
+QUOTED_FROM_ZERO = b'"original_row"\n' + b"".join(b'"%d"\n' % row for row in range(40))
+FROM_ZERO_HINT = "Rows seem to be counted from 0; they count from 1, so add 1 to each number."
 COMMON_MISTAKES = (
     ("anonymized", b",sex,age,income,rent\n0,f,20,1,1\n", LABELLED),
     ("anonymized", b"PK\x03\x04\x14\x00", EXCEL),
     ("anonymized", VALID_SECRET, "this looks like the secret: were the files swapped?"),
     ("secret", VALID_TABLE, "this looks like the release: were the files swapped?"),
-    ("secret", FROM_ZERO, "Rows seem to be counted from 0; they count from 1, so add 1 to each number."),
+    ("secret", FROM_ZERO, FROM_ZERO_HINT),
+    ("secret", QUOTED_FROM_ZERO, FROM_ZERO_HINT),
     ("secret", b"\xd0\xcf\x11\xe0\xa1\xb1", EXCEL),
 )
 

@@ -1,0 +1,28 @@
+"""Find and split the header of a CSV file, without importing pandas or pyarrow."""
+
+import csv
+import io
+import re
+
+_MAX_HEADER_BYTES = 4_000_000
+"""Maximum number of bytes of a header; the rest is ignored."""
+_HEADER_PATTERN = re.compile(rb'(?:(?:"(?:[^"]|"")*+")?[^,\r\n]*+,?+)*+')
+"""Cells of a header. Only quoted ones contain line breaks."""
+_LINE_BREAK_PATTERN = re.compile(r"[\r\n]+")
+
+
+def find_header_end(text: bytes) -> int:
+    """Return the position of the line end after the header."""
+    match = _HEADER_PATTERN.match(text, 0, _MAX_HEADER_BYTES)
+    return match.end() if match else 0
+
+
+def parse_header(header_text: str, *, strict: bool = True) -> list[str]:
+    """Return the names of the columns; raise csv.Error if the header is malformed."""
+    names = next(csv.reader(io.StringIO(header_text, newline=""), strict=strict), [""])
+    return list(map(replace_line_breaks, names))
+
+
+def replace_line_breaks(name: str) -> str:
+    """Return the name of a column with a blank for each line break, so that it fits into a line."""
+    return _LINE_BREAK_PATTERN.sub(" ", name.strip("\r\n"))
