@@ -66,7 +66,7 @@ def _score_example(folder: Path) -> Verdict:
     from anoncup.cli.local_files import load_contest, read_upload
     from anoncup.evaluation.evaluate import evaluate
 
-    originals = [f"{path.stem}={path}" for path in sorted((folder / "original").glob("*.csv"))]
+    originals = [f"{path.stem}={path}" for path in sorted((folder / "original").glob("[!.]*.csv"))]
     contest = load_contest(folder / "competition.toml", originals)
     release = {name: folder / "example" / f"{name}.csv" for name in contest.track.release_file_names}
     secret = folder / "example" / f"{contest.track.answer_spec.file.name}.csv"

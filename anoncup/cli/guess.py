@@ -144,8 +144,11 @@ def _resolve_target(client: Client, target: str) -> tuple[str, str]:
 
 
 def _list_guess_files(client: Client, slug: str, folder: Path) -> list[tuple[str, str, Path]]:
-    """Return the name, id and guess file of each target that has a file in the folder."""
-    files = {path.stem: path for path in sorted(folder.glob("*.csv"))}
+    """Return the name, id and guess file of each target that has a file in the folder.
+
+    Hidden files are left out: macOS adds ``._NAME.csv`` to folders of other file systems.
+    """
+    files = {path.stem: path for path in sorted(folder.glob("[!.]*.csv"))}
     if not files:
         raise InvalidInput("{folder} has no NAME.csv", code="files", folder=str(folder))
     ids = _find_target_ids(client, slug, list(files))

@@ -11,6 +11,15 @@ from anoncup.tables.line_numbers import line_at
 _ZIP_SIGNATURE = b"PK\x03\x04"
 _SPREADSHEET_SIGNATURES = (_ZIP_SIGNATURE, b"\xd0\xcf\x11\xe0")
 """First bytes of spreadsheets in the current and the former Excel format."""
+_COMPRESSED_SIGNATURES = {
+    b"\x1f\x8b": "gzip",
+    b"BZh91AY&SY": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"Rar!\x1a\x07": "RAR",
+}
+"""Names of other formats of compressed files by their first bytes."""
 _HEAD_BYTES = 1024
 CHUNK_BYTES = 2**20
 INVISIBLE_PATTERN = "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
@@ -33,8 +42,11 @@ _SEPARATOR_TEXTS = {
 
 def reject_foreign_formats(content: bytes, file: str) -> None:
     """Raise InvalidUpload for binary formats and unsupported encodings, even if the bytes decode as text."""
-    if _is_zipped_text(content):
-        message = Message("this is a ZIP archive: unpack it and choose the CSV file in it")
+    archive_format = _find_archive_format(content)
+    if archive_format:
+        message = Message(
+            "this is a {format} archive: unpack it and choose the CSV file in it", format=archive_format
+        )
     elif content.startswith(_SPREADSHEET_SIGNATURES):
         message = Message(
             "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
@@ -48,16 +60,19 @@ def reject_foreign_formats(content: bytes, file: str) -> None:
     raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
 
 
-def _is_zipped_text(content: bytes) -> bool:
-    """Return whether the file is a ZIP archive that begins with a table. Spreadsheets do not count."""
-    if not content.startswith(_ZIP_SIGNATURE):
-        return False
-    name = content[30 : 30 + int.from_bytes(content[26:28], "little")]
-    return name.lower().endswith((b".csv", b".tsv", b".txt"))
+def _find_archive_format(content: bytes) -> str | None:
+    """Return the name of an archive's format, or None. Spreadsheets, which are ZIP archives, do not count."""
+    if content.startswith(_ZIP_SIGNATURE):
+        name = content[30 : 30 + int.from_bytes(content[26:28], "little")]
+        return "ZIP" if name.lower().endswith((b".csv", b".tsv", b".txt", b"/")) else None
+    return next(
+        (name for signature, name in _COMPRESSED_SIGNATURES.items() if content.startswith(signature)), None
+    )
 
 
 def is_binary_format(content: bytes) -> bool:
-    return content.startswith(_SPREADSHEET_SIGNATURES) or _is_utf16(content)
+    signatures = (*_SPREADSHEET_SIGNATURES, *_COMPRESSED_SIGNATURES)
+    return content.startswith(signatures) or _is_utf16(content)
 
 
 def _is_utf16(content: bytes) -> bool:

@@ -205,6 +205,8 @@ def test_folder_of_guesses_is_sent_for_each_target(
     (folder / "mine").mkdir()
     for name in list_foreign_targets(contest):
         (folder / "mine" / f"{name}.csv").write_bytes(build_guess(contest, name, ROWS))
+        (folder / "mine" / f"._{name}.csv").write_bytes(b"\x00\x05\x16\x07 Mac OS X")
+    (folder / "mine" / ".DS_Store").write_bytes(b"Bud1")
     result = anoncup("guess", "small", "--file", "mine", "--json")
     assert result.status == 0
     assert [guess["target"] for guess in result.json] == sorted(list_foreign_targets(contest))

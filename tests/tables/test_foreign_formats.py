@@ -1,8 +1,12 @@
 """Files that are not UTF-8 CSV are recognized, and problems never repeat the content of a secret."""
 
+import bz2
 import codecs
+import gzip
 import io
+import lzma
 import zipfile
+from collections.abc import Callable
 
 import pytest
 
@@ -142,6 +146,7 @@ def build_archive(name: str) -> bytes:
     ("name", "message"),
     [
         ("release/Y.CSV", "this is a ZIP archive: unpack it and choose the CSV file in it"),
+        ("release/", "this is a ZIP archive: unpack it and choose the CSV file in it"),
         (
             "[Content_Types].xml",
             "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
@@ -155,6 +160,19 @@ def test_zip_archives_are_not_mistaken_for_spreadsheets(name: str, message: str)
         ("encoding", message)
     ]
     assert is_binary_format(build_archive(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "compress"), [("gzip", gzip.compress), ("bzip2", bz2.compress), ("xz", lzma.compress)]
+)
+def test_compressed_files_are_named_in_every_kind_of_file(
+    name: str, compress: Callable[[bytes], bytes]
+) -> None:
+    message = f"this is a {name} archive: unpack it and choose the CSV file in it"
+    assert str(expect_problem(compress(TABLE.encode())).message) == message
+    for read in (parse_secret, parse_guess):
+        with pytest.raises(InvalidUpload, match=message):
+            read(compress(b"original_row\n1\n"), original_count=1, anonymized_count=1)
 
 
 @pytest.mark.parametrize(
