@@ -189,7 +189,7 @@ def test_warning_shows_column_names_with_brackets(folder: Path) -> None:
     replace_text(folder, "anonymized", "m,30,200,20", "m,30.0,200,20")
     completed = run_score(folder)
     assert completed.returncode == 0
-    assert "  respelled: 年数[/b]: some numbers are spelled differently" in completed.stdout
+    assert "  respelled: 年数[/b]: some cells are spelled differently" in completed.stdout
 
 
 def test_shift_jis_files_are_read_with_warnings(folder: Path) -> None:

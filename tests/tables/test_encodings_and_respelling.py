@@ -39,6 +39,13 @@ def test_utf_16_and_utf_32_are_refused(encoding: str) -> None:
     assert expect_refusal("q,s\nx,1\n".encode(encoding)).problems[0].code in {"encoding", "header"}
 
 
+DATES_OF_A_CODE = [
+    *("09-May", "9-May", "May-09", "May 9", "9 may 2026", "5/9", "05-09"),
+    *("5月9日", "2026年5月9日", "2026/5/9", "2026-05-09 00:00:00"),
+]  # fmt: skip
+"""What spreadsheets make of 5-9."""
+
+
 @pytest.mark.parametrize(
     ("original_texts", "released_texts", "is_remarked"),
     [
@@ -49,13 +56,33 @@ def test_utf_16_and_utf_32_are_refused(encoding: str) -> None:
         (["1", "2"], ["1", "2"], False),
         (["1", "1.0"], ["1.0"], False),
         (["1", "2"], ["3.0"], False),
-        (["a", "b"], ["A"], False),
-        (["1"], [" 1"], False),
-        (["NA", "nan"], ["NaN"], False),
+        (["a", "b"], ["A"], True),
+        (["1"], [" 1"], True),
+        (["東京都"], ["東京都\u3000"], True),
+        (["カナ", "１０代"], ["ｶﾅ"], True),
+        (["１０代"], ["10代"], True),
+        (["10–19"], ["10-19"], True),
+        (["3〜4"], ["3～4"], True),
+        (["", "1"], ["NA"], True),
+        (["NA"], [""], True),
+        (["", "1"], ["NaN"], True),
+        (["NA", "nan"], ["NaN"], True),
         ([""], ["0"], False),
+        (["f", "m"], ["NA"], False),
+        *((["5-9", "10-14"], [date], True) for date in DATES_OF_A_CODE),
+        (["9-5"], ["09-May"], True),
+        (["1-32"], ["Jan-32"], True),
+        (["MAR1"], ["1-Mar"], True),
+        (["SEPT2"], ["2-Sep"], True),
+        (["5-9", "10-14"], ["9-5"], False),
+        (["5-9"] * 9, ["5-14", "Jun-09", "5-Mai", "2026-06-09"], False),
+        (["10-19", "20-29"], ["10-29"], False),
+        (["may", "mar1"], ["april", "mars"], False),
+        (["2011-05-09"], ["2011/5/9"], True),
+        (["09:05"], ["9:05"], True),
     ],
 )
-def test_respelled_number_is_accepted_with_a_remark(
+def test_respelled_cell_is_accepted_with_a_remark(
     original_texts: list[str], released_texts: list[str], is_remarked: bool
 ) -> None:
     content = write_csv(build_original(*released_texts))
@@ -65,8 +92,18 @@ def test_respelled_number_is_accepted_with_a_remark(
     assert all(str(remark.message).startswith("q:") for remark in remarks)
 
 
+def test_remark_gives_an_example() -> None:
+    (remark,) = parse_release(
+        write_csv(build_original("10-14", "9-May")), build_original("5-9", "10-14"), SMALL_COLUMNS
+    )[1]
+    assert str(remark.message) == (
+        "q: some cells are spelled differently from the original's, such as '9-May' for '5-9'; they are "
+        "compared as text, so these cells count as changed"
+    )
+
+
 def test_each_respelled_column_has_a_remark() -> None:
     columns = Columns(("a", "b", "c"), ("s",))
     table, _ = parse_original(b"a,b,c,s\n1,1,x,1\n", columns)
-    remarks: list[Remark] = parse_release(b"a,b,c,s\n1.0,1e0,X,1.0\n", table, columns)[1]
+    remarks: list[Remark] = parse_release(b"a,b,c,s\n1.0,1e0,y,1.0\n", table, columns)[1]
     assert [str(remark.message).split(":")[0] for remark in remarks] == ["a", "b"]

@@ -14,12 +14,7 @@ import pyarrow as pa
 from anoncup.geometry.arrays import CACHED_ROWS
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
-from anoncup.tables.checks import (
-    build_duplicate_name_message,
-    build_respelled_remark,
-    check_row_count,
-    is_respelled,
-)
+from anoncup.tables.checks import build_duplicate_name_message, check_row_count
 from anoncup.tables.csv_text import (
     Problems,
     check_text,
@@ -32,6 +27,7 @@ from anoncup.tables.csv_text import (
 from anoncup.tables.files import MAX_ROWS, Remark
 from anoncup.tables.header import check_header
 from anoncup.tables.line_numbers import add_line_numbers
+from anoncup.tables.respelling import find_respelled_columns
 
 
 def parse_original(
@@ -59,12 +55,7 @@ def parse_release(
         table = _parse_cells(
             read_cells(text, header, file, max_rows=max_rows), columns, file, max_rows=max_rows
         )
-    remarks += [
-        build_respelled_remark(name)
-        for name in columns.quasi_identifiers
-        if is_respelled(table, original, name)
-    ]
-    return table, remarks
+    return table, remarks + find_respelled_columns(table, original, columns.quasi_identifiers)
 
 
 def _check_roles(header: Sequence[str], columns: Columns, file: str) -> None:

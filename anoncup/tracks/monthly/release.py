@@ -18,6 +18,7 @@ from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, convert_to_mask, iterate_text_columns, redact_values
 from anoncup.tables.files import Remark
 from anoncup.tables.line_numbers import add_line_numbers
+from anoncup.tables.respelling import find_respelled_columns
 from anoncup.tracks.memo import Memo
 from anoncup.tracks.monthly.files import DELETED_MARK, TRANSACTION_COLUMNS
 from anoncup.tracks.monthly.original import (
@@ -71,7 +72,11 @@ def parse_release(content: bytes, original: MonthlyOriginal) -> tuple[MonthlyRel
         _check_kept_rows(table, records, original, problems)
         _check_pseudonyms(table, is_kept, original, problems)
         problems.raise_if_any()
-    return MonthlyRelease(original, records), remarks
+    release = MonthlyRelease(original, records)
+    compared_columns = [name for name in TRANSACTION_COLUMNS if name != "customer"]
+    return release, remarks + find_respelled_columns(
+        release.kept_rows, original.records.cells, compared_columns
+    )
 
 
 def count_deletable_rows(rows: int) -> int:

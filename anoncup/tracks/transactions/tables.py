@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from anoncup.errors import run_steps
 from anoncup.messages import Message
-from anoncup.tables.checks import build_respelled_remark, check_row_count, is_respelled
+from anoncup.tables.checks import check_row_count
 from anoncup.tables.csv_text import (
     Problems,
     check_text,
@@ -32,6 +32,7 @@ from anoncup.tables.csv_text import (
 from anoncup.tables.files import MAX_CELL_LENGTH, MAX_ROWS, Remark
 from anoncup.tables.header import check_header
 from anoncup.tables.line_numbers import add_line_numbers
+from anoncup.tables.respelling import find_respelled_columns
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 
 _REQUIRED_COLUMNS = ("customer_id", "receipt_id", "goods")
@@ -74,13 +75,8 @@ def parse_release(
     """
     with add_line_numbers(files):
         tables, remarks = _parse_tables(files, max_customers=len(original.customers), min_records=0)
-    compared_columns = [(tables.customers, original.customers, name) for name in ("sex", "country")]
-    compared_columns.append((tables.transactions, original.transactions, "goods"))
-    return tables, remarks + [
-        build_respelled_remark(name)
-        for release_table, original_table, name in compared_columns
-        if is_respelled(release_table, original_table, name)
-    ]
+    remarks += find_respelled_columns(tables.customers, original.customers, ("sex", "country"))
+    return tables, remarks + find_respelled_columns(tables.transactions, original.transactions, ("goods",))
 
 
 def files_of(tables: TransactionTables) -> dict[str, bytes]:

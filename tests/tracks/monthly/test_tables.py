@@ -152,6 +152,15 @@ def test_released_row_may_change_everything_except_its_month() -> None:
     assert release.kept_rows["price"].tolist() == ["2.50", "0", "0"]
 
 
+def test_each_respelled_column_of_a_release_has_a_remark() -> None:
+    """Attackers compare cells as text."""
+    _, remarks = parse_release(encode_rows(RELEASED_ROWS), build_example_original())
+    assert [remark.message.values["name"] for remark in remarks] == ["price"]
+    rows = replace_cells(RELEASED_ROWS, 1, customer="c-1", date="2011/1/5", time="08:45", quantity="03")
+    _, remarks = parse_release(encode_rows(rows), build_example_original())
+    assert [remark.message.values["name"] for remark in remarks] == ["date", "time", "price", "quantity"]
+
+
 @pytest.mark.parametrize(
     ("row", "cells", "expected"),
     [

@@ -175,11 +175,10 @@ def test_release_may_have_more_transactions_and_new_ids() -> None:
         (b"c1,1,,2e0\n", "01", ["country", "goods"]),
         (b"c1,1,,2\n", "1", []),
         (b"c1,3,,\n", "4", []),
+        (b"c1,\xef\xbc\x91,, 2\n", "1 ", ["sex", "country", "goods"]),
     ],
 )
-def test_respelled_number_is_accepted_with_a_remark(
-    customers: bytes, goods: str, expected: list[str]
-) -> None:
+def test_respelled_cell_is_accepted_with_a_remark(customers: bytes, goods: str, expected: list[str]) -> None:
     original, _ = parse_files(CUSTOMER_HEADER + b"c1,1,,2\n", TRANSACTION_HEADER + build_record(goods="1"))
     _, remarks = parse_as_release(
         CUSTOMER_HEADER + customers, TRANSACTION_HEADER + build_record(goods=goods), original=original

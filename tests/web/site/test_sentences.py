@@ -14,7 +14,8 @@ from anoncup.geometry.assignment import Assignment, describe_assignment
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns, Excessive
-from anoncup.tables import checks, csv_text
+from anoncup.tables import csv_text
+from anoncup.tables.respelling import build_respelled_remark
 from anoncup.tracks.linkage.permutation import ORIGINAL_ORDER_REMARK, parse_guess, parse_secret
 from anoncup.tracks.microdata import tables
 from anoncup.tracks.microdata.column_roles import suggest_roles
@@ -196,7 +197,7 @@ def test_warnings_are_fully_translated() -> None:
     remarks = [
         ORIGINAL_ORDER_REMARK,
         build_missing_file_remark("transactions"),
-        checks.build_respelled_remark("age"),
+        build_respelled_remark("age", "09-May", "5-9"),
         *csv_text.decode_upload("女".encode("cp932"), "a")[1],
     ]
     for remark in remarks:
