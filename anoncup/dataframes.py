@@ -1,11 +1,15 @@
 """Score, attack, anonymize and compare tables in memory or files, and advise on their threshold.
 
-Results equal those of the commands and of a service: tables are written as CSV and parsed in the same way. So
-that cells stay as they are in a file, read it with ``pandas.read_csv(path, dtype=str)``.
+Results equal those of the commands and of a service: tables are written as CSV and parsed in the same way.
+So that cells stay as they are in a file, read it with
+``pandas.read_csv(path, dtype=str, keep_default_na=False)``. Otherwise pandas makes missing values of the text
+``NA`` and of empty cells; they are refused in columns of text. A date is written as ``2026-05-09``, with its
+time unless that is midnight.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -30,6 +34,7 @@ from anoncup.result_tables import (
 )
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
+from anoncup.tables.files import Remark
 from anoncup.tracks.model import AnyTrack, TeamData
 from anoncup.tracks.uploads import ParsedUpload, parse_upload
 
@@ -48,6 +53,7 @@ class _Contest:
     rules: Rules
     track: AnyTrack
     original: Any
+    remarks: tuple[Remark, ...]
 
 
 def score(original: Tables, released: Tables, secret: Secret, *, competition: Competition) -> Score:
@@ -71,7 +77,7 @@ def attack(original: Tables, released: Tables, secret: Secret, *, competition: C
     for name, attacker in contest.track.attackers.items():
         prediction = predict(attacker, release.target, track=contest.track, rules=contest.rules)
         rates[name] = rate_attack(attacker, prediction, upload.answer, context, track=contest.track)
-    return AttackRates(rates)
+    return AttackRates(rates, (*contest.remarks, *upload.remarks))
 
 
 def guess(
@@ -139,7 +145,8 @@ def advise(
 
 def _score(contest: _Contest, released: Tables, secret: Secret) -> Score:
     upload = _read_upload(contest, released, secret)
-    return Score(evaluate(contest.rules, contest.original, upload.release, upload.answer))
+    verdict = evaluate(contest.rules, contest.original, upload.release, upload.answer)
+    return Score(verdict, (*contest.remarks, *upload.remarks))
 
 
 def _choose(parts: Mapping[str, PartT], name: str, kind: str) -> PartT:
@@ -152,8 +159,8 @@ def _load_contest(original: Tables, competition: Competition) -> _Contest:
     rules = competition if isinstance(competition, Rules) else parse_competition(_read_text(competition))
     track = TRACKS[rules.track]
     required = [spec.name for spec in track.original_files if spec.required]
-    parsed_original, _ = track.parse_original(_read_files(original, required), rules)
-    return _Contest(rules, track, parsed_original)
+    parsed_original, remarks = track.parse_original(_read_files(original, required), rules)
+    return _Contest(rules, track, parsed_original, tuple(remarks))
 
 
 def _read_text(competition: Path | str) -> str:
@@ -164,20 +171,68 @@ def _read_text(competition: Path | str) -> str:
 def _read_files(tables: Tables, names: list[str]) -> dict[str, bytes]:
     """Return the contents of tables by name; a single table has the only one of ``names``."""
     if isinstance(tables, Mapping):
-        return {name: _read_table(table) for name, table in tables.items()}
+        return {name: _read_table(table, name) for name, table in tables.items()}
     if len(names) != 1:
         raise InvalidInput("give the tables by their names: {names}", names=tuple(names))
-    return {names[0]: _read_table(tables)}
+    return {names[0]: _read_table(tables, names[0])}
 
 
-def _read_table(table: Table) -> bytes:
-    return write_csv(table) if isinstance(table, pd.DataFrame) else Path(table).read_bytes()
+def _read_table(table: Table, name: str) -> bytes:
+    if isinstance(table, pd.DataFrame) and table.columns.nlevels == 1:
+        columns = [_convert_column(column, name) for _, column in table.items()]
+        return write_csv(pd.concat(columns, axis=1) if columns else table)
+    if isinstance(table, Path | str):
+        return Path(table).read_bytes()
+    raise InvalidInput(
+        "{name} must be a pandas DataFrame with one level of column names, or the path of a CSV file; "
+        "it is {kind}",
+        name=name,
+        kind=_describe_kind(table),
+    )
+
+
+def _describe_kind(value: object) -> str:
+    if isinstance(value, pd.DataFrame):
+        return f"a DataFrame with {value.columns.nlevels} levels"
+    package = type(value).__module__.partition(".")[0]
+    return f"{package}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+def _convert_column(column: pd.Series, table_name: str) -> pd.Series:
+    """Return the column with dates and durations as text; raise InvalidInput for missing texts.
+
+    pandas would write all dates of a column with their times if one of them has a time.
+    """
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column
+    if column.dtype.kind in "mM":
+        return column.map({value: _convert_cell(value) for value in pd.Index(column.dropna().unique())})
+    is_missing = column.isna().to_numpy()
+    if is_missing.any():
+        raise InvalidInput(
+            "{name}, {column}, row {row}: a missing value (NaN, None) in a column of text; an empty cell is "
+            'the text "". Read files with keep_default_na=False',
+            name=table_name,
+            column=str(column.name),
+            row=int(is_missing.argmax()) + 1,
+        )
+    return column if isinstance(column.dtype, pd.StringDtype) else column.astype(object).map(_convert_cell)
+
+
+def _convert_cell(value: object) -> object:
+    """Return a date or duration as text, and any other value unchanged."""
+    if isinstance(value, np.datetime64):
+        value = pd.Timestamp(value)
+    if isinstance(value, timedelta | np.timedelta64):
+        return str(pd.Timedelta(value))
+    if isinstance(value, datetime) and value.tzinfo is None and value == datetime.combine(value, time()):
+        return value.date().isoformat()
+    return str(value) if isinstance(value, datetime) else value
 
 
 def _read_upload(contest: _Contest, released: Tables, secret: Secret) -> ParsedUpload:
     track = contest.track
-    is_file = isinstance(secret, pd.DataFrame | Path | str)
-    content = _read_table(cast("Table", secret)) if is_file else track.answer_spec.write(np.asarray(secret))
+    content = _read_secret(secret, track)
     team = TeamData(own_files={track.answer_spec.file.name: content})
     return parse_upload(
         track,
@@ -187,3 +242,17 @@ def _read_upload(contest: _Contest, released: Tables, secret: Secret) -> ParsedU
         content,
         team=team if track.allocates_answer else TeamData(),
     )
+
+
+def _read_secret(secret: Secret, track: AnyTrack) -> bytes:
+    spec = track.answer_spec
+    rows = None if isinstance(secret, pd.DataFrame | Path | str | Mapping) else np.asarray(secret)
+    if rows is None or spec.file.kind != "permutation":
+        return _read_table(cast("Table", secret), spec.file.name)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise InvalidInput(
+            "an array for the secret needs one dimension and whole numbers, not {shape} of {kind}",
+            shape=rows.shape,
+            kind=str(rows.dtype),
+        )
+    return spec.write(rows)

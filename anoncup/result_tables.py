@@ -4,11 +4,13 @@ import io
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
 from anoncup.evaluation.evaluate import Verdict
+from anoncup.tables.files import Remark
 from anoncup.tracks.outcomes import Rate
 
 if TYPE_CHECKING:
@@ -24,6 +26,11 @@ class ResultTable(ABC):
     plotted_columns: ClassVar[tuple[str, ...]] = ()
 
     @property
+    def warnings(self) -> tuple[Remark, ...]:
+        """Remarks on the files and tables, such as cells that are spelled differently from the original's."""
+        return ()
+
+    @property
     @abstractmethod
     def table(self) -> pd.DataFrame:
         """The numbers."""
@@ -34,13 +41,17 @@ class ResultTable(ABC):
         return ""
 
     def __str__(self) -> str:
-        return f"{self.heading}\n{self.table.to_string()}".lstrip("\n")
+        return "\n".join([*self._list_lines(), self.table.to_string()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        heading = f"<p>{self.heading}</p>" if self.heading else ""
-        return heading + self.table.to_html()
+        return "".join(f"<p>{escape(line)}</p>" for line in self._list_lines()) + self.table.to_html()
+
+    def _list_lines(self) -> list[str]:
+        """Return the lines above the table: the heading and the warnings."""
+        warnings = dict.fromkeys(f"warning: {remark.message}" for remark in self.warnings)
+        return [self.heading, *warnings] if self.heading else list(warnings)
 
     def plot(self) -> "Axes":
         """Draw the numbers as bars with matplotlib and return its axes."""
@@ -55,6 +66,7 @@ class Score(ResultTable):
 
     plotted_columns = ("value",)
     verdict: Verdict
+    warnings: tuple[Remark, ...] = ()
 
     @property
     def utility(self) -> float:
@@ -96,6 +108,7 @@ class AttackRates(ResultTable):
 
     plotted_columns = ("rate", "baseline")
     rates: Mapping[str, Rate]
+    warnings: tuple[Remark, ...] = ()
 
     @property
     def table(self) -> pd.DataFrame:
@@ -118,6 +131,11 @@ class Comparison(ResultTable):
 
     plotted_columns = ("U", "E", "overall")
     scores: Mapping[str, Score]
+
+    @property
+    def warnings(self) -> tuple[Remark, ...]:
+        """The warnings about all releases; those about one of them are in ``scores``."""
+        return tuple(remark for score in self.scores.values() for remark in score.warnings)
 
     @property
     def table(self) -> pd.DataFrame:

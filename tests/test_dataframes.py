@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import anoncup
 from anoncup import TRACKS, schemas
 from anoncup.errors import InvalidInput, InvalidUpload
-from anoncup.result_tables import read_text_table
+from anoncup.result_tables import Score, read_text_table
 from anoncup.tables.csv_text import write_csv
+from tests.support.competition_texts import MINIMAL
 from tests.support.shell_commands import run_program
 
 ROWS = 40
@@ -203,3 +205,89 @@ def test_errors_name_row_and_choices(original: pd.DataFrame, competition: str) -
         anoncup.anonymize(original, "nothing", competition=competition)
     with pytest.raises(InvalidInput, match=r"attackers: .*euc1"):
         anoncup.guess(original, made.tables, "nobody", competition=competition)
+
+
+FEW_COLUMNS = anoncup.parse_competition(
+    MINIMAL.replace('["a", "b"]', '["day", "q"]').replace('["x", "y"]', '["s"]')
+)
+
+
+def build_table(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({"day": ["1", "2"], "q": ["a", "b"], "s": [1, 2]} | columns)
+
+
+def score_table(table: Any) -> Score:
+    return anoncup.score(build_table(), table, np.arange(2), competition=FEW_COLUMNS)
+
+
+def test_warnings_of_reading_are_returned_and_printed(tmp_path: Path) -> None:
+    path = tmp_path / "original.csv"
+    path.write_bytes("day,q,s\n1,男性,1\n2,女性,2\n".encode("cp932"))
+    released, secret = build_table(day=["1.0", "2"], q=["男性", "女性"]), np.arange(2)
+    result = anoncup.score(path, released, secret, competition=FEW_COLUMNS)
+    assert [remark.code for remark in result.warnings][:2] == ["read_as_cp932", "respelled"]
+    assert "warning: day: some cells are spelled differently" in str(result)
+    assert "&#x27;1.0&#x27;" in result._repr_html_()
+    rates = anoncup.attack(path, released, secret, competition=FEW_COLUMNS)
+    comparison = anoncup.compare(path, {"mine": (released, secret)}, competition=FEW_COLUMNS)
+    assert rates.warnings == comparison.warnings == result.warnings
+    assert repr(rates).count("warning:") == str(comparison).count("warning:") == len(result.warnings)
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "object", "category"])
+def test_each_date_is_written_by_itself(kind: str) -> None:
+    """One time of day does not change how the other dates of a column are written."""
+    days = pd.to_datetime(pd.Series(["2026-05-09 12:00", "2026-05-10 00:00"])).astype(kind)  # type: ignore[call-overload]
+    original = build_table(day=["2026-05-10", "2026-05-09"])
+    rates = anoncup.attack(original, build_table(day=days, q=["b", "a"]), [1, 0], competition=FEW_COLUMNS)
+    assert rates.rates["id_rand"].rate == 0.5
+    texts = build_table(day=["2026-05-09 12:00:00", "2026-05-10"], q=["b", "a"])
+    assert anoncup.attack(original, texts, [1, 0], competition=FEW_COLUMNS).rates == rates.rates
+
+
+def test_durations_are_written_one_by_one() -> None:
+    days = pd.Series(pd.to_timedelta(["1 days", "2 days"]))
+    mixed = pd.Series(pd.to_timedelta(["1 days", "2 days 02:00:00"]))
+    rates = anoncup.attack(build_table(day=days), build_table(day=mixed), [0, 1], competition=FEW_COLUMNS)
+    assert rates.rates["id_rand"].rate == 0.5
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("kind", ["object", "string", "category"])
+def test_missing_texts_are_refused(missing: object, kind: str) -> None:
+    cells = pd.Series(["a", missing], dtype=kind)
+    for tables in ((build_table(q=cells), build_table()), (build_table(), build_table(q=cells))):
+        with pytest.raises(InvalidInput, match=r"q, row 2: a missing value.*keep_default_na=False"):
+            anoncup.score(*tables, [0, 1], competition=FEW_COLUMNS)
+    assert score_table(build_table(q=["a", ""])).is_accepted
+
+
+def test_missing_numbers_and_dates_are_empty_cells() -> None:
+    for cells in (pd.Series([1.0, np.nan]), pd.Series([pd.Timestamp("2026-05-09"), pd.NaT])):
+        rates = anoncup.attack(
+            build_table(day=cells), build_table(day=cells), [0, 1], competition=FEW_COLUMNS
+        )
+        assert rates.rates["id_rand"].rate == 1
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("day", "x"), ("q", "x")])),
+        pa.table({"day": ["1"]}),
+        np.zeros((2, 3)),
+        {"anonymized": {"day": ["1"]}},
+        [["1", "a", 1]],
+    ],
+)
+def test_other_kinds_of_tables_are_refused(table: Any) -> None:
+    with pytest.raises(InvalidInput, match="anonymized must be a pandas DataFrame with one level"):
+        score_table(table)
+    with pytest.raises(InvalidInput, match="must be a pandas DataFrame"):
+        anoncup.score(table, build_table(), [0, 1], competition=FEW_COLUMNS)
+
+
+@pytest.mark.parametrize("secret", [np.zeros((2, 2), int), [0.0, 1.0], {"original_row": [1, 2]}, ["1", "2"]])
+def test_other_kinds_of_secrets_are_refused(secret: Any) -> None:
+    with pytest.raises(InvalidInput, match="secret"):
+        anoncup.score(build_table(), build_table(), secret, competition=FEW_COLUMNS)
