@@ -62,6 +62,19 @@ def test_file_without_a_header_is_reported_and_gets_names(new_organizer: Arena) 
     assert lines[1:] == [line.partition(",")[2] for line in PEOPLE_ROWS.splitlines()]
 
 
+def test_column_name_with_a_line_break_is_a_blank_on_all_pages(new_organizer: Arena) -> None:
+    rows = "".join(f"{20 + n % 7},{'男女'[n % 2]},{500 + 3 * n % 61}\r\n" for n in range(80))
+    content = f'"年齢\n（歳）",性別,年収\r\n{rows}'.encode()
+    assert upload_original(begin_setup(new_organizer), content).status_code == 303
+    assert read_stored_file() == content
+    html = get_page(new_organizer, DATA_PAGE, organizer=True).text
+    fields = parse_form(html, 'id="roles"')
+    assert post_form(new_organizer, DATA_PAGE, fields, organizer=True).status_code == 303
+    assert load_rules("fresh").columns == Columns(("年齢 （歳）", "性別"), ("年収",))
+    assert "年齢 （歳）" in html
+    assert "年齢\n（歳）" not in html
+
+
 def test_kept_identifier_is_warned_about_with_counts(new_organizer: Arena) -> None:
     refusal = upload_original(begin_setup(new_organizer), (HEADER + PEOPLE_ROWS).encode())
     warning = "“id” has 80 different values in 80 rows: it identifies everybody."
