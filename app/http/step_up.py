@@ -17,8 +17,10 @@ from app.http import throttle
 from app.http.authentication import ClientAddress, CurrentPrincipal
 from app.http.passwords import limit_concurrency
 from app.services.accounts import password_changes, password_hashes
-from app.services.accounts.principal import Principal
+from app.services.accounts.principal import STEP_UP_CODES, Principal
 
+STEP_UP_ERRORS = STEP_UP_CODES | {"wrong_password", "too_many_tries"}
+"""Codes of errors after which the same form can be sent again, with the right password."""
 _HEADER_NAME = "X-Confirm-Password"
 
 _PasswordHeader = Annotated[

@@ -7,18 +7,24 @@ from html import unescape
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.writer import replace_publication_rules
-from app.db.models import Competition
+from app.db.models import Competition, User
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
+from app.services.accounts.password_hashes import UNUSABLE_HASH
 from tests.support.arena import API
 from tests.support.confirmation_forms import collect_refusals
 from tests.support.contest import Contest, load_competition
 from tests.support.database_rows import load_team_id
-from tests.support.organizer_pages import format_future_time
+from tests.support.organizer_pages import (
+    build_extension_path,
+    extract_hidden_fields,
+    format_future_time,
+    get_page_text,
+)
 from tests.support.page_requests import SAME_ORIGIN, get_page, post_form, send_form
 from tests.support.step_up import (
     PasswordForm,
@@ -77,6 +83,12 @@ def build_reinstate_form(contest: Contest) -> PasswordForm:
     return path, path, {"reason": "cousins"}
 
 
+def build_extension_form(contest: Contest) -> PasswordForm:
+    path = build_extension_path(0.5)
+    fields = extract_hidden_fields(get_page_text(contest.arena, path))
+    return f"{contest.path}/organize{path}", f"{contest.path}/organize{path.partition('?')[0]}", fields
+
+
 @pytest.mark.parametrize(
     "build_form",
     [
@@ -87,6 +99,7 @@ def build_reinstate_form(contest: Contest) -> PasswordForm:
         build_password_link_form,
         build_token_form,
         build_reinstate_form,
+        build_extension_form,
     ],
     ids=lambda builder: builder.__name__,
 )
@@ -97,6 +110,15 @@ def test_forms_that_need_step_up_authentication_ask_for_the_password(
     for message, text in collect_refusals(contest, form, field='name="password" type="password" required'):
         assert message in unescape(text)
         assert all(f'value="{typed}"' in text for typed in form[2].values())
+
+
+def test_form_of_an_organizer_without_a_password_keeps_its_values(contest: Contest) -> None:
+    """Somebody who signs in with a provider signs in again in a new tab, and sends the form once more."""
+    _, path, fields = build_disqualification_form(contest)
+    with transaction() as session:
+        session.execute(update(User).values(password_hash=UNUSABLE_HASH))
+    response = post_form(contest.arena, path, fields | {"password": ""}, organizer=True)
+    assert (response.status_code, 'value="x"' in response.text) == (403, True)
 
 
 def test_token_alone_cannot_create_a_token(contest: Contest) -> None:

@@ -6,7 +6,8 @@ from uuid import UUID
 from anoncup.errors import Forbidden
 from anoncup.schemas.roles import Role
 
-STEP_UP_REQUIRED = "password_needed"
+STEP_UP_CODES = frozenset({"password_needed", "no_password"})
+"""Codes of the errors that ``require_reauthentication`` raises."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from anoncup.errors import Conflict, DomainError, Forbidden, InvalidInput, NotFound, TooManyRequests
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
-from app.services.accounts.principal import STEP_UP_REQUIRED, Principal
+from app.services.accounts.principal import STEP_UP_CODES, Principal
 from app.services.organizing import disqualification, disqualification_preview
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.submissions import load_submission, render_submission
@@ -118,7 +118,7 @@ def _apply_ruling(ruling: RulingRequest, form: RulingForm) -> Response:
     except Conflict as problem:
         return _render_subject(ruling, problem)
     except (InvalidInput, TooManyRequests, Forbidden) as problem:
-        if isinstance(problem, Forbidden) and problem.code != STEP_UP_REQUIRED:
+        if isinstance(problem, Forbidden) and problem.code not in STEP_UP_CODES:
             raise
         return _render_preview(ruling, problem=problem, reason=form.reason)
     return see_other(ruling.path, notice=_NOTICE_BY_SUBJECT_AND_ACT[ruling.subject_type][ruling.act])

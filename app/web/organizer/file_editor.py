@@ -15,7 +15,7 @@ from app.db.models import Competition
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.problems import get_status
-from app.services.accounts.principal import STEP_UP_REQUIRED
+from app.http.step_up import STEP_UP_ERRORS
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.revisions import Revision
@@ -36,7 +36,7 @@ from app.web.site.sentences import translate_sentence
 
 router = APIRouter(route_class=PageRoute)
 
-_CODES_SHOWN_WITH_COMPARISON = {"changed_meanwhile", STEP_UP_REQUIRED, "wrong_password"}
+_CODES_SHOWN_WITH_COMPARISON = STEP_UP_ERRORS | {"changed_meanwhile"}
 """Errors after which the page shows the comparison again, so that saving can be repeated."""
 _CONTEXT_LINES = 3
 """Unchanged lines shown before and after each difference."""

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
-from app.http.step_up import FormReauthentication
+from app.http.step_up import STEP_UP_ERRORS, FormReauthentication
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, observed_deadlines, phase_changes, phases
 from app.services.contests.contest import Contest
@@ -67,7 +67,9 @@ def _render_phases(
     name: str = "",
     end: str = "",
     move_following: bool = True,
+    start: str = "",
 ) -> HTMLResponse:
+    """Render the phases. The other values are those of a rejected form."""
     with transaction() as session:
         frame = page.load_frame(session)
         row = frame.contest.round
@@ -83,6 +85,7 @@ def _render_phases(
         name=name,
         end=_localize_end(end, frame.rules.timezone),
         move_following=move_following,
+        start=start,
         format_local=partial(_format_local, zone=frame.rules.timezone),
         completed_at={phases.ANONYMIZATION: row.frozen_at, phases.REIDENTIFICATION: row.closed_at},
         problem=problem,
@@ -100,6 +103,18 @@ def preview(
     page: RequestedOrganizerPage, name: str, act: str, *, end: str = "", move_following: bool = False
 ) -> HTMLResponse:
     """Render the effect of an action without applying it."""
+    return _render_preview(page, name, act, end=end, move_following=move_following)
+
+
+def _render_preview(
+    page: OrganizerPage,
+    name: str,
+    act: str,
+    *,
+    end: str,
+    move_following: bool,
+    problem: DomainError | None = None,
+) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
         has_begun = phases.has_contest_begun(session, frame.contest.round)
@@ -120,11 +135,21 @@ def preview(
         preview=phase_preview,
         moves=_list_moves(phase_preview),
         counts=counts,
+        problem=problem,
     )
 
 
+def _render_rejected_action(
+    page: OrganizerPage, name: str, act: str, *, end: str, move_following: bool, problem: DomainError
+) -> HTMLResponse:
+    """Render the preview again if only the password is missing or wrong, else the phases."""
+    if problem.code in STEP_UP_ERRORS:
+        return _render_preview(page, name, act, end=end, move_following=move_following, problem=problem)
+    return _render_phases(page, problem=problem, name=name, end=end, move_following=move_following)
+
+
 @router.post("/{name}/{act}")
-@show_problem(_render_phases)
+@show_problem(_render_rejected_action)
 def confirm(
     page: RequestedOrganizerPage,
     name: str,

@@ -29,7 +29,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
 from app.db.transaction import transaction
 from app.http.problems import get_status
-from app.services.accounts.principal import STEP_UP_REQUIRED, Principal
+from app.services.accounts.principal import STEP_UP_CODES, Principal
 from app.services.contests import competitions, phases, revisions, sealed_inputs
 from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision
@@ -276,7 +276,7 @@ def _compute_fingerprint(rules: Rules, step_name: str) -> str:
 
 def require_form_error(problem: DomainError) -> DomainError:
     """Return the error if a form can show it; raise it if the action is not allowed at all."""
-    if isinstance(problem, Forbidden) and problem.code != STEP_UP_REQUIRED:
+    if isinstance(problem, Forbidden) and problem.code not in STEP_UP_CODES:
         raise problem
     return problem
 
