@@ -55,7 +55,7 @@ class Competition(Form):
         open_enum(*get_args(State)),
         Field(
             description="in `settling`, a deadline has passed, and uploads that came in time are"
-            " being scored or prepared"
+            " being scored or prepared, or the notice of an earlier reveal runs"
         ),
     ]
     paused: Annotated[bool, Field(description="whether the open phase accepts no uploads at present")]

@@ -2,9 +2,9 @@
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 
-from app.db.models import ObservedDeadline
+from app.db.models import ObservedDeadline, Round
 from app.db.transaction import transaction
 from tests.support.contest import Contest, load_competition, load_round_id, run_clock
 from tests.support.organizer_pages import build_extension_path, get_page_text
@@ -40,8 +40,28 @@ def test_waiting_reveal_is_shown_to_visitors_and_organizers(contest: Contest) ->
         overview = get_page(contest.arena, contest.path).text
         assert (visitor_note in overview.replace("So that", "so that")) is is_waiting
         assert (organizer_note in get_page_text(contest.arena, "/phases")) is is_waiting
+        for reader in ({}, {"team": "red"}):
+            text = get_page(contest.arena, contest.path, **reader).text
+            assert (translate("waits_notice") in text) is is_waiting
+            assert translate("waits_guesses") not in text
+        dashboard = get_page_text(contest.arena)
+        assert (translate("duty_notice") in dashboard) is is_waiting
+        assert translate("duty_settling", n=0) not in dashboard
+        assert "Waiting for: 0." not in get_page_text(contest.arena, "/phases")
         contest.move_phases(reidentification=(-1, -0.5))
         run_clock()
+
+
+@pytest.mark.parametrize("reason", ["releases", "targets", "guesses"])
+def test_pages_say_what_is_waited_for(contest: Contest, reason: str) -> None:
+    contest.move_phases(reidentification=(-1, -0.5))
+    with transaction() as session:
+        session.execute(delete(ObservedDeadline))
+        round_ = session.scalars(select(Round)).one()
+        round_.published_at = None if reason == "targets" else round_.published_at
+        round_.frozen_at = None if reason == "releases" else round_.frozen_at
+    assert translate(f"waits_{reason}") in get_page(contest.arena, contest.path, team="red").text
+    assert (translate("duty_preparing") in get_page_text(contest.arena)) is (reason == "targets")
 
 
 def test_organizers_are_warned_of_unsigned_ends(contest: Contest) -> None:

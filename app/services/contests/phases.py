@@ -31,7 +31,7 @@ class PhaseStatus:
     """The state of a competition at ``now``.
 
     ``state``: draft (before the first phase), anonymization, settling (after a deadline, while uploads that
-    came in time are still being scored or prepared), between, reidentification, or closed.
+    came in time are scored or prepared, or the reveal waits), between, reidentification, or closed.
     ``current_phases``: the phases that accept uploads unless they are paused; with live targets both may.
     """
 

@@ -14,8 +14,9 @@ from app.db.models import Evaluation, Guess, Round, State, Submission, Target, T
 from app.services.accounts.principal import Principal
 from app.services.boards import source, verdicts
 from app.services.boards.version_filter import compute_eligible_numbers
-from app.services.contests import clarifications, competitions, revisions, sealed_inputs
+from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs, settling
 from app.services.contests.phases import ANONYMIZATION, PhaseStatus
+from app.services.contests.settling import Wait
 from app.services.contests.visibility import UNFROZEN
 from app.services.jobs import health
 from app.services.jobs.leases import UNFINISHED
@@ -57,6 +58,8 @@ TaskCode = Literal[
     "unswept",
     "paused",
     "settling",
+    "preparing",
+    "notice",
     "idle_teams",
     "rescore_scoring",
     "rescore_ready",
@@ -82,6 +85,7 @@ class Dashboard:
     ``unfinished``: submissions and guesses whose scoring delays a deadline.
     ``mixed_versions``: submissions scored by other versions than the current ones.
     ``missing_files``: organizer files still to be uploaded.
+    ``wait``: what the competition waits for after a deadline.
     ``unanswered_questions``: questions of teams without an answer.
     ``unallocated_teams``: teams for which no data are left.
     """
@@ -90,6 +94,7 @@ class Dashboard:
     workload: Workload
     open_rescore: RescorePreview | None
     unfinished: int
+    wait: Wait | None
     mixed_versions: int
     missing_files: tuple[str, ...]
     unanswered_questions: int
@@ -111,6 +116,7 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
             for state_counts in (counts.submissions, counts.guesses)
             for state in UNFINISHED
         ),
+        settling.find_wait(session, contest.round, phases.get_status(session, contest.round)),
         _count_mixed_versions(session, contest.round),
         sealed_inputs.list_missing_files(session, contest.round),
         clarifications.count_unanswered(session, contest.id),
@@ -186,10 +192,20 @@ def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dash
         (is_unscorable, _urgent("newer_scorer", counts.submissions[State.QUEUED])),
         (dashboard.mixed_versions, _urgent("mixed_versions", dashboard.mixed_versions)),
         (not counts.teams, OrganizerTask("no_teams")),
-        (status.state == "settling", OrganizerTask("settling", dashboard.unfinished)),
+        *((True, task) for task in _list_waiting_tasks(dashboard)),
         (_ends_soon(status) and counts.idle_teams, OrganizerTask("idle_teams", counts.idle_teams)),
     ]
     return sorted((task for is_due, task in tasks if is_due), key=lambda task: not task.urgent)
+
+
+def _list_waiting_tasks(dashboard: Dashboard) -> list[OrganizerTask]:
+    """Return what the competition waits for: the notice, and the submissions or guesses without a score."""
+    if dashboard.wait is None:
+        return []
+    if dashboard.wait.reason == "targets":
+        return [OrganizerTask("preparing")]
+    notice = [OrganizerTask("notice")] if dashboard.wait.reason == "notice" else []
+    return [*notice, *([OrganizerTask("settling", dashboard.unfinished)] if dashboard.unfinished else [])]
 
 
 def _ends_soon(status: PhaseStatus) -> bool:

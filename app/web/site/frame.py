@@ -11,9 +11,10 @@ from anoncup.rules.model import Rules
 from app.db.models import Competition, Round, Team
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
-from app.services.contests import competitions, phases
+from app.services.contests import competitions, phases, settling
 from app.services.contests.contest import Contest
 from app.services.contests.phases import PhaseStatus
+from app.services.contests.settling import Wait
 from app.web.site.rounds import RoundEntry, list_rounds
 
 
@@ -48,6 +49,7 @@ class Frame:
 
     ``rules`` are the rules at the time of the request. ``team`` is the reader's own team. ``rehearsal_of`` is
     the competition that this one rehearses, if it is a rehearsal. ``rounds`` is empty if there is only one.
+    ``wait`` is what it waits for after a deadline.
     """
 
     contest: Contest
@@ -57,6 +59,7 @@ class Frame:
     is_organizer: bool
     rehearsal_of: RehearsedCompetition | None = None
     rounds: tuple[RoundEntry, ...] = ()
+    wait: Wait | None = None
 
     @property
     def path(self) -> str:
@@ -90,6 +93,7 @@ def load_frame(session: Session, principal: Principal | None, slug: str) -> Fram
         status=status,
         rehearsal_of=_load_rehearsed_competition(session, contest.round, status),
         rounds=list_rounds(contest, status.now),
+        wait=settling.find_wait(session, contest.round, status),
         team=memberships.find_team(session, contest.id, principal) if principal else None,
         is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )

@@ -52,9 +52,12 @@ def test_page_before_the_second_phase_shows_its_start(contest: Contest) -> None:
 def test_page_says_that_targets_wait_for_scores(contest: Contest) -> None:
     contest.submit("red")
     contest.move_phases(anonymization=(-3, -1), reidentification=(-1, 1))  # the clock has not run since then
-    assert translate(
-        "There is nothing to attack yet: submissions that arrived in time are still being scored. The targets are published after that."
-    ) in extract_text(get_page(contest.arena, f"{contest.path}/targets", team="red"))
+    text = extract_text(get_page(contest.arena, f"{contest.path}/targets", team="red"))
+    for sentence in (
+        "There is nothing to attack yet: the targets are published once all is ready.",
+        "waits_releases",
+    ):
+        assert translate(sentence) in text
 
 
 def test_team_sees_remaining_targets_and_its_own(client: TestClient) -> None:

@@ -1,0 +1,37 @@
+"""Determine what a competition waits for after a deadline."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy.orm import Session
+
+from app.db.models import Round
+from app.services.contests import observed_deadlines
+from app.services.contests.phases import PhaseStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What a competition waits for in the state ``settling``.
+
+    ``releases``: uploads that began in time, and their scores. ``targets``: the files of the targets.
+    ``notice``: the time of the reveal, ``reveal_at``. ``guesses``: as ``releases``, in the second phase.
+    """
+
+    reason: Literal["releases", "targets", "notice", "guesses"]
+    reveal_at: datetime | None = None
+
+
+def find_wait(session: Session, round_: Round, status: PhaseStatus) -> Wait | None:
+    """Return what the competition waits for; None unless its state is ``settling``."""
+    if status.state != "settling":
+        return None
+    if round_.frozen_at is None:
+        return Wait("releases")
+    if not round_.is_handed_over:
+        return Wait("targets")
+    reveal_at = observed_deadlines.load_reveal_times(session, [round_]).get(round_.id)
+    if reveal_at is not None and reveal_at > status.now:
+        return Wait("notice", reveal_at)
+    return Wait("guesses")
