@@ -55,7 +55,9 @@ def _build_board_content(
         "matching_teams": {
             row.team for row in board.rows if normalized_search in standings.normalize_for_search(row.team)
         },
-        "leader_description": leader_text.describe_attack_leaders(leaders, t, is_over=is_over)
+        "leader_description": leader_text.describe_attack_leaders(
+            leaders, t, by_formula=board.by_formula, is_over=is_over
+        )
         if (leaders := [row for row in ranked_rows if row.rank == 1])
         else "",
         "questions": label_questions(board.distinct_questions, t),

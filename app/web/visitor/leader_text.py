@@ -135,30 +135,39 @@ def _describe_runners_up(leader: Leader, t: Translator) -> Iterator[str]:
     )
 
 
-def describe_attack_leaders(leaders: Sequence[AttackersRow], t: Translator, *, is_over: bool) -> str:
+def describe_attack_leaders(
+    leaders: Sequence[AttackersRow], t: Translator, *, by_formula: bool, is_over: bool
+) -> str:
     """Describe the leaders or winners of the re-identification board.
 
-    ``leaders`` are the rows of the first rank, at least one.
+    ``leaders`` are the rows of the first rank, at least one. With ``by_formula``, their score is its value.
     """
     return (
-        _describe_attack_leader(leaders[0], t, is_over=is_over)
+        _describe_attack_leader(leaders[0], t, by_formula=by_formula, is_over=is_over)
         if len(leaders) == 1
-        else _describe_tied_attackers(leaders, t)
+        else _describe_tied_attackers(leaders, t, by_formula=by_formula)
     )
 
 
-def _describe_attack_leader(row: AttackersRow, t: Translator, *, is_over: bool) -> str:
-    kind = "counted" if row.score is None else "score"
+def _describe_attack_leader(row: AttackersRow, t: Translator, *, by_formula: bool, is_over: bool) -> str:
+    kind = "formula" if by_formula else "counted" if row.score is None else "score"
     return t.label(f"won_attacks_{kind}" if is_over else f"lead_attacks_{kind}").format(
         team=row.team,
         identified=t.localize(row.identified),
         tried=t.localize(row.tried),
         targets=t.localize(row.targets),
-        score=_format_score(row.score, t),
+        score=_format_attack_score(row, t, by_formula=by_formula),
     )
 
 
-def _describe_tied_attackers(leaders: Sequence[AttackersRow], t: Translator) -> str:
+def _format_attack_score(row: AttackersRow, t: Translator, *, by_formula: bool) -> str:
+    """Return the score as the board shows it: the value of a formula has no fixed number of decimals."""
+    return (
+        t.localize_numbers(notation.format_number(row.score)) if by_formula else _format_score(row.score, t)
+    )
+
+
+def _describe_tied_attackers(leaders: Sequence[AttackersRow], t: Translator, *, by_formula: bool) -> str:
     count, names, identified = len(leaders), _join_team_names(leaders, t), leaders[0].identified
     if leaders[0].score is None:
         return t.ngettext(
@@ -168,7 +177,7 @@ def _describe_tied_attackers(leaders: Sequence[AttackersRow], t: Translator) -> 
             identified=identified,
             names=names,
         )
-    total = _format_score(leaders[0].score, t)
+    total = _format_attack_score(leaders[0], t, by_formula=by_formula)
     return t.ngettext(
         "On the re-identification board {n} team is in first place with {score}: {names}.",
         "On the re-identification board {n} teams share first place with {score} each: {names}.",

@@ -147,7 +147,9 @@ def _find_late_reveal(frame: Frame, reveal_time: datetime | None) -> datetime | 
 def _describe_attacks(board: AttackersBoard | None, t: Translator, *, is_over: bool) -> str:
     """Describe the leaders of the re-identification board; return "" if there are none."""
     leaders = _list_leading_attackers(board)
-    return leader_text.describe_attack_leaders(leaders, t, is_over=is_over) if leaders else ""
+    if board is None or not leaders:
+        return ""
+    return leader_text.describe_attack_leaders(leaders, t, by_formula=board.by_formula, is_over=is_over)
 
 
 def _split_paragraphs(text: str) -> list[str]:

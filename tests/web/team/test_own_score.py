@@ -10,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.formulas.filled_formula import FilledFormula
+from anoncup.plugins import TRACKS
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES, load_translator
@@ -23,13 +24,19 @@ from tests.support.translations import translate
 
 FORMULA = (
     "min(utility, 1 - strongest()) - mean(best_per_team()) / 3"
-    " - attacker('euc1') / 7 + where(security > 0.5, adjustment, 2 * adjustment)"
+    " - attacker('own_row') / 7 + where(security > 0.5, adjustment, 2 * adjustment)"
 )
+
+ONLY_OWN_ROW = "".join(
+    f"[attackers.{name}]\ncounts = false\n" for name in TRACKS["microdata"].attackers if name != "own_row"
+)
+"""With the weakest attacker alone, another team's guess sets the risk."""
 
 
 def create_contest(client: TestClient, ranking: str, *, feedback: str = "immediate") -> Contest:
     return Contest.create(
-        client, extra_toml=f'[ranking]\n{ranking}\n[publication]\nfeedback = "{feedback}"\n'
+        client,
+        extra_toml=f'[ranking]\n{ranking}\n[publication]\nfeedback = "{feedback}"\n{ONLY_OWN_ROW}',
     )
 
 
@@ -63,12 +70,29 @@ def check_score(contest: Contest, submission: str, team: str, viewer: str | None
     return value
 
 
+def check_pages_that_tell_the_score(
+    contest: Contest, submission: str, score: float, *, is_attack_visible: bool
+) -> None:
+    """Sentences and figures name the value of the formula, not the mean of U and E or the sum of rates."""
+    arena, figure = contest.arena, f"Score{format_number(score)}Overall"
+    for path in (contest.path, f"{contest.path}/boards/anonymization"):
+        assert figure in re.sub(r"\s", "", extract_text(get_page(arena, path, team="red")))
+    text = extract_text(get_page(arena, f"/submissions/{submission}", team="red"))
+    sentence = f"On the board its score is {format_number(score)}: another team’s guess sets the risk, "
+    assert (sentence in text) is is_attack_visible
+    (leader,) = arena.get(f"{contest.path}/boards/reidentification", team="red").json()["rows"][:1]
+    text = extract_text(get_page(arena, contest.path, team="red"))
+    sentence = translate("lead_attacks_formula", team="blue", score=format_number(leader.get("score")))
+    assert (sentence in text) is is_attack_visible
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("feedback", ["immediate", "hidden"])
 def test_the_value_is_the_score_on_the_readers_board(client: TestClient, feedback: str) -> None:
     contest = create_contest(
         client,
-        f'order = "descending"\nutility = "1 - max(mean_mae, cross_count / 100)"\ndefence = "{FORMULA}"',
+        f'order = "descending"\nutility = "1 - max(mean_mae, cross_count / 100)"\ndefence = "{FORMULA}"\n'
+        'attack = "7 * sum(best_per_target())"',
         feedback=feedback,
     )
     red, _ = contest.publish_targets("red", "blue")
@@ -81,6 +105,7 @@ def test_the_value_is_the_score_on_the_readers_board(client: TestClient, feedbac
     for_team = check_score(contest, red, "red", "red")
     assert for_organizer < adjusted
     assert for_team == (for_organizer if feedback == "immediate" else adjusted)
+    check_pages_that_tell_the_score(contest, red, for_team, is_attack_visible=feedback == "immediate")
     assert fill_in(contest, red, "blue") == {}
     contest.close_attacks()
     assert check_score(contest, red, "red", "red") == for_organizer

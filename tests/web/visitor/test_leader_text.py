@@ -111,7 +111,7 @@ def build_attacker(team: str, **overrides: Any) -> AttackersRow:
 
 
 def describe_attackers(*rows: AttackersRow, t: Any = EN, is_over: bool = False) -> str:
-    return leader_text.describe_attack_leaders(rows, t, is_over=is_over)
+    return leader_text.describe_attack_leaders(rows, t, by_formula=False, is_over=is_over)
 
 
 def test_reidentification_board_names_one_or_several_leaders() -> None:
