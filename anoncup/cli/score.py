@@ -20,7 +20,13 @@ from anoncup.cli.options import (
     accept_release_files,
 )
 from anoncup.cli.output import print_json
-from anoncup.cli.terminal import progress_bar, show_fingerprint, show_reidentified, show_verdict
+from anoncup.cli.terminal import (
+    progress_bar,
+    show_fingerprint,
+    show_formula_score,
+    show_reidentified,
+    show_verdict,
+)
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -57,6 +63,7 @@ def score(
     from anoncup.cli.local_files import check_sizes, load_contest, read_upload, write_reidentified
     from anoncup.evaluation.evaluate import evaluate
     from anoncup.evaluation.fingerprint import fingerprint
+    from anoncup.evaluation.formula_score import compute_formula_score
 
     contest = load_contest(competition, original)
     if reidentified_file is not None and contest.track.select_hit_probabilities(contest.rules) is None:
@@ -84,13 +91,19 @@ def score(
     )
     reidentified_json = {"reidentified": reidentified.to_json(shared_traits)} if reidentified else {}
     warnings = build_notices([*contest.remarks, *upload.remarks, *verdict.warnings])
+    score_json = (
+        {"score": compute_formula_score(contest.rules, verdict)}
+        if contest.rules.ranking.rule != "score"
+        else {}
+    )
     result = schemas.parse_verdict(
-        verdict.to_json() | {"warnings": warnings} | resemblance_json | reidentified_json
+        verdict.to_json() | score_json | {"warnings": warnings} | resemblance_json | reidentified_json
     )
     if as_json:
         print_json(result)
     else:
         show_verdict(result, warnings)
+        show_formula_score(contest.rules, score_json)
         show_fingerprint(resemblances)
         show_reidentified(reidentified, shared_traits)
     raise typer.Exit(ACCEPTED if result.verdict == "accepted" else REJECTED)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anoncup import schemas
     from anoncup.evaluation.fingerprint import MethodResemblance
     from anoncup.evaluation.reidentified import ReidentifiedIndividuals, SharedTrait
+    from anoncup.rules.model import Rules
 
 _ProgressCallback = Callable[[int, int, str], None]
 LINE_INTERVAL_S = 10.0
@@ -77,6 +78,19 @@ def show_verdict(verdict: schemas.Verdict, warnings: Iterable[schemas.Notice]) -
     show_attackers(console, verdict.attackers)
     for name, label in _SCORE_LABELS.items():
         console.print(f"{label:>12}  {format_number(getattr(verdict, name))}  (0 is best)")
+
+
+def show_formula_score(rules: Rules, score_json: Mapping[str, float | None]) -> None:
+    """Print the value of the formula that ranks, if ``score_json`` has it."""
+    if "score" not in score_json:
+        return
+    from anoncup.competition.ranking_formulas import find_defence_formula
+
+    best = "highest" if rules.ranking.order == "descending" else "lowest"
+    note = "needs the releases of the other teams" if score_json["score"] is None else f"the {best} is best"
+    formula = find_defence_formula(rules).text
+    line = f"{'score':>12}  {format_number(score_json['score'])}  (by the formula {formula}: {note})"
+    make_console().print(line, soft_wrap=True)
 
 
 def show_decision(

@@ -163,6 +163,7 @@ class Submission(Receipt, FailureFields):
         Verdict | None,
         Field(
             description="the verdict as `anoncup score --json` prints it, with the methods that it resembles"
+            " and without `score`, which is on the board"
         ),
     ]
 

@@ -155,8 +155,9 @@ class Verdict(VerdictPart):
     """The result of a submission. ``utility``, ``security`` and ``overall`` are from 0 to 1; 0 is best.
 
     ``warnings`` are those about the secret; the command also prints those about the files. ``resembles`` is
-    only in stored verdicts. ``excessive`` is null if the track has no distances. ``format`` is the version of
-    the stored form; it is not printed.
+    only in stored verdicts. ``excessive`` is null if the track has no distances. Where a formula ranks, the
+    command adds its value as ``score``, null if it depends on other teams. ``format`` is the version of the
+    stored form; it is not printed.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [_EXAMPLE]})

@@ -364,3 +364,23 @@ def test_module_runs_like_the_command(folder: Path) -> None:
         "-c", code, "score", *build_options(folder, *INPUT_NAMES), "--json", cwd=folder, program=python
     )
     assert (completed.returncode, json.loads(completed.stdout)) == (0, compute_scores(folder))
+
+
+# Ranking formulas
+
+
+@pytest.mark.parametrize("has_ranks", [False, True])
+def test_score_gives_the_value_of_the_formula_that_ranks(folder: Path, has_ranks: bool) -> None:
+    """Nobody has attacked the release yet, and it has no adjustment."""
+    defence = "10 * utility + strongest() - attacker('euc1') / 3 + mean(best_per_team()) + adjustment"
+    defence += " + rank(security)" if has_ranks else ""
+    ranking = f'[ranking]\norder = "descending"\nutility = "mean_mae / 2"\ndefence = "{defence}"\n'
+    replace_text(folder, "competition", "[excessive]", f"{ranking}[excessive]")
+    verdict = compute_scores(folder)
+    utility = verdict["measures"]["mean_mae"]["value"] / 2
+    rates = {name: entry["rate"] for name, entry in verdict["attackers"].items()}
+    expected = 10 * utility + verdict["security"] - rates["euc1"] / 3
+    assert verdict["score"] == (None if has_ranks else pytest.approx(expected, rel=1e-12))
+    text = run_score(folder).stdout
+    assert ("needs the releases of the other teams" in text) is has_ranks
+    assert ("the highest is best" in text) is not has_ranks
