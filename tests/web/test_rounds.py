@@ -10,7 +10,8 @@ from fastapi.testclient import TestClient
 from tests.support.arena import Arena
 from tests.support.contest import Contest
 from tests.support.page_requests import extract_words, get_page
-from tests.support.two_rounds import build_round, create_two_rounds
+from tests.support.translations import translate
+from tests.support.two_rounds import FORMULAS, build_round, create_two_rounds
 
 pytestmark = pytest.mark.full
 
@@ -110,6 +111,20 @@ def test_schedule_says_which_round_is_practice(client: TestClient) -> None:
     final = create_two_rounds(client, preliminary=build_round("try", begins=-1, practice=True))["final"]
     labels = re.findall(r"(\w+) · (Practice: the results do not count|Weight)", read_schedule(final))
     assert labels == [("Try", "Practice: the results do not count"), ("Final", "Weight")]
+
+
+@pytest.mark.parametrize("formulas", [FORMULAS, ""])
+def test_rules_say_how_the_rounds_are_combined(client: TestClient, formulas: str) -> None:
+    """A total without a formula follows from the weights."""
+    final = create_two_rounds(client, extra_toml=formulas)["final"]
+    html = unescape(get_page(final.arena, f"{final.path}/rules").text)
+    assert "Preliminary (Weight: 0.1), Final (Weight: 0.9)" in html
+    default = "sum(0.1 * round('preliminary'), 0.9 * round('final'))"
+    total = "0.1 * round('preliminary') + 0.9 * round('final')"
+    best = "max(round('preliminary'), if_missing(round('final'), 0))"
+    for key, own in (("total", total), ("attack_total", best)):
+        text = own if formulas else default
+        assert f"{translate(f'formula_{key}')} <code>{text}</code>" in html
 
 
 def test_rules_say_whose_data_a_round_has(rounds: dict[str, Contest]) -> None:

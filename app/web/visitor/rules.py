@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.competition.ranking_formulas import TOTAL_KEYS, compares_teams, find_total_formula
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.evaluation.ranking import compute_overall_loss, compute_utility_loss, normalize_loss
 from anoncup.rules.model import Rules
@@ -18,7 +18,8 @@ from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 from app.db.models import Round
 from app.db.transaction import transaction
 from app.services.contests import sealed_inputs
-from app.web.site.frame import load_frame
+from app.services.contests.phases import REIDENTIFICATION
+from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.questions import group_by_guess_file
 from app.web.visitor import formulas
@@ -96,6 +97,7 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
         worked=build_worked_example(rules, track),
         score_formulas=formulas.load_score_formulas(),
         ranking_formulas=formulas.typeset_ranking(rules),
+        totals=_list_totals(frame),
         shows_score=rules.ranking.rule == "formula" and not compares_teams(rules),
         find_distance_formula=formulas.find_distance_formula,
         limits={name: getattr(rules.limits, name) for name in _LIMIT_NAMES},
@@ -130,6 +132,15 @@ def iter_attacker_rules(rules: Rules, track: AnyTrack) -> Iterator[AttackerRule]
         settings = rules.attacker_settings(name)
         parameters = _format_parameters(attacker.parameters, settings.parameters, roles)
         yield AttackerRule(attacker, counts_towards_security(rules, name), parameters)
+
+
+def _list_totals(frame: Frame) -> dict[str, str]:
+    """Return the formulas that combine the rounds, by their keys; none without rounds."""
+    settings = [entry.settings for entry in frame.rounds if not entry.settings.practice]
+    has_attacks = any(entry.rules.phase(REIDENTIFICATION) for entry in frame.rounds)
+    keys = TOTAL_KEYS if has_attacks else ("total",)
+    formulas_by_key = {key: find_total_formula(frame.rules.ranking, key, settings) for key in keys}
+    return {key: formula.text for key, formula in formulas_by_key.items() if formula is not None and settings}
 
 
 def _format_question_parameters(rules: Rules, track: AnyTrack) -> dict[str, dict[str, str]]:
