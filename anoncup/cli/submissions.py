@@ -32,6 +32,15 @@ def _get_overall(submission: schemas.Submission) -> float | None:
     return submission.result.overall
 
 
+def _describe_reason(submission: schemas.Submission) -> str | None:
+    """Return why a submission does not count; None if it does, or is not scored yet."""
+    if submission.disqualified:
+        return ": ".join(filter(None, ("disqualified", submission.disqualification_reason)))
+    if submission.status == "REJECTED" and submission.result is not None:
+        return "; ".join(violation.message for violation in submission.result.violations)
+    return submission.failure
+
+
 _SUBMISSION_COLUMNS: ColumnSpec[schemas.Submission] = {
     "no.": "number",
     "id": "id",
@@ -42,6 +51,7 @@ _SUBMISSION_COLUMNS: ColumnSpec[schemas.Submission] = {
     "risk": "result.security",
     "final": "final",
     "comment": "comment",
+    "reason": _describe_reason,
 }
 _DETAIL_COLUMNS: ColumnSpec[schemas.Submission] = {
     "no.": "number",
@@ -55,7 +65,7 @@ _DETAIL_COLUMNS: ColumnSpec[schemas.Submission] = {
     "finished": make_time_column("finished_at"),
     "final": "final",
     "comment": "comment",
-    "failure": "failure",
+    "reason": _describe_reason,
 }
 _CAP_COLUMNS: ColumnSpec[schemas.Cap] = {
     "cap": "name",
@@ -84,7 +94,7 @@ def submissions(
             )
             return
         submission = client.get_submission(identifier)
-    if submission.competition != slug:
+    if slug not in (submission.competition, submission.competition.partition(".")[0]):
         raise InvalidInput(
             "that submission belongs to {competition}",
             code="other_competition",

@@ -140,6 +140,7 @@ def test_waiting_exits_with_1_for_a_rejected_release(
     assert "anoncup: too_few_rows: 10 rows are left; at least 20 must be" in result.stderr
     listed = anoncup("submissions", "small").stdout
     assert "REJECTED" in listed
+    assert "10 rows are left; at least 20 must be" in " ".join(listed.split())
     assert f"{result.json['result']['overall']:.6g}" not in listed
     assert f"{result.json['result']['utility']:.6g}" in listed
 

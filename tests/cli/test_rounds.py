@@ -58,7 +58,10 @@ def test_release_is_submitted_to_the_round_of_the_address(
         (folder / name).write_bytes(content)
     files = ["--anonymized", "a.csv", "--secret", "s.csv"]
     assert "phase_closed" in anoncup("submit", "small.final", *files, "--json").stdout
-    assert anoncup("submit", "small.preliminary", *files, "--json").json["status"] == "QUEUED"
+    submission = anoncup("submit", "small.preliminary", *files, "--json").json
+    assert submission["status"] == "QUEUED"
+    for address, status in (("small", 0), ("small.preliminary", 0), ("small.final", 2)):
+        assert anoncup("submissions", address, submission["id"]).status == status
     assert anoncup("download", "small.final").status == 0
     assert 'round = "final"' in (folder / "small.final" / "competition.toml").read_text("utf-8")
     assert (folder / "small.final" / "original.csv").read_bytes() == write_csv(preliminary.arena.table)
