@@ -141,7 +141,7 @@ ERROR_SENTENCES_BY_STATUS: dict[str, str] = {
     "409.phase_turned": "the phase has ended and can no longer be changed",
     "409.phases_overlap": "the phase would overlap with the next one: move that as well",
     "409.questions_wait": "10 questions of your team wait for an answer: ask more when they have one",
-    "429.quota_used_up": "your team has used all 10 of valid_per_day, until 2027-01-12T00:00:00+09:00",
+    "429.quota_used_up": "your team has reached its limit of 10 (valid submissions a day), until 2027-01-12",
     "409.rehearsal_stands": "the competition is being rehearsed already",
     "404.release_sealed": "the files of this release tell its answer and are kept sealed",
     "409.rescore_applied": "the set is applied already",

@@ -127,6 +127,12 @@ def test_cap_of_three_accepts_three_of_twenty_parallel_uploads(client: TestClien
     assert {response.json()["code"] for response in responses if response.status_code == 429} == {
         "quota_used_up"
     }
+    counted = {"valid": "valid submissions", "attempts": "attempts"}[cap.partition("_")[0]]
+    counted += " a day" if cap.endswith("_per_day") else " in all"
+    sentence = f"your team has reached its limit of 3 ({counted})"
+    refusals = [response.json() for response in responses if response.status_code == 429]
+    assert all(refusal["detail"].startswith(sentence) for refusal in refusals)
+    assert {refusal["values"]["cap"] for refusal in refusals} == {cap}
     assert count_rows(Submission) == 3
     assert sorted(
         response.json()["quota_left"][cap] for response in responses if response.status_code == 202

@@ -17,6 +17,7 @@ from sqlalchemy import BindParameter, ColumnElement, Select, Uuid, bindparam, fu
 from sqlalchemy.orm import Session
 
 from anoncup.errors import TooManyRequests
+from anoncup.messages import N_, Message
 from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.db.now import read_clock
 from app.services.accounts.principal import Principal
@@ -29,16 +30,17 @@ from app.services.submissions import attempts
 @dataclass(frozen=True, slots=True)
 class _CapKind:
     counts: Literal["valid", "attempts", "guesses"]
+    description: str
     is_daily: bool = False
 
 
 GUESSES_PER_TARGET = "guesses_per_target"
 _CAP_KINDS = {
-    "valid_per_day": _CapKind("valid", is_daily=True),
-    "valid_total": _CapKind("valid"),
-    "attempts_per_day": _CapKind("attempts", is_daily=True),
-    "attempts_total": _CapKind("attempts"),
-    GUESSES_PER_TARGET: _CapKind("guesses"),
+    "valid_per_day": _CapKind("valid", N_("valid submissions a day"), is_daily=True),
+    "valid_total": _CapKind("valid", N_("valid submissions in all")),
+    "attempts_per_day": _CapKind("attempts", N_("attempts a day"), is_daily=True),
+    "attempts_total": _CapKind("attempts", N_("attempts in all")),
+    GUESSES_PER_TARGET: _CapKind("guesses", N_("guesses on each target")),
 }
 CAP_NAMES = tuple(_CAP_KINDS)
 REFUNDED_STATES = (State.ERROR, State.CANCELLED)
@@ -63,6 +65,10 @@ class QuotaCap:
     @property
     def is_for_attempts(self) -> bool:
         return _CAP_KINDS[self.name].counts == "attempts"
+
+    @property
+    def description(self) -> Message:
+        return Message(_CAP_KINDS[self.name].description)
 
     @property
     def left(self) -> int:
@@ -207,18 +213,20 @@ def require_remaining(caps: Iterable[QuotaCap], now: datetime) -> None:
         return
     if exhausted.resets_at is None:
         raise TooManyRequests(
-            "your team has used all {limit} of {cap}, which only the organizers can raise",
+            "your team has reached its limit of {limit} ({counted}), which only the organizers can raise",
             retry_after=MAX_RETRY_AFTER_S,
             code="quota_used_up",
             limit=exhausted.limit,
             cap=exhausted.name,
+            counted=exhausted.description,
         )
     raise TooManyRequests(
-        "your team has used all {limit} of {cap}, until {until}",
+        "your team has reached its limit of {limit} ({counted}), until {until}",
         retry_after=max(1, int((exhausted.resets_at - now).total_seconds()) + 1),
         code="quota_used_up",
         limit=exhausted.limit,
         cap=exhausted.name,
+        counted=exhausted.description,
         until=f"{exhausted.resets_at:%Y-%m-%d %H:%M:%S %Z}",
     )
 

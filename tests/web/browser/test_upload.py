@@ -165,7 +165,7 @@ def test_refusals_are_shown_beside_the_button(browser: Browser, site: str, clien
     expect(page.locator("#refused")).to_contain_text("larger than 1 MB")
     page.context.close()
     page = submit_refused_release(browser, site, arena)
-    expect(page.locator("#refused")).to_contain_text(translate("problem_quota_used_up"))
+    expect(page.locator("#refused")).to_contain_text("Your team has reached its limit of ")
     page.context.close()
 
 

@@ -213,7 +213,7 @@ def test_exhausted_quota_shows_its_reset_time(client: TestClient) -> None:
     assert post_upload(arena).status_code == 303
     response = post_upload(arena, SUBMISSIONS_PAGE + "?key=another")
     assert (response.status_code, "retry-after" in response.headers) == (429, True)
-    assert translate("problem_quota_used_up") in response.text
+    assert "Your team has reached its limit of 1 (valid submissions a day), until " in response.text
     assert translate("Used up") in response.text
     assert "1 / 1" in response.text
     assert translate("resets") in response.text

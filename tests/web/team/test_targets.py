@@ -175,7 +175,9 @@ def test_refused_guess_shows_the_reason(client: TestClient) -> None:
     own_response = post_guess(contest, target, contest.build_guess(submission, 1), team="red")
     assert_refused(own_response, 403, "This target is your own.")
     responses = [post_guess(contest, target, contest.build_guess(submission, rows)) for rows in (1, 2, 3, 4)]
-    assert_refused(responses[-1], 429, translate("problem_quota_used_up"))
+    assert_refused(
+        responses[-1], 429, "Your team has reached its limit of 3 (guesses on each target), which only"
+    )
     assert int(responses[-1].headers["Retry-After"]) > 0
     path = f"/targets/{target}"
     no_guess_left = translate("Your team has no guess left on this target.")
