@@ -13,7 +13,7 @@ from app.web.site import notation
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WINDOW_EDGES = ("start", "end")
-_LABEL_PREFIXES = {"cap": "cap_", "changed": "file_part_"}
+_LABEL_PREFIXES = {"cap": "cap_", "changed": "file_part_", "method": "method_"}
 """Recorded fields whose values are internal names, with the prefix of the labels that translate them."""
 
 
@@ -126,8 +126,9 @@ def format_value(value: Any, zone: str, t: Translator) -> str:
     """Format a recorded value. Times are in the competition's time zone; digests are cut to 12 characters."""
     if isinstance(value, list):
         return ", ".join(format_value(element, zone, t) for element in value)
-    if isinstance(value, float):
-        return t.localize_numbers(str(value))
+    if isinstance(value, bool | float):
+        answer = t("Yes") if value else t("No")
+        return answer if isinstance(value, bool) else t.localize_numbers(str(value))
     if isinstance(value, str) and _SHA256.fullmatch(value):
         return f"{value[:12]}…"
     moment = _parse_datetime(value) if isinstance(value, str) and len(value) > len("2027-01-01") else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from html import unescape
+from pathlib import Path
 
 import pytest
 from kombu.connection import Connection
@@ -22,11 +23,11 @@ from app.services.jobs import health, queue, worker_reports
 from app.web.organizer.audit_entries import flatten
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
-from tests.support.contest import Contest
+from tests.support.contest import Contest, run_clock
 from tests.support.database_rows import load_team_id
 from tests.support.organizer_pages import ORGANIZE_PATH, get_page_text
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
-from tests.support.translations import translate, translate_message
+from tests.support.translations import LABEL_KEYS, translate, translate_message
 from tests.support.wait import poll_until
 from workers import sandbox
 
@@ -61,14 +62,37 @@ def test_invalid_announcement_is_refused_and_kept_in_the_form(arena: Arena) -> N
 
 
 def test_audit_log_describes_changes_in_words(contest: Contest) -> None:
+    contest.submit("red")
+    run_clock()
     path, end = f"{contest.path}/phases/anonymization/extend", "2099-01-01T00:00:00+00:00"
     contest.post_as_organizer(path, end=end, move_following=True)
+    run_clock()
     html = get_page_text(contest.arena, "/audit")
-    assert translate("act_phase_extend") in html
+    for action in ("act_phase_extend", "act_submissions_raise"):
+        assert translate(action) in html
     assert "2099-01-01 09:00:00 JST" in html  # in the competition's time zone
     content = re.sub(r"<[^>]*>", "", html.partition("<main")[2].partition("</main>")[0])
     assert "+00:00" not in content  # no value in its stored form
     assert "{" not in content
+    assert "Anonymization phase · end:" in " ".join(content.split())
+    assert not re.findall(r"\b[a-z]+\.[a-z_]+\b|anonymization ·", content)
+
+
+def test_every_recorded_action_has_a_label() -> None:
+    texts = [
+        path.read_text("utf-8")
+        for folder in ("app/services", "workers")
+        for path in Path(folder).rglob("*.py")
+    ]
+    audited = "".join(text for text in texts if re.search(r"\baudit\b", text))
+    known_kinds = {key.split("_")[1] for key in LABEL_KEYS if key.startswith("act_")} - {"user"}
+    actions = {
+        action
+        for action in re.findall(r'"([a-z]+\.(?!csv|toml|witness)[a-z_]+)"', audited)
+        if action.partition(".")[0] in known_kinds
+    }
+    assert len(actions) > 30
+    assert [name for name in actions if f"act_{name.replace('.', '_')}" not in LABEL_KEYS] == []
 
 
 def test_edit_that_changes_no_part_of_a_file_lists_none() -> None:
