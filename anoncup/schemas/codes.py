@@ -62,7 +62,7 @@ ERROR_SENTENCES_BY_STATUS: dict[str, str] = {
     "409.is_rehearsal": "a rehearsal is not rehearsed itself, nobody joins it, and no report is made of it",
     "422.key_unreadable": "a key file of the service cannot be read",
     "422.knowledge_missing": "the tables of partial knowledge are not there yet",
-    "409.last_member": "the last member cannot leave a team",
+    "409.last_member": "the last member cannot leave a team: invite somebody who takes it over, then leave",
     "409.last_organizer": "the last organizer cannot be removed",
     "422.malformed_upload": "row 3 has 3 cells instead of 4",
     "422.measure_without_weight": "this measure is reported only and takes no weight",

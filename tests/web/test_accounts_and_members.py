@@ -207,7 +207,9 @@ def test_members_are_removed_after_a_question_and_can_leave(arena: Arena) -> Non
     assert "Colleague" not in get_page(arena, path, team="red").text
     own = arena.get("/me", team="red").json()["user_id"]
     last = post_form(arena, f"{path}/members/{own}", team="red")
-    assert_refused(last, 409, translate("The last member cannot leave a team."))
+    way_out = "invite somebody who takes it over, then leave."
+    assert_refused(last, 409, f"The last member cannot leave a team: {way_out}")
+    assert f"last member of this team. {way_out.capitalize()}" in extract_text(last)
     member = sign_up_member(arena, create_team_invite(arena, "red"), name="Another")
     arena.team_tokens["member"] = member["token"]
     response = send_form(arena, f"{path}/members/{member['user_id']}", team="member")

@@ -51,7 +51,7 @@ def test_empty_service_explains_how_to_start(client: TestClient) -> None:
     for language in LANGUAGES:
         html = client.get(f"/?lang={language}").text
         assert translate(text, language) in html
-        assert "<code>anoncup admin create-user NAME --role organizer</code>" in html
+        assert "<code>anoncup admin create-user NAME --role organizer --data FOLDER</code>" in html
 
 
 @pytest.mark.parametrize(

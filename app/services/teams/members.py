@@ -138,7 +138,10 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     if member is None or all(candidate.user_id != principal.user_id for candidate in members):
         raise NotFound("your team has no such member", code="no_such_member")
     if len(members) == 1:
-        raise Conflict("the last member cannot leave a team", code="last_member")
+        raise Conflict(
+            "the last member cannot leave a team: invite somebody who takes it over, then leave",
+            code="last_member",
+        )
     if user_id != principal.user_id:
         invites.void_for_team(session, team.id)
     session.delete(member)
