@@ -148,7 +148,7 @@ class Settings(BaseSettings):
     """Number of web server processes. Limits kept in the memory of a process (connections, uploads, bytes,
     passwords, database connections) are divided by it."""
     metrics_token: Annotated[str, Field(pattern=r"^([!-~]{16,})?$")] = ""
-    """Token for ``/metrics``, sent as ``Authorization: Bearer``, from anywhere. Without a token, only this
+    """Token that every reader of ``/metrics`` sends as ``Authorization: Bearer``. Without a token, only this
     machine can read ``/metrics``, and nobody can if ``public_url`` names another host."""
     sign_in: dict[Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,30}$")], SignInProvider] = {}
     """Providers of sign-in by their names in URLs: ``ANONCUP_SIGN_IN__NAME__ISSUER`` and so on."""
