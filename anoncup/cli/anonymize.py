@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anoncup.cli.local_files import LocalContest
     from anoncup.tracks.parts import AnyMethod
 
-Seed = Annotated[int, typer.Option(min=0, help="seed of the random choices")]
+Seed = Annotated[int, typer.Option(min=0, metavar="NUMBER", help="seed of the random choices")]
 
 
 def anonymize(
@@ -31,7 +31,9 @@ def anonymize(
         typer.Option("--set", help="a parameter of the method, such as k=5 or columns=sex,age"),
     ] = None,
     seed: Seed = 0,
-    keep_order: Annotated[bool, typer.Option(help="leave the rows in the original's order")] = False,
+    keep_order: Annotated[
+        bool, typer.Option("--keep-order", help="leave the rows in the original's order")
+    ] = False,
     secret: Annotated[
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="the data that your team got (membership)"),

@@ -22,7 +22,10 @@ _BoardName = Literal["anonymization", "reidentification", "matrix", "total", "at
 
 def board(
     slug: Slug,
-    which: Annotated[_BoardName, typer.Option(help="the board to show")] = "anonymization",
+    which: Annotated[
+        _BoardName,
+        typer.Option(metavar="BOARD", help="anonymization, reidentification, matrix, total or attack-total"),
+    ] = "anonymization",
     as_csv: Annotated[bool, typer.Option("--csv", help="print the board as CSV, with every column")] = False,
     as_json: AsJson = False,
 ) -> None:

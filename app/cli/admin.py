@@ -14,8 +14,12 @@ admin = typer.Typer(no_args_is_help=True, help="Accounts, from the machine that 
 @admin.command("create-user")
 def create_user(
     name: str,
-    role: Annotated[Role, typer.Option()] = Role.PARTICIPANT,
-    password_stdin: Annotated[bool, typer.Option(help="read the password from standard input")] = False,
+    role: Annotated[
+        Role, typer.Option(metavar="ROLE", help="participant, organizer or administrator")
+    ] = Role.PARTICIPANT,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="read the password from standard input")
+    ] = False,
     data: DataFolder = DEFAULT_DATA_FOLDER,
 ) -> None:
     """Create an account; the first administrator is made this way."""

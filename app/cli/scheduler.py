@@ -7,7 +7,7 @@ import typer
 
 def scheduler(
     check: Annotated[
-        bool, typer.Option(help="only say whether a clock is running; exit status 3: none is")
+        bool, typer.Option("--check", help="only say whether a clock is running; exit status 3: none is")
     ] = False,
 ) -> None:
     """Turn phases and look for lost work, without a worker; one is enough, and two do no harm."""
