@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,6 +47,7 @@ def anonymize(
     import numpy as np
 
     from anoncup.cli.local_files import load_contest, read_drawn_answer
+    from anoncup.evaluation.samples import apply_method
 
     contest = load_contest(competition, original)
     if method == "help":
@@ -58,9 +60,16 @@ def anonymize(
     drawn_answer = (
         {"answer": read_drawn_answer(secret, contest)} if contest.track.allocates_answer and secret else {}
     )
-    release, answer = contest.track.anonymize(
-        sample_method, contest.original, contest.rules, rng, parameter_values, **drawn_answer
+    result = apply_method(
+        contest.track,
+        sample_method,
+        contest.original,
+        rules=contest.rules,
+        rng=rng,
+        parameters=parameter_values,
+        **drawn_answer,
     )
+    release, answer = result.release, result.answer
     if not keep_order:
         release, answer = contest.track.shuffle(release, answer, rng=rng)
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,6 +79,11 @@ def anonymize(
     for name, content in contents.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")
+    if result.is_unchanged:
+        print(
+            f"With these parameters {method} changed nothing: the release has the rows of the original.",
+            file=sys.stderr,
+        )
 
 
 def _require_no_overwrite(contest: LocalContest, folder: Path | None) -> Path:

@@ -384,3 +384,12 @@ def test_score_gives_the_value_of_the_formula_that_ranks(folder: Path, has_ranks
     text = run_score(folder).stdout
     assert ("needs the releases of the other teams" in text) is has_ranks
     assert ("the highest is best" in text) is not has_ranks
+
+
+@pytest.mark.parametrize(("parameter", "is_unchanged"), [("k=1", True), ("k=2", False)])
+def test_method_that_changes_nothing_says_so(folder: Path, parameter: str, is_unchanged: bool) -> None:
+    options = ["--method", "k_anonymize", "--set", parameter, "--into", "release"]
+    completed = run_program(
+        "anonymize", *build_options(folder, "competition", "original"), *options, cwd=folder
+    )
+    assert (completed.returncode, "k_anonymize changed nothing" in completed.stderr) == (0, is_unchanged)
