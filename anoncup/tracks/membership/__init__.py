@@ -38,7 +38,7 @@ _MEASURE_VERSIONS = {"marginals": 2, "pairs": 2, "tails": 3}
 """Versions above 1. Version 2 compares quantiles as exact decimals instead of floats; version 3 of ``tails``
 compares with the share of the members themselves instead of .02."""
 
-_EXACT_MEASURES = {*_QUANTILE_MEASURES, "copies"}
+_EXACT_MEASURES = {"marginals", "pairs", "tails", "copies"}
 """Measures that are made of counts of rows."""
 
 
