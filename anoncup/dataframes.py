@@ -8,7 +8,7 @@ time unless that is midnight.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
@@ -21,6 +21,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput
 from anoncup.evaluation.attacks import predict, rate_attack, write_guesses
 from anoncup.evaluation.evaluate import evaluate
+from anoncup.evaluation.scales import require_scales
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion, answer
 from anoncup.plugins import TRACKS
@@ -61,7 +62,7 @@ def score(original: Tables, released: Tables, secret: Secret, *, competition: Co
 
     Raises InvalidUpload with row and column of each error in a release or its secret.
     """
-    return _score(_load_contest(original, competition), released, secret)
+    return _score(_load_scaled_contest(original, competition), released, secret)
 
 
 def attack(original: Tables, released: Tables, secret: Secret, *, competition: Competition) -> AttackRates:
@@ -115,7 +116,7 @@ def compare(
     original: Tables, releases: Mapping[str, tuple[Tables, Secret]], *, competition: Competition
 ) -> Comparison:
     """Score several releases, given by name with their secrets, and return them best first."""
-    contest = _load_contest(original, competition)
+    contest = _load_scaled_contest(original, competition)
     scores = {name: _score(contest, *release) for name, release in releases.items()}
     return Comparison(dict(sorted(scores.items(), key=lambda entry: entry[1].overall)))
 
@@ -161,6 +162,12 @@ def _load_contest(original: Tables, competition: Competition) -> _Contest:
     required = [spec.name for spec in track.original_files if spec.required]
     parsed_original, remarks = track.parse_original(_read_files(original, required), rules)
     return _Contest(rules, track, parsed_original, tuple(remarks))
+
+
+def _load_scaled_contest(original: Tables, competition: Competition) -> _Contest:
+    """Return a contest with its scales; raise InvalidCompetition if a measure with a weight has none."""
+    contest = _load_contest(original, competition)
+    return replace(contest, rules=require_scales(contest.rules, contest.track, contest.original))
 
 
 def _read_text(competition: Path | str) -> str:

@@ -52,6 +52,15 @@ class InvalidInput(DomainError):
     code = "invalid"
 
 
+class InvalidResult(InvalidInput):
+    """A measure, attacker or question returned an impossible number; the value ``package`` names its package.
+
+    The message quotes no text that the part returned, because that may be secret.
+    """
+
+    code = "invalid_result"
+
+
 class WrongCredential(InvalidInput):
     """A wrong code or current password. Such attempts are counted and limited."""
 

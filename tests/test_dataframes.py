@@ -11,9 +11,10 @@ import pytest
 
 import anoncup
 from anoncup import TRACKS, schemas
-from anoncup.errors import InvalidInput, InvalidUpload
+from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.result_tables import Score, read_text_table
 from anoncup.tables.csv_text import write_csv
+from tests.support import rounding_cases
 from tests.support.competition_texts import MINIMAL
 from tests.support.shell_commands import run_program
 
@@ -56,6 +57,47 @@ def test_score_equals_the_verdict(original: pd.DataFrame, competition: str) -> N
     )
     assert result.table.loc[("measure", "mean_mae"), "value"] == verdict.measures["mean_mae"].value
     assert result.table.loc[("attacker", "euc1"), "value"] == verdict.attackers["euc1"].rate.rate
+
+
+@pytest.mark.parametrize(("unit", "other_unit"), [(1.0, 1e6), (1e-6, 1e9), (1e-25, 1e-3), (1e20, 1.0)])
+def test_losses_count_however_large_other_columns_are(unit: float, other_unit: float) -> None:
+    table, released, expected = rounding_cases.build_units_tables(unit, other_unit)
+    file = rounding_cases.build_file(table, ["assets", "hours"], cross_mean=1.0)
+    file = file.replace("[measures.cross_mean]", '[measures.cross_mean]\ntarget = ["hours"]')
+    result = anoncup.score(table, released, np.arange(len(table)), competition=file)
+    assert result.verdict.measures["cross_mean"].value == pytest.approx(expected)
+    scale = rounding_cases.compute_null_cross_mean(table, "hours")
+    assert result.utility == pytest.approx(expected / scale)
+    unchanged = anoncup.score(table, table[::-1], np.arange(len(table))[::-1], competition=file)
+    assert unchanged.utility == 0.0
+
+
+@pytest.mark.parametrize(("columns", "values"), [(16, 9), (40, 12)])
+def test_counts_are_exact_however_many_cells_divide_them(columns: int, values: int) -> None:
+    table, released = rounding_cases.build_wide_tables(columns, values)
+    file = rounding_cases.build_file(table, ["income"], cross_count=1.0, information_loss=1.0)
+    result = anoncup.score(table, released, np.arange(len(table)), competition=file)
+    counts = [frame.drop(columns="income").value_counts() for frame in (table, released)]
+    expected = counts[0].sub(counts[1], fill_value=0).abs().sum() / values**columns
+    assert result.verdict.measures["cross_count"].value == pytest.approx(expected, rel=1e-9)
+    assert result.utility == 0.5
+
+
+@pytest.mark.parametrize(
+    ("changes", "measure"),
+    [
+        ({"q0": "a", "q1": "b"}, "cross_count"),
+        ({"income": 1e-3}, "cor_mae"),
+        ({"income": 5}, "information_loss"),
+        ({"income": 1e9 + 1e-3}, "mean_mae"),
+    ],
+)
+def test_measure_without_a_scale_is_refused_as_by_a_service(changes: Any, measure: str) -> None:
+    table = rounding_cases.build_wide_tables(2, 3)[0].assign(**changes)
+    file = rounding_cases.build_file(table, ["income"], **{measure: 1.0})
+    with pytest.raises(InvalidCompetition, match=f"{measure} has no scale") as excinfo:
+        anoncup.score(table, table, np.arange(len(table)), competition=file)
+    assert excinfo.value.code == "scale_zero"
 
 
 def test_files_and_arrays_give_the_same_score(

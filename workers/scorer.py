@@ -15,10 +15,11 @@ from typing import Any, Protocol
 from numpy.random import Generator, default_rng
 
 from anoncup.competition.parser import parse_competition
-from anoncup.errors import FileProblem, InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.errors import FileProblem, InvalidCompetition, InvalidInput, InvalidResult, InvalidUpload
 from anoncup.evaluation.attacks import write_guesses
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.evaluation.fingerprint import fingerprint
+from anoncup.evaluation.results import judge_guess
 from anoncup.evaluation.samples import build_sample_release
 from anoncup.excessive import ProgressCallback, question
 from anoncup.geometry import kernels
@@ -96,13 +97,16 @@ def _answer_request(request: dict[str, Any], context: JobContext, pipe: ParentPi
     except InvalidCompetition:
         pipe.send({"unreadable": True})
     except Exception as error:
-        # Only the frames and the type: an error's message may quote secrets.
+        # Only the frames and the type: an error's message may quote secrets, unless it is ours.
         trace = "".join([*traceback.format_tb(error.__traceback__), type(error).__qualname__])
-        pipe.send({"failed": "crash", "trace": trace, "package": _find_raising_package(error)})
+        trace += f": {error}" if isinstance(error, InvalidResult) else ""
+        pipe.send({"failed": "crash", "trace": trace, "package": _find_failed_package(error)})
 
 
-def _find_raising_package(error: Exception) -> str:
-    """Return the package with a plug-in whose code raised the error; empty if there is none."""
+def _find_failed_package(error: Exception) -> str:
+    """Return the package whose code raised the error or returned a wrong result; empty if there is none."""
+    if isinstance(error, InvalidResult):
+        return str(error.message.values.get("package", ""))
     names = {
         package.entry.partition(":")[0].partition(".")[0]: package.name for package in INSTALLED.packages
     }
@@ -233,7 +237,6 @@ def judge(job: JudgeJob, context: JobContext, _: ProgressCallback) -> dict[str, 
     except InvalidInput as error:
         problem = FileProblem(GUESS_FILE, None, None, error.code, error.message)
         return {"refused": InvalidUpload([problem]).to_json()}
-    parameters = rules.questions.get(guess_question.name, {})
     release_context: AnyContext = ReleaseContext(
         rules,
         job.sizes,
@@ -246,7 +249,7 @@ def judge(job: JudgeJob, context: JobContext, _: ProgressCallback) -> dict[str, 
     answer = _read_answer(job.secret, release_context)
     try:
         guess = guess_question.read(context.fetch(job.guess), release_context)
-        outcome = guess_question.judge(guess, answer, release_context, **parameters)
+        outcome = judge_guess(guess_question, guess, answer, release_context)
     except InvalidUpload as error:
         # Problems of other files, such as those of the organizers, are not for the guesser either.
         if any(problem.file != guess_question.file.name for problem in error.problems):

@@ -6,11 +6,14 @@ from anoncup.cli.options import CompetitionFile, OriginalFiles
 
 
 def scales(competition: CompetitionFile, original: OriginalFiles) -> None:
-    """Print the competition file with the scales of its utility scores computed from the original."""
+    """Print the competition file with the scales of its utility scores computed from the original.
+
+    A scale of 0 is refused as the service does, unless the file has another one for the measure.
+    """
     from anoncup.cli.local_files import load_contest
-    from anoncup.evaluation.scales import scales as scales_of
+    from anoncup.evaluation.scales import compute_usable_scales
     from anoncup.rules.toml_text import replace_scales
 
     contest = load_contest(competition, original)
-    values = scales_of(contest.track, contest.original, contest.rules.measures)
+    values = compute_usable_scales(contest.rules, contest.track, contest.original)
     print(replace_scales(contest.text, values), end="")

@@ -64,16 +64,18 @@ def score(
     from anoncup.evaluation.evaluate import evaluate
     from anoncup.evaluation.fingerprint import fingerprint
     from anoncup.evaluation.formula_score import compute_formula_score
+    from anoncup.evaluation.scales import require_scales
 
     contest = load_contest(competition, original)
     if reidentified_file is not None and contest.track.select_hit_probabilities(contest.rules) is None:
         raise InvalidInput("this contest does not ask who the individuals are", code="no_individuals")
     check_sizes(contest, (*release.values(), secret))
+    rules = require_scales(contest.rules, contest.track, contest.original)
     upload = read_upload(contest, release, secret)
     answers: dict[str, Any] = {}
     with progress_bar("scoring") as progress:
         verdict = evaluate(
-            contest.rules,
+            rules,
             contest.original,
             upload.release,
             upload.answer,

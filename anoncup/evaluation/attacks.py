@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from anoncup.evaluation.results import ResultChecker, rate_prediction
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnyContext, AnyQuestion, AnyTrack, find_largest_risk
@@ -68,11 +69,8 @@ def rate_attack(
     """
     rules, contest_questions = context.rules, track.select_questions(context.rules)
     rates = {
-        name: question.rate_prediction(
-            get_answers_by_question(attacker, attacker_answer)[name],
-            secret,
-            context,
-            **rules.questions.get(name, {}),
+        name: rate_prediction(
+            question, get_answers_by_question(attacker, attacker_answer)[name], secret, context
         )
         for name, question in select_questions(attacker, track, rules).items()
     }
@@ -95,5 +93,6 @@ def rate_attack(
         combined_risk = track.rival_risk(
             {name: (risks[name],) if name in risks else () for name in contest_questions}
         )
-        combined_rate = Rate(combined_risk, None, None, 0.0)
+        checker = ResultChecker(track.name, "rival_risk")
+        combined_rate = Rate(checker.require_share(combined_risk), None, None, 0.0)
     return replace(combined_rate, details={name: rate.rate for name, rate in rates.items()}, risks=risks)

@@ -1,7 +1,6 @@
 """Score a submission: compute measures and attacks, check the rules of the contest, and give the verdict."""
 
 import logging
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TypeVar
@@ -14,7 +13,8 @@ from anoncup.evaluation.ranking import (
     compute_utility_loss,
     rounding_threshold,
 )
-from anoncup.evaluation.scales import scales
+from anoncup.evaluation.results import ResultChecker, compute_measure
+from anoncup.evaluation.scales import complete_scales
 from anoncup.excessive import ProgressCallback, ignore_progress
 from anoncup.excessive.rejection_rule import (
     DistanceHistogram,
@@ -24,7 +24,6 @@ from anoncup.excessive.rejection_rule import (
     explain_forbidden_deletion,
 )
 from anoncup.excessive.wrong_secret import find_secret_warnings
-from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import Message, PluralMessage, serialize_as_notice, serialize_prefixed
 from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
@@ -51,7 +50,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class MeasureResult:
-    """Value of a measure. Values below ``rounding`` count as 0, and smaller differences count as ties."""
+    """Value of a measure. Values up to ``rounding`` count as 0, and smaller differences count as ties."""
 
     value: float
     version: int
@@ -147,7 +146,7 @@ def evaluate(
     context = context or track.build_context(rules, original, anonymized)
     track.answer_spec.check(secret, context.sizes)
     release = track.add_answer(original, anonymized, secret, context)
-    names, largest_cell = [*track.measures, *track.attackers], track.scaling.largest_cell(original)
+    names = [*track.measures, *track.attackers]
 
     def announce(name: str) -> None:
         progress(names.index(name) + 1, len(names), name)
@@ -157,7 +156,7 @@ def evaluate(
         for name, part in track.measures.items()
         if (
             measure_result := _compute_if_possible(
-                rules, f"measures.{name}", _run_measure, part, release, rules, largest_cell, announce
+                rules, f"measures.{name}", _run_measure, part, original, release, rules, announce
             )
         )
     }
@@ -232,20 +231,19 @@ def _compute_if_possible(
 
 def _run_measure(
     measure: AnyMeasure,
+    original: HasRows,
     release: AnyScoredRelease,
     rules: Rules,
-    largest_cell: float,
     announce: Callable[[str], None],
 ) -> MeasureResult:
     announce(measure.name)
-    parameters = rules.measure_settings(measure.name).parameters
-    value = min(measure.compute(release, **parameters), LARGEST_FLOAT)
-    if not math.isfinite(value):
-        raise ValueError(f"{measure.name} is {value}")
-    rounding = rounding_threshold(measure, largest_cell)
-    return MeasureResult(
-        value, measure.version, rounding, measure.details(release) if measure.details else None
-    )
+    settings = rules.measure_settings(measure.name)
+    value = compute_measure(measure, release, settings, track=rules.track)
+    rounding = rounding_threshold(measure, original, settings.parameters)
+    if measure.details is None:
+        return MeasureResult(value, measure.version, rounding)
+    checker = ResultChecker(rules.track, f"measures.{measure.name}")
+    return MeasureResult(value, measure.version, rounding, checker.require_details(measure.details(release)))
 
 
 def _run_attacker(
@@ -266,19 +264,11 @@ def _combine_measures(
 ) -> float:
     return compute_utility_loss(
         {name: result.value for name, result in measures.items()},
-        measures=track.measures,
         weights=rules.weights,
-        scales=_complete_scales(rules, track, original),
-        largest_cell=track.scaling.largest_cell(original),
+        scales=complete_scales(rules, track, original),
+        rounding={name: result.rounding for name, result in measures.items()},
         aggregation=track.utility,
     )
-
-
-def _complete_scales(rules: Rules, track: AnyTrack, original: HasRows) -> Mapping[str, float]:
-    """Return the scales of the competition file; if any is missing, computed scales fill the gaps."""
-    if rules.weights.keys() <= rules.scales.keys():
-        return rules.scales
-    return scales(track, original, rules.measures) | dict(rules.scales)
 
 
 def _combine_attackers(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:

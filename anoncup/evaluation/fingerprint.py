@@ -13,7 +13,6 @@ from typing import Any
 
 from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import Verdict
-from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.capabilities import Fingerprints
@@ -76,7 +75,7 @@ def fingerprint(
     )
     released_values = _read_values(track, fingerprints.signatures, verdict)
     changes = {
-        name: _has_changed(track, name, untouched_values[name], released_values[name], original)
+        name: _has_changed(track, name, untouched_values[name], released_values[name], verdict)
         for name in untouched_values
     }
 
@@ -137,7 +136,7 @@ def _compute_untouched_values(
 
 
 def _has_changed(
-    track: AnyTrack, name: str, untouched_value: float, released_value: float, original: HasRows
+    track: AnyTrack, name: str, untouched_value: float, released_value: float, verdict: Verdict
 ) -> bool:
     """Return whether an attack rate is lower or a measure is worse than for the unchanged original.
 
@@ -149,4 +148,4 @@ def _has_changed(
     measure = track.measures[name]
     if measure.higher_is_better:
         return released_value > untouched_value * (1 + _MIN_RELATIVE_CHANGE)
-    return released_value > rounding_threshold(measure, track.scaling.largest_cell(original))
+    return released_value > verdict.measures[name].rounding

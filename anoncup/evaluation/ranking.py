@@ -3,24 +3,26 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from anoncup.tracks.parts import AnyMeasure
+from anoncup.tracks.parts import AnyMeasure, HasRows
 
-ROUNDING = 1e-9
-"""Smaller values count as rounding, not as loss. For measures in data units, this is relative to the largest
-absolute sensitive value."""
-
-
-def rounding_threshold(measure: AnyMeasure, largest_cell: float) -> float:
-    """Return the limit below which a value of a measure, or a difference of two values, counts as 0."""
-    return ROUNDING * largest_cell if measure.in_data_units else ROUNDING
+ROUNDING = 1e-12
+"""Smaller values of measures that are computed in floats are rounding noise, not losses. For measures in data
+units, this is relative to the largest absolute value in the columns that the measure reads."""
 
 
-def normalize_loss(value: float, scale: float, *, rounding: float = ROUNDING) -> float:
+def rounding_threshold(measure: AnyMeasure, original: HasRows, parameters: Mapping[str, object]) -> float:
+    """Return the largest value of a measure that counts as 0."""
+    if measure.is_exact:
+        return 0.0
+    return ROUNDING * (measure.largest_cell(original, **parameters) if measure.largest_cell else 1.0)
+
+
+def normalize_loss(value: float, scale: float, *, rounding: float) -> float:
     """Return min(1, value / scale), a loss in [0, 1]; 0 is best.
 
-    Values and scales below ``rounding`` count as 0. If only the scale is 0, the loss is 1.
+    Values and scales up to ``rounding`` count as 0. If only the scale is 0, the loss is 1.
     """
-    value, scale = (0.0 if abs(number) < rounding else number for number in (value, scale))
+    value, scale = (0.0 if abs(number) <= rounding else number for number in (value, scale))
     if scale == 0.0:
         return 0.0 if value == 0.0 else 1.0
     return 1.0 if value >= scale else value / scale
@@ -29,29 +31,15 @@ def normalize_loss(value: float, scale: float, *, rounding: float = ROUNDING) ->
 def compute_utility_loss(
     values: Mapping[str, float],
     *,
-    measures: Mapping[str, AnyMeasure],
-    weights: Mapping[str, float],
-    scales: Mapping[str, float],
-    largest_cell: float,
-    aggregation: Literal["mean", "largest"] = "mean",
-) -> float:
-    """Return U in [0, 1]: the weighted mean of the measures' normalized losses, or the largest of them.
-
-    Without weights, U is 0.
-    """
-    rounding = {name: rounding_threshold(measures[name], largest_cell) for name in weights}
-    return combine_losses(values, weights=weights, scales=scales, rounding=rounding, aggregation=aggregation)
-
-
-def combine_losses(
-    values: Mapping[str, float],
-    *,
     weights: Mapping[str, float],
     scales: Mapping[str, float],
     rounding: Mapping[str, float],
     aggregation: Literal["mean", "largest"] = "mean",
 ) -> float:
-    """Return U as ``compute_utility_loss`` does, with a ``rounding`` limit for each weighted measure."""
+    """Return U in [0, 1]: the weighted mean of the measures' normalized losses, or the largest of them.
+
+    ``rounding`` has the largest value that counts as 0 for each measure. Without weights, U is 0.
+    """
     losses = {name: normalize_loss(values[name], scales[name], rounding=rounding[name]) for name in weights}
     if aggregation == "largest":
         return max(losses.values(), default=0.0)

@@ -58,7 +58,7 @@ class VerdictPart(Form):
 
 
 class MeasureVerdict(VerdictPart):
-    """The value of a measure. It counts as 0 below ``rounding``."""
+    """The value of a measure. It counts as 0 up to ``rounding``."""
 
     value: Number
     version: int

@@ -30,6 +30,11 @@ from anoncup.tables.header_line import find_header_end, parse_header
 from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
 
 NUMBER_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+SMALLEST_NUMBER, LARGEST_NUMBER = 1e-30, 1e30
+"""Limits of the absolute values of cells other than 0, so that no sum, square or product of them overflows or
+vanishes."""
+_SHORTEST_VANISHING = len("1e-324")
+"""A shorter number that is not 0 does not vanish when it is converted to a float64."""
 _REDACTED_TEXTS = {
     "header": N_("the columns in the first line are not the required ones"),
     "encoding": N_("the file is not UTF-8 text"),
@@ -339,14 +344,47 @@ def _get_cell_bytes(column: pa.Array) -> NDArray[np.uint8]:
     return np.frombuffer(buffer or b"", dtype=np.uint8)
 
 
-def parse_numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
-    """Return the column as float64, correctly rounded; cells that are not finite numbers are problems.
+def parse_numbers(
+    column: pa.Array, name: str, problems: Problems, *, smallest: float = SMALLEST_NUMBER
+) -> NDArray[np.float64]:
+    """Return the column as float64, correctly rounded; cells that are not numbers of a table are problems.
 
-    These cells become NaN or infinite. Comparisons with NaN are false, so later range checks ignore it.
+    These are 0 and absolute values from ``smallest`` to ``LARGEST_NUMBER``. Cells that are no numbers become
+    NaN. Comparisons with NaN are false, so later range checks ignore it.
     """
     parsed = parse_plain_numbers(column)
-    if parsed is not None:
-        return parsed
+    values = _parse_unusual_numbers(column, name, problems) if parsed is None else parsed
+    sizes = np.abs(values)
+    is_outside = (sizes > LARGEST_NUMBER) | ((sizes < smallest) & (sizes > 0))
+    if smallest > 0:
+        is_outside |= _find_vanished(column, values)
+    message = Message(
+        "not in the range of numbers: 0, or from {least} to {most} without the sign",
+        least=SMALLEST_NUMBER,
+        most=LARGEST_NUMBER,
+    )
+    problems.add_rows(is_outside, name, "out_of_range", message, cells=column)
+    return values
+
+
+def _find_vanished(column: pa.Array, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return whether each cell is a number that is too close to 0 for a float64, such as 1e-400."""
+    is_long = pc.binary_length(column).to_numpy() >= _SHORTEST_VANISHING
+    is_vanished: NDArray[np.bool_] = (values == 0) & is_long
+    if is_vanished.any():
+        zeros = column.filter(pa.array(is_vanished))
+        is_vanished[is_vanished] = convert_to_mask(pc.match_substring_regex(zeros, r"^[^eE]*[1-9]"))
+    return is_vanished
+
+
+def limit_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Move computed numbers to the nearest ones that a table may hold; those that are too small become 0."""
+    limited = np.clip(values, -LARGEST_NUMBER, LARGEST_NUMBER)
+    return np.where(np.abs(limited) < SMALLEST_NUMBER, 0.0, limited)
+
+
+def _parse_unusual_numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
+    """Parse a column in which some cells are no finite numbers; those that are no numbers are problems."""
     is_missing = convert_to_mask(pc.equal(column, ""))
     problems.add_rows(is_missing, name, "missing_value", Message("a number is missing"), cells=column)
     is_well_formed = convert_to_mask(pc.match_substring_regex(column, NUMBER_PATTERN))
@@ -354,8 +392,6 @@ def parse_numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np
     problems.add_rows(is_malformed, name, "not_a_number", Message("not a decimal number"), cells=column)
     values = np.full(len(column), np.nan)
     values[is_well_formed] = list(map(float, column.filter(pa.array(is_well_formed)).to_pylist()))
-    message = Message("too large for a 64-bit number")
-    problems.add_rows(np.isinf(values), name, "not_finite", message, cells=column)
     return values
 
 

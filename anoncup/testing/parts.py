@@ -16,6 +16,8 @@ import numpy as np
 
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.evaluation.attacks import get_answers_by_question, rate_attack, select_questions
+from anoncup.evaluation.ranking import rounding_threshold
+from anoncup.evaluation.results import rate_prediction
 from anoncup.evaluation.scales import scales
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
@@ -160,11 +162,15 @@ def check_measure(measure: AnyMeasure, track: AnyTrack, cases: Iterable[TrackCas
     """Check the laws of a measure.
 
     - The value is a finite float, 0 or more, and does not depend on the order of the rows.
-    - A measure that may have a weight is 0 for the original itself and has a scale above 0.
+    - A measure that may have a weight is 0 for the original itself and has a scale above rounding noise.
+    - A measure is exact or in data units, not both.
     - A measure that does not read the answer does not depend on it.
     - The inputs are not modified, nor what is memoized of the original.
     """
     _check_parameters(measure.name, measure.parameters, measure.compute)
+    if measure.largest_cell is not None:
+        require(not measure.is_exact, measure.name, "it says that it is exact, and that it reads cells")
+        _check_parameters(measure.name, measure.parameters, measure.largest_cell)
     checked_cases = list_checked_cases(track, cases)
     one_per_original = {id(checked.case.original): checked for checked in reversed(checked_cases)}
     for checked in one_per_original.values() if measure.weighs else ():
@@ -206,7 +212,10 @@ def _check_weight(measure: AnyMeasure, checked: CheckedCase) -> None:
     single_measure_track = replace(checked.track, measures={measure.name: measure})
     weights = {measure.name: MeasureSettings(weight=1.0)}  # without it, that of a package has no scale
     scale = scales(single_measure_track, checked.case.original, weights)[measure.name]
-    require(scale > 0, measure.name, f"it needs a scale above 0, not {scale}: say one of its own")
+    rounding = rounding_threshold(measure, checked.case.original, {})
+    require(
+        scale > rounding, measure.name, f"it needs a scale above {rounding}, not {scale}: say one of its own"
+    )
 
 
 def check_attacker(attacker: AnyAttacker, track: AnyTrack, cases: Iterable[TrackCase]) -> None:
@@ -250,7 +259,7 @@ def _check_guess(name: str, question: AnyQuestion, result: Any, checked: Checked
     parameters = checked.get_parameters(question)
     if guess is None:
         return
-    rate = question.rate_prediction(result, checked.case.answer, checked.context, **parameters)
+    rate = rate_prediction(question, result, checked.case.answer, checked.context)
     outcome = question.judge(
         _read_back(name, question, guess, checked.context),
         checked.case.answer,

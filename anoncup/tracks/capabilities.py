@@ -87,23 +87,15 @@ class TrackSettings:
     shown_names: tuple[str, ...] = ()
 
 
-def _return_zero(original: object) -> float:
-    """Return 0, because no measure of the track is in data units."""
-    return 0.0
-
-
 @dataclass(frozen=True, slots=True)
 class Scaling(Generic[OriginalT, ScoredT]):
     """What the values of measures are compared with.
 
     - ``null_release(original, seed)`` returns a random release that keeps only the marginal distributions.
       The scale of a measure is its mean over such releases.
-    - ``largest_cell(original)`` returns the largest amount in the original; rounding tolerances in data units
-      are a share of it.
     """
 
     null_release: Callable[[OriginalT, int], ScoredT] | None = None
-    largest_cell: Callable[[OriginalT], float] = _return_zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +107,9 @@ class Fingerprints(Generic[OriginalT, ScoredT]):
     - ``signatures``: measures and attackers of the track that each kind of method changes. The parts that
       occur in any of them are the evidence; without any, releases have no fingerprint.
 
-    A measure has changed if it is larger than the rounding errors, for which ``Scaling.largest_cell`` is
-    needed if it is in data units; one with ``higher_is_better`` if it is larger than for the original. An
-    attacker has changed if its rate is lower than for the original. An original with a ``memo`` keeps its own
-    values there; others compute them for each release.
+    A measure has changed if it is larger than its rounding errors; one with ``higher_is_better`` if it is
+    larger than for the original. An attacker has changed if its rate is lower than for the original. An
+    original with a ``memo`` keeps its own values there; others compute them for each release.
     """
 
     identity_release: Callable[[OriginalT], ScoredT]

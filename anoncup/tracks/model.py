@@ -12,7 +12,7 @@ from anoncup.rules.parameters import Parameter
 from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import Allocation, Distances, Examples, Fingerprints, Scaling, TrackSettings
 from anoncup.tracks.files import Files, FileSpec
-from anoncup.tracks.outcomes import Outcome, Rate, convert_to_rate
+from anoncup.tracks.outcomes import Outcome, Rate
 from anoncup.tracks.parts import AnyMethod, Attacker, HasRows, Measure, ScoredRelease
 
 if TYPE_CHECKING:
@@ -154,18 +154,6 @@ class Question(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT, GuessT]):
         Callable[[ReleaseContext[_OriginalT_contra, _ReleaseT_contra], Generator], GuessT] | None
     ) = None
     find_remarks: Callable[[GuessT], list[Remark]] = _find_no_remarks
-
-    def rate_prediction(
-        self,
-        prediction: Any,
-        answer: AnswerT,
-        context: ReleaseContext[_OriginalT_contra, _ReleaseT_contra],
-        **parameters: object,
-    ) -> Rate:
-        """Rate the guess or prediction of a built-in attacker."""
-        if self.predictions is not None:
-            return self.predictions.rate(prediction, answer, context.sizes, **parameters)
-        return convert_to_rate(self.judge(prediction, answer, context, **parameters))
 
     def resolve_guess(self, prediction: Any, rng: Generator) -> GuessT | None:
         """Turn a built-in attacker's prediction into a guess; return None if nobody could submit it."""

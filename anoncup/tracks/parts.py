@@ -69,7 +69,9 @@ class Measure(Generic[_OriginalT_contra, _ScoredT_contra]):
 
     - ``compute(scored, **parameters)`` returns the number that describes a ``ScoredRelease``.
     - ``details(scored)`` returns further numbers by name, such as one for each sensitive column.
-    - ``in_data_units``: the value has the unit of the cells.
+    - ``is_exact``: the value is made of counts, so that it has no rounding errors.
+    - ``largest_cell(original, **parameters)`` returns the largest absolute value in the columns that the
+      measure reads, in the unit of its value. It is None if the value has no unit of the data.
     - ``weighs``: 0 is best, and the measure may have a weight in U. Other measures are only reported.
     - ``reads_secret`` is false if the value depends only on the original and the anonymized table, so that
       anyone who has both can compute it (``docs/publication.md``).
@@ -84,7 +86,8 @@ class Measure(Generic[_OriginalT_contra, _ScoredT_contra]):
     compute: Configurable[_ScoredT_contra, float]
     parameters: tuple[Parameter, ...] = ()
     details: Callable[[_ScoredT_contra], dict[str, float]] | None = None
-    in_data_units: bool = False
+    is_exact: bool = False
+    largest_cell: Configurable[_OriginalT_contra, float] | None = None
     weighs: bool = False
     higher_is_better: bool = False
     reads_secret: bool = True

@@ -39,6 +39,7 @@ class CallError(BaseModel):
     kind: Literal[
         "InvalidUpload",
         "InvalidInput",
+        "InvalidResult",
         "InvalidCompetition",
         "CompetitionUnavailable",
         "Conflict",

@@ -1,19 +1,25 @@
 """Competitions through the API: created, described, revised, and fixed after the first submission."""
 
 import json
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
 from anoncup.competition.parser import parse_competition
+from anoncup.dataframes import score
+from anoncup.errors import InvalidCompetition
 from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.linkage.permutation import write_secret
 from app.db.models import Competition, Evaluation, Round, State, Submission
 from app.db.transaction import transaction
 from app.services.contests import revisions
+from tests.support import rounding_cases
 from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release, build_original_table
 from tests.support.database_rows import load_one
 from tests.support.organizer_uploads import upload_competition_file, upload_original
@@ -236,7 +242,7 @@ def test_original_file_errors_report_their_location(arena: Arena) -> None:
         "ragged": (b"sex,age,income,rent\nf,20,1,2\nf,20,1\n", "ragged_row", 2, None),
         "number": (b"sex,age,income,rent\nf,20,1,2\nf,20,many,2\n", "not_a_number", 2, "income"),
         "nan": (b"sex,age,income,rent\nf,20,1,2\nf,20,1,NaN\n", "not_a_number", 2, "rent"),
-        "infinite": (b"sex,age,income,rent\nf,20,1e999,2\n", "not_finite", 1, "income"),
+        "infinite": (b"sex,age,income,rent\nf,20,1e999,2\n", "out_of_range", 1, "income"),
         "missing": (b"sex,age,income,rent\nf,20,,2\n", "missing_value", 1, "income"),
         "nul": (b"sex,age,income,rent\nf\0,20,1,2\n", "control_character", 1, "sex"),
         "binary": (b"\xff\xfe\x00\x01", "encoding", None, None),
@@ -367,6 +373,13 @@ def test_weighted_measure_without_a_scale_is_refused(arena: Arena) -> None:
     response = upload_original(arena, write_csv(constant_table))
     assert response.status_code == 422
     assert (response.json()["code"], response.json()["values"]["name"]) == ("scale_zero", "cross_count")
+    with pytest.raises(InvalidCompetition, match=f"^{re.escape(response.json()['detail'])}$"):
+        score(
+            constant_table,
+            constant_table,
+            np.arange(len(constant_table)),
+            competition=build_competition_toml(),
+        )
     assert arena.get("/competitions/small").json() == competition_before
     weightless = build_competition_toml().replace(
         "[measures.cross_count]\nweight = 1.0", "[measures.cross_count]"
@@ -375,9 +388,24 @@ def test_weighted_measure_without_a_scale_is_refused(arena: Arena) -> None:
     assert upload_original(arena, write_csv(constant_table)).status_code == 200
 
 
+def test_many_cells_of_a_cross_table_leave_a_scale(arena: Arena) -> None:
+    table, released = rounding_cases.build_wide_tables(16, 9)
+    file = rounding_cases.build_file(table, ["income"], cross_count=1.0)
+    assert upload_competition_file(arena, file).status_code == 200
+    assert upload_original(arena, write_csv(table)).status_code == 200
+    scales = parse_competition(get_file(arena)).scales
+    assert scales["cross_count"] == pytest.approx(2 * len(table) / 9**16)
+    secret = write_secret(np.arange(len(table)))
+    assert arena.submit("red", anonymized=write_csv(released), secret=secret).status_code == 202
+    score_everything()
+    verdict = load_one(select(Evaluation)).verdict
+    assert verdict is not None
+    assert verdict["utility"] == 1.0
+
+
 @pytest.mark.full
 def test_scale_that_is_too_small_is_refused(arena: Arena) -> None:
-    response = upload_competition_file(arena, build_competition_toml(extra_toml="[scales]\nmean_mae = 1e-9"))
+    response = upload_competition_file(arena, build_competition_toml(extra_toml="[scales]\nmean_mae = 1e-10"))
     assert (response.status_code, response.json()["code"]) == (422, "scale_zero")
 
 

@@ -63,6 +63,24 @@ def test_score_is_the_same_with_and_without_stored_scales(folder: Path) -> None:
     assert compute_scores(folder) == scores_before
 
 
+def test_measure_without_a_scale_is_refused_by_both_commands(folder: Path) -> None:
+    file = build_path(folder, "competition")
+    file.write_text(COMPETITION.replace("[excessive]", "[measures.cross_count]\nweight = 1.0\n[excessive]"))
+    original = build_path(folder, "original")
+    original.write_text("\n".join([ORIGINAL.splitlines()[0], *["f,20,1,2", "f,20,3,4"] * 3]) + "\n")
+    replace_text(folder, "anonymized", "\nm,", "\nf,")
+    errors = [
+        run_program("scales", *build_options(folder, "competition", "original"), cwd=folder),
+        run_score(folder),
+    ]
+    assert [completed.returncode for completed in errors] == [2, 2]
+    assert errors[0].stderr == errors[1].stderr
+    assert "cross_count has no scale" in errors[0].stderr
+    file.write_text(f"{file.read_text()}[scales]\ncross_count = 0.5\n")
+    completed = run_program("scales", *build_options(folder, "competition", "original"), cwd=folder)
+    assert parse_competition(completed.stdout).scales["cross_count"] == 0.5
+
+
 def test_accepted_release_is_printed_as_text(folder: Path) -> None:
     completed = run_score(folder)
     assert (completed.returncode, completed.stderr) == (0, "")

@@ -12,7 +12,7 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import Verdict, evaluate
-from anoncup.evaluation.ranking import ROUNDING, compute_overall_loss
+from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
@@ -37,7 +37,6 @@ class ScoringExample:
     settings: Mapping[str, MeasureSettings]
     verdict: Verdict
     scales: dict[str, float]
-    largest_cell: float
     section: str
 
 
@@ -51,9 +50,7 @@ def compute_example(year: int) -> ScoringExample:
     verdict = evaluate(rules, original, *track.shuffle(*release, rng=rng))
     section = PAGE.split("\n## ")[1 if year == 2015 else 2]
     null_scales = scales(track, original, rules.measures)
-    return ScoringExample(
-        track, rules.measures, verdict, null_scales, track.scaling.largest_cell(original), section
-    )
+    return ScoringExample(track, rules.measures, verdict, null_scales, section)
 
 
 @pytest.mark.full
@@ -62,9 +59,8 @@ def test_page_states_the_utility_scores(year: int) -> None:
     case = compute_example(year)
     weighted_scores = []
     for name, scale in case.scales.items():
-        value = case.verdict.measures[name].value
-        smallest = ROUNDING * (case.largest_cell if case.track.measures[name].in_data_units else 1.0)
-        value = 0.0 if value < smallest else value
+        result = case.verdict.measures[name]
+        value = 0.0 if result.value <= result.rounding else result.value
         score = min(1.0, value / scale)
         assert f"| {name} | {value:.6g} | {scale:.6g} | {score:.6g} |" in case.section
         weighted_scores += [score] * (case.settings.get(name, MeasureSettings()).weight > 0)

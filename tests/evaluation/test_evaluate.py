@@ -58,9 +58,9 @@ def test_report_has_the_documented_structure() -> None:
         "verdict", "violations", "measures", "attackers", "excessive", "utility", "security", "overall"
     }  # fmt: skip
     measures, attackers = report["measures"], report["attackers"]
-    assert measures["mean_mae"] == {"value": 0.0, "version": 1, "rounding": 7e-08}
+    assert measures["mean_mae"] == {"value": 0.0, "version": 1, "rounding": 7e-11}
     details = {"pay": 1.0, "rent": 1.0}
-    assert measures["l_diversity"] == {"value": 1.0, "version": 1, "rounding": 1e-09, "details": details}
+    assert measures["l_diversity"] == {"value": 1.0, "version": 1, "rounding": 0.0, "details": details}
     keys = {"rate", "correct", "trials", "version", "baseline"}
     assert attackers["id_rand"].keys() == keys | {"sd"}
     assert attackers["sort"].keys() == keys | {"interval"}

@@ -12,45 +12,43 @@ from anoncup.evaluation.ranking import (
     sort_for_board,
 )
 from anoncup.formulas.ranks import compute_ranks
-from anoncup.rules.model import Rules
-from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.linkage.attack_rates import GroupPrediction, rate_guess, rate_prediction
-from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.outcomes import wilson_interval
 
 
 @pytest.mark.parametrize(
-    ("value", "scale", "score"),
+    ("value", "scale", "rounding", "score"),
     [
-        (1.0, 4.0, 0.25),
-        (9.0, 4.0, 1.0),
-        (0.0, 0.0, 0.0),
-        (1.0, 0.0, 1.0),
-        (1e-10, 0.5, 0.0),
-        (1e-10, 1e-10, 0.0),
+        (1.0, 4.0, 1e-12, 0.25),
+        (9.0, 4.0, 1e-12, 1.0),
+        (0.0, 0.0, 0.0, 0.0),
+        (1.0, 0.0, 0.0, 1.0),
+        (1e-12, 0.5, 1e-12, 0.0),
+        (1.1e-12, 2.2e-12, 1e-12, 0.5),
+        (1e-12, 1e-12, 1e-12, 0.0),
+        (1e-300, 2e-300, 0.0, 0.5),
     ],
 )
-def test_losses_are_divided_by_their_scale(value: float, scale: float, score: float) -> None:
-    assert normalize_loss(value, scale) == score
+def test_losses_are_divided_by_their_scale(value: float, scale: float, rounding: float, score: float) -> None:
+    assert normalize_loss(value, scale, rounding=rounding) == score
 
 
-def test_tiny_losses_in_data_units_count_as_zero() -> None:
-    measures = {
-        "mean_mae": MeasureSettings(1.0),
-        "cor_mae": MeasureSettings(3.0),
-        "k_min": MeasureSettings(0.0),
-    }
-    weights = Rules("cup", {}, "microdata", "UTC", measures=measures).weights
+def test_utility_is_the_weighted_mean_of_losses_above_rounding() -> None:
     values, scales = {"mean_mae": 1e-4, "cor_mae": 0.1}, {"mean_mae": 1e-3, "cor_mae": 0.2}
     losses = [
-        compute_utility_loss(values, measures=UTILITIES, weights=weights, scales=scales, largest_cell=largest)
-        for largest in (1.0, 5e5)
+        compute_utility_loss(
+            values,
+            weights={"mean_mae": 1.0, "cor_mae": 3.0},
+            scales=scales,
+            rounding={"mean_mae": limit, "cor_mae": 1e-12},
+        )
+        for limit in (1e-12, 1e-4)
     ]
     assert losses == pytest.approx([(0.1 + 3 * 0.5) / 4, 3 * 0.5 / 4])
 
 
 def test_utility_score_is_zero_without_weighted_measures() -> None:
-    assert compute_utility_loss({}, measures=UTILITIES, weights={}, scales={}, largest_cell=1.0) == 0.0
+    assert compute_utility_loss({}, weights={}, scales={}, rounding={}) == 0.0
 
 
 def test_overall_score_is_the_mean_of_utility_and_security() -> None:

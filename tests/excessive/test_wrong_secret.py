@@ -119,7 +119,7 @@ def repeat_first_row(table: Any) -> Any:
 
 def add_outlier(table: Any) -> Any:
     changed_table = table.copy()
-    changed_table.iloc[3, -1] = 1e300
+    changed_table.iloc[3, -1] = 1e30
     return changed_table
 
 

@@ -5,6 +5,7 @@ members, and say which of the shown members are ill or well. Only the organizers
 unknown persons in a guess are found when it is judged. ``INSTALLED_COHORTS`` describes the package.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -212,11 +213,11 @@ def judge_persons(persons: FloatArray, cohort: FloatArray, context: Context) -> 
 def judge_attribute(
     answers: FloatArray, cohort: FloatArray, context: Context, *, asks: str = "ill"
 ) -> Outcome:
-    """Return the share of right answers. A cell that is neither 0 nor 1 is an error of this function."""
+    """Return the share of right answers. It fails for a cell 7, and returns no number for a cell 9."""
     is_ill = get_shown_members(cohort)[:, 2].astype(bool).tolist()
-    claims = [{0.0: False, 1.0: True}[cell] for cell in answers.tolist()]
+    claims = [{0.0: False, 1.0: True, 9.0: None}[cell] for cell in answers.tolist()]
     right = [answer == (ill == (asks == "ill")) for answer, ill in zip(claims, is_ill, strict=True)]
-    return Outcome(sum(right) / len(right), 0.5)
+    return Outcome(math.nan if None in claims else sum(right) / len(right), 0.5)
 
 
 def make_attribute_guess(cohort: FloatArray) -> FloatArray:

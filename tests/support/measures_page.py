@@ -22,7 +22,9 @@ INTRODUCTIONS = {
     "en": """\
 These are the measures, distances and attackers of the four tracks. Each has a version; a contest keeps the
 versions that it began with. The rules page of a contest shows the weights, scales and columns that it uses.
-[How a score comes about](scoring.md) has the steps from a value to a score, with numbers.
+[How a score comes about](scoring.md) has the steps from a value to a score, with numbers. Rounding noise
+counts as 0: values up to 1e-12 or, in data units, 1e-12 times the largest absolute value in the columns that
+the measure reads. Measures made of counts are exact.
 
 X is the original and Y the release; n and n′ are their numbers of individuals. Q and S are the
 quasi-identifiers and the sensitive attributes. s_j is the individual of X that became individual j of Y.
@@ -30,7 +32,9 @@ quasi-identifiers and the sensitive attributes. s_j is the individual of X that 
     "ja": """\
 4 種類のコンテスト（トラック）の指標、距離、攻撃者の一覧です。それぞれにバージョンがあり、\
 コンテストは開始時のバージョンを最後まで使います。コンテストで使う重み、尺度、列は、そのコンテストのルールのページにあります。値から得点を求める手順は、\
-[How a score comes about](../scoring.md)（英語）に計算例があります。
+[How a score comes about](../scoring.md)（英語）に計算例があります。\
+丸め誤差は 0 とみなします。その上限は 1e-12、データと同じ単位の指標では、\
+指標が読む列の絶対値の最大値の 1e-12 倍です。件数から計算する指標は正確で、丸め誤差がありません。
 
 X は元データ、Y は匿名加工データ、n と n′ はそれぞれの個人の数です。Q は準識別子、S は機微属性です。\
 s_j は、Y の個人 j の元になった X の個人です。

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.geometry.arrays import BoolArray
-from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.tables.csv_text import LARGEST_NUMBER
 from anoncup.testing.parts import TrackCase
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.generators import derive_generator
@@ -46,7 +46,7 @@ def build_survey(rows: int = 60, seed: int = 1) -> MembershipOriginal:
 
 def build_schema(numeric_count: int, categorical_count: int) -> TableSchema:
     numeric_columns = [
-        NumericColumn(f"n{number}", -LARGEST_FLOAT, LARGEST_FLOAT) for number in range(numeric_count)
+        NumericColumn(f"n{number}", -LARGEST_NUMBER, LARGEST_NUMBER) for number in range(numeric_count)
     ]
     categorical_columns = [CategoricalColumn(f"c{number}", TEXTS) for number in range(categorical_count)]
     return TableSchema((*numeric_columns, *categorical_columns))

@@ -43,13 +43,17 @@ TEXTS = [
     "\u2028",
 ]
 FLOATS = [
-    0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 2.225073858507201e-308, 1.7976931348623157e308,
-    -1.7976931348623157e308, 0.1, 0.1 + 0.2, 1 / 3, 1e22, 1e23, 1e16, 9007199254740993.0,
-    123456789012345680.0,
+    0.0, -0.0, 1e-30, -1e-30, 1.0000000000000003e-30, 1e30, -1e30, 9.999999999999999e29, 0.1, 0.1 + 0.2,
+    1 / 3, 1e22, 1e23, 1e16, 9007199254740993.0, 123456789012345680.0,
 ]  # fmt: skip
 NUMBER_SPELLINGS = [
-    "0", "-0", "+1", "1.", ".5", "-.5e-3", "1E5", "1e+05", "007", "1e-400", "0.1", "9007199254740993",
-    "179769313486231570000e288", "2.4703282292062328e-324", "1" + "0" * 308, "0." + "0" * 400 + "1",
+    "0", "-0", "+1", "1.", ".5", "-.5e-3", "1E5", "1e+05", "007", "0e-400", "0.1", "9007199254740993",
+    "179769313486231570000e9", "2.4703282292062328e-30", "1" + "0" * 30, "0." + "0" * 29 + "1",
+    "0" * 400 + "1",
+]  # fmt: skip
+NUMBERS_OUT_OF_RANGE = [
+    "1e400", "-1e309", "1.1e30", "-1e31", "9" * 31, "9e-31", "-5e-324", "1e-400", "-.1e-330",
+    "0." + "0" * 400 + "1",
 ]  # fmt: skip
 NOT_NUMBERS = [
     "NaN", "nan", "inf", "-inf", "Infinity", "NA", "0x10", "1_000", "1,5", "１２", "٣", " 1", "1 ", "1\t",
@@ -60,7 +64,9 @@ cell_texts = st.sampled_from(TEXTS) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters=[*map(chr, {*range(32), 127} - {9})]),
     max_size=8,
 ).filter(lambda text: not list_invisible_codes(text))  # fmt: skip
-finite_numbers = st.sampled_from(FLOATS) | st.floats(allow_nan=False, allow_infinity=False)
+finite_numbers = st.sampled_from(FLOATS) | st.floats(-1e30, 1e30).filter(
+    lambda number: number == 0 or abs(number) >= 1e-30
+)
 number_spellings = st.sampled_from(NUMBER_SPELLINGS) | finite_numbers.map(repr)
 
 

@@ -45,7 +45,7 @@ INVALID_UPLOADS = {
     "empty secret": ("secret", b"", "secret_header", None, False),
     "ragged": ("anonymized", replace_last_row(VALID_TABLE, "f,20,1"), "ragged_row", 40, False),
     "nan": ("anonymized", replace_last_row(VALID_TABLE, "f,20,nan,1"), "not_a_number", 40, True),
-    "infinite": ("anonymized", replace_last_row(VALID_TABLE, "f,20,1e999,1"), "not_finite", 40, True),
+    "infinite": ("anonymized", replace_last_row(VALID_TABLE, "f,20,1e999,1"), "out_of_range", 40, True),
     "missing": ("anonymized", replace_last_row(VALID_TABLE, "f,20,,1"), "missing_value", 40, True),
     "header": ("anonymized", VALID_TABLE.replace(b"income,rent", b"rent,income"), "header", None, True),
     "too long": (

@@ -19,6 +19,7 @@ from tests.support.table_files import (
     HEADER,
     NOT_NUMBERS,
     NUMBER_SPELLINGS,
+    NUMBERS_OUT_OF_RANGE,
     ONE_COLUMN,
     SMALL_COLUMNS,
     build_original,
@@ -60,7 +61,9 @@ def parse_without_shortcuts(content: bytes, columns: Columns) -> ParseOutcome:
 @hostile_examples
 @given(
     parts=st.lists(
-        st.sampled_from([*HOSTILE_PIECES, *NOT_NUMBERS, *NUMBER_SPELLINGS]) | number_spellings, max_size=12
+        st.sampled_from([*HOSTILE_PIECES, *NOT_NUMBERS, *NUMBER_SPELLINGS, *NUMBERS_OUT_OF_RANGE])
+        | number_spellings,
+        max_size=12,
     )
 )
 @example(parts=["a,1\n", "\r", "a,1"])
@@ -93,7 +96,7 @@ def test_number_shortcut_is_correct_for_all_short_texts() -> None:
 @given(
     text=st.text(NUMBER_CHARACTERS + "23456789", max_size=40)
     | number_spellings
-    | st.sampled_from(NUMBER_SPELLINGS)
+    | st.sampled_from([*NUMBER_SPELLINGS, *NUMBERS_OUT_OF_RANGE])
 )
 def test_number_shortcut_reads_exact_floats(text: str) -> None:
     check_plain_number(text)

@@ -91,7 +91,12 @@ BROKEN_MEASURES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = {
     "of the order": (get_first_cell, {}, "the order of the rows"),
     "spoils what it is given": (overwrite_cell, {}, "stays as it is"),
     "the original is a loss": (lambda _: 1.0, {"weighs": True}, "lost nothing"),
-    "nothing moves it": (compute_row_count_difference, {"weighs": True}, "a scale above 0"),
+    "nothing moves it": (compute_row_count_difference, {"weighs": True}, "a scale above 1e-12"),
+    "counts in a unit": (
+        lambda _: 0.0,
+        {"is_exact": True, "largest_cell": lambda _: 1.0},
+        "it says that it is exact, and that it reads cells",
+    ),
     "reads the answer": (compute_total_change, {"reads_secret": False}, "does not read the answer"),
     "unknown parameter": (lambda _: 0.0, {"parameters": (Parameter("k", "whole"),)}, "takes no k"),
 }

@@ -1,6 +1,7 @@
 """A track without distances, counts or an order whose attackers answer several questions at once."""
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +12,15 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.rules_text import set_threshold, set_weights
 from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.competition.writer import replace_publication_rules
-from anoncup.errors import DomainError, InvalidCompetition, InvalidUpload, NotFound
+from anoncup.errors import DomainError, InvalidCompetition, InvalidResult, InvalidUpload, NotFound
+from anoncup.evaluation import results
 from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import Verdict, evaluate, judge
 from anoncup.evaluation.fingerprint import fingerprint
+from anoncup.evaluation.results import judge_guess, rate_prediction
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import AdviceQuestion, resolve_question
-from anoncup.plugins import TRACKS
+from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.schemas import parse_verdict
 from anoncup.testing.parts import BrokenLaw, TrackCase, iter_method_cases
 from anoncup.testing.tracks import check_track
@@ -154,7 +157,65 @@ def test_scales_are_computed() -> None:
     check_scales(SMALL_TRACK, ORIGINAL, rules, computed)
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, None, lambda _: 0.0, lambda _: float("nan")])
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a package provide the measure ``shift``, and another one the track."""
+    packages = (
+        Package("extra", "1.0", "extra:PLUGIN", ("small.measures.shift",)),
+        Package("small-cup", "1.0", "small:PLUGIN", ("tracks.small",)),
+    )
+    monkeypatch.setattr(results, "INSTALLED", InstalledParts({}, packages))
+
+
+IMPOSSIBLE_NUMBERS: list[Any] = [math.nan, math.inf, -math.inf, -1e-9, "0.5", None, 10**400, np.array([0.5])]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"compute": lambda _, value=value: value} for value in IMPOSSIBLE_NUMBERS),
+        {"details": lambda _: {"part": math.nan}},
+    ],
+)
+def test_impossible_value_of_a_measure_names_its_package(
+    monkeypatch: pytest.MonkeyPatch, provider: None, changes: Any
+) -> None:
+    measure = replace(SMALL_TRACK.measures["shift"], **changes)
+    track = replace(SMALL_TRACK, measures={**SMALL_TRACK.measures, "shift": measure})
+    monkeypatch.setitem(TRACKS, "small", track)
+    with pytest.raises(InvalidResult, match=r"measures\.shift of the package extra returned"):
+        evaluate_example()
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_impossible_scale_names_its_package(provider: None, value: float) -> None:
+    measure = replace(SMALL_TRACK.measures["shift"], scale=lambda _: value)
+    with pytest.raises(InvalidResult, match=f"of the package extra returned {value}"):
+        scales(replace(SMALL_TRACK, measures={"shift": measure}), ORIGINAL, {})
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        *(Outcome(value) for value in (*IMPOSSIBLE_NUMBERS, 1.0000000000000002)),
+        Outcome(0.5, math.nan),
+        Outcome(0.5, correct=-1),
+        Outcome(0.5, interval=(0.1, math.inf)),
+        Outcome(0.5, details={"auc": math.nan}),
+        "0.5",
+    ],
+    ids=repr,
+)
+def test_impossible_outcome_names_the_package_of_the_track(provider: None, outcome: Any) -> None:
+    rules = parse_competition(build_competition_toml())
+    context = SMALL_TRACK.build_context(rules, ORIGINAL, RELEASED)
+    question = replace(SMALL_TRACK.questions["member"], judge=lambda *_, **__: outcome)
+    for rate in (judge_guess, rate_prediction):
+        with pytest.raises(InvalidResult, match=r"questions\.member of the package small-cup returned"):
+            rate(question, (0.5,) * 4, ANSWER, context)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, None, lambda _: 0.0, lambda _: 1e-12])
 def test_scales_must_be_positive(scale: Any) -> None:
     measure = replace(SMALL_TRACK.measures["left_out"], scale=scale)
     track = replace(SMALL_TRACK, measures={**SMALL_TRACK.measures, "left_out": measure})

@@ -330,7 +330,7 @@ def test_organizer_page_explains_itself_to_team_members(arena: Arena) -> None:
     [
         (None, "–"),
         (0.0, "0"),
-        (1e-16, "≈0"),
+        (1e-16, "1×10⁻¹⁶"),
         (40.0, "40"),
         (0.2, "0.2"),
         (0.12345678, "0.1235"),

@@ -10,7 +10,7 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.errors import FileProblem, InvalidUpload
+from anoncup.errors import FileProblem, InvalidResult, InvalidUpload
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.tables.csv_text import write_csv
@@ -340,11 +340,23 @@ class RecordingPipe:
         return digest.encode()
 
 
-def test_error_names_the_package_whose_code_raised_it_without_its_message(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("error", "package", "ending"),
+    [
+        (KeyError("a secret cell"), "mine", "KeyError"),
+        (
+            InvalidResult("{package} returned nan", package="other"),
+            "other",
+            "InvalidResult: other returned nan",
+        ),
+        (InvalidResult("it returned nan"), "", "InvalidResult: it returned nan"),
+    ],
+)
+def test_error_names_the_package_whose_code_failed_without_its_message(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, package: str, ending: str
 ) -> None:
     def fail(*_: object) -> Any:
-        raise KeyError("a secret cell")
+        raise error
 
     packages = (Package("other", "1.0", "other:PLUGIN"), Package("mine", "1.0", "tests.track:PLUGIN"))
     monkeypatch.setattr(scorer, "INSTALLED", InstalledParts({}, packages))
@@ -352,10 +364,10 @@ def test_error_names_the_package_whose_code_raised_it_without_its_message(
     pipe = RecordingPipe(write_request(JudgeJob("", {}, "", "", "link", {}, "red", {})))
     scorer.run(pipe)
     (answer,) = pipe.answers
-    assert (answer["failed"], answer["package"]) == ("crash", "mine")
-    assert answer["trace"].endswith("KeyError")
+    assert (answer["failed"], answer["package"]) == ("crash", package)
+    assert answer["trace"].endswith(ending)
     assert "in fail" in answer["trace"]
-    assert "secret cell" not in answer["trace"].replace('raise KeyError("a secret cell")', "")
+    assert "secret cell" not in answer["trace"]
 
 
 def nest(depth: int) -> Any:

@@ -38,6 +38,9 @@ _MEASURE_VERSIONS = {"marginals": 2, "pairs": 2, "tails": 3}
 """Versions above 1. Version 2 compares quantiles as exact decimals instead of floats; version 3 of ``tails``
 compares with the share of the members themselves instead of .02."""
 
+_EXACT_MEASURES = {"marginals", "pairs", "tails", "copies"}
+"""Measures that are made of counts of rows."""
+
 
 def _all_columns(rules: Rules) -> ColumnNames:
     return get_settings(rules).schema.names
@@ -61,6 +64,7 @@ def _make_measure(
         name,
         version=_MEASURE_VERSIONS.get(name, 1),
         compute=lambda scored: compute(scored.answer.table, scored.release),
+        is_exact=name in _EXACT_MEASURES,
         weighs=True,
         scale=1.0,
         details=details,

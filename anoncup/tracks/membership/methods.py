@@ -6,6 +6,7 @@ from scipy.special import ndtr, ndtri
 
 from anoncup.geometry.arrays import FloatArray, IntArray, NumericArray
 from anoncup.geometry.stable_sums import standard_deviation
+from anoncup.tables.csv_text import limit_numbers
 from anoncup.tracks.membership.tables import TypedTable
 
 
@@ -29,8 +30,7 @@ def noise(members: TypedTable, *, strength: float = 0.1, rng: Generator) -> Type
     maximums = [column.maximum for column in members.schema.numeric]
     standard_noise = rng.standard_normal(members.numbers.shape) * strength
     deviations = np.array([standard_deviation(column) for column in members.numbers.T])
-    with np.errstate(over="ignore"):
-        numbers = np.clip(members.numbers + standard_noise * deviations, minimums, maximums)
+    numbers = np.clip(limit_numbers(members.numbers + standard_noise * deviations), minimums, maximums)
     replacement_codes = np.take_along_axis(
         members.codes, rng.integers(0, members.rows, members.codes.shape), axis=0
     )

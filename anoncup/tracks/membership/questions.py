@@ -112,7 +112,12 @@ def read_column(content: bytes, context: ReleaseContext[MembershipOriginal, obje
     """Parse a guess of the hidden column of all candidates, (2N rows)."""
     rows = context.sizes["originals"]
     return parse_rows(
-        content, get_hidden_schema(context.rules), file=GUESS_FILE, min_rows=rows, max_rows=rows
+        content,
+        get_hidden_schema(context.rules),
+        file=GUESS_FILE,
+        min_rows=rows,
+        max_rows=rows,
+        smallest=0.0,
     )[0]
 
 

@@ -51,7 +51,9 @@ def infer_settings(content: bytes, rules: Rules) -> str:
 def _infer_column(name: str, column: pa.Array) -> ColumnSchema:
     """Return a numeric column if there are many distinct numbers, else a categorical one."""
     if (count_distinct_numbers(column) or 0) > MAX_CATEGORIES:
-        values = parse_numbers(column, name, Problems("candidates"))
+        problems = Problems("candidates")
+        values = parse_numbers(column, name, problems)
+        problems.raise_if_any()
         return NumericColumn(name, float(values.min()), float(values.max()))
     texts: list[str] = sorted(pc.unique(column).to_pylist())
     if len(texts) > _MAX_CATEGORY_VALUES:

@@ -16,6 +16,7 @@ from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tables.checks import check_row_count
 from anoncup.tables.csv_text import (
+    SMALLEST_NUMBER,
     Problems,
     check_text,
     decode_upload,
@@ -78,12 +79,18 @@ def parse_candidates(
 
 
 def parse_rows(
-    content: bytes, schema: TableSchema, *, file: str, min_rows: int = 1, max_rows: int = MAX_ROWS
+    content: bytes,
+    schema: TableSchema,
+    *,
+    file: str,
+    min_rows: int = 1,
+    max_rows: int = MAX_ROWS,
+    smallest: float = SMALLEST_NUMBER,
 ) -> tuple[TypedTable, list[Remark]]:
     """Parse a table with the columns of a schema and ``min_rows`` to ``max_rows`` rows.
 
-    Numbers must lie in their column's range, and texts must be among its values. ``file`` is the name of the
-    file in messages.
+    Numbers must lie in their column's range, and texts must be among its values. Numbers other than 0 must
+    not be smaller than ``smallest``, which is 0 for guesses. ``file`` is the name of the file in messages.
     """
     with add_line_numbers({file: content}):
         text, remarks = decode_upload(content, file)
@@ -91,12 +98,12 @@ def parse_rows(
         text_cells = read_cells(text, schema.names, file, max_rows=max_rows)
         problems = Problems(file)
         check_row_count(text_cells, problems, minimum=min_rows, maximum=max_rows)
-        return _parse_cells(text_cells, schema, problems), remarks
+        return _parse_cells(text_cells, schema, problems, smallest=smallest), remarks
 
 
 def parse_scores(content: bytes, rows: int, *, file: str = "guess") -> tuple[FloatArray, list[Remark]]:
     """Parse a guess of the members: the header ``score`` and a number in [0, 1] for each candidate, (2N,)."""
-    table, remarks = parse_rows(content, _SCORE_SCHEMA, file=file, min_rows=rows, max_rows=rows)
+    table, remarks = parse_rows(content, _SCORE_SCHEMA, file=file, min_rows=rows, max_rows=rows, smallest=0.0)
     return table.numbers[:, 0], remarks
 
 
@@ -117,12 +124,14 @@ def build_frame(table: TypedTable) -> pd.DataFrame:
     return pd.DataFrame({name: columns[name] for name in table.schema.names})
 
 
-def _parse_cells(text_cells: pa.Table, schema: TableSchema, problems: Problems) -> TypedTable:
+def _parse_cells(
+    text_cells: pa.Table, schema: TableSchema, problems: Problems, *, smallest: float
+) -> TypedTable:
     columns = dict(iterate_text_columns(text_cells))
     for name, column in columns.items():
         check_text(column, name, problems)
     values = [
-        _parse_numbers(columns[column_schema.name], column_schema, problems)
+        _parse_numbers(columns[column_schema.name], column_schema, problems, smallest=smallest)
         for column_schema in schema.numeric
     ]
     codes = [
@@ -138,10 +147,12 @@ def _parse_cells(text_cells: pa.Table, schema: TableSchema, problems: Problems) 
     )
 
 
-def _parse_numbers(column: pa.Array, column_schema: NumericColumn, problems: Problems) -> FloatArray:
-    values = parse_numbers(column, column_schema.name, problems)
+def _parse_numbers(
+    column: pa.Array, column_schema: NumericColumn, problems: Problems, *, smallest: float
+) -> FloatArray:
+    values = parse_numbers(column, column_schema.name, problems, smallest=smallest)
     message = Message("not from {least} to {most}", least=column_schema.minimum, most=column_schema.maximum)
-    is_outside = ((values < column_schema.minimum) | (values > column_schema.maximum)) & np.isfinite(values)
+    is_outside = (values < column_schema.minimum) | (values > column_schema.maximum)
     problems.add_rows(is_outside, column_schema.name, "out_of_range", message, cells=column)
     return values
 

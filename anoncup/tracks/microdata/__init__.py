@@ -102,9 +102,7 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
     ),
     anonymize=_lazy("adapter.anonymize"),
     shuffle=_lazy("methods.shuffle_rows"),
-    scaling=Scaling(
-        null_release=_lazy("adapter.null_release"), largest_cell=_lazy("adapter.find_largest_cell")
-    ),
+    scaling=Scaling(null_release=_lazy("adapter.null_release")),
     fingerprints=Fingerprints(_lazy("adapter.identity_release"), signatures=_SIGNATURES),
     settings=TrackSettings(
         has_columns=True, list_columns_by_role=lambda columns, _: asdict(columns) if columns else {}

@@ -12,7 +12,6 @@ from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import Files
-from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata import tables
 from anoncup.tracks.microdata.columns import require_columns
 from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households
@@ -27,12 +26,6 @@ def null_release(original: MicrodataOriginal, seed: int) -> ScoredMicrodata:
     table = original.table
     columns = {name: table[name].to_numpy()[rng.permutation(original.rows)] for name in table.columns}
     return build_release(original, pd.DataFrame(columns), np.arange(original.rows))
-
-
-def find_largest_cell(original: MicrodataOriginal) -> float:
-    """Return the largest absolute sensitive value."""
-    values = original.values
-    return memoize(original.memo, ("largest cell",), lambda: float(np.abs(values).max(initial=0.0)))
 
 
 def group_individuals(original: MicrodataOriginal, names: Sequence[str]) -> IntArray:

@@ -19,6 +19,7 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import build_vocabulary, encode, get_column_texts
 from anoncup.geometry.stable_sums import find_scale_exponent, standard_deviation
 from anoncup.rules.settings import Columns
+from anoncup.tables.csv_text import limit_numbers
 from anoncup.tracks.linkage.merging import find_representatives, merge_small_classes
 from anoncup.tracks.linkage.shuffling import (
     find_equivalence_classes,
@@ -54,9 +55,7 @@ def add_noise(
 
     def perturb(column: FloatArray) -> FloatArray:
         noise = rng.standard_normal(len(column)) * (strength * standard_deviation(column))
-        largest = np.finfo(np.float64).max
-        with np.errstate(over="ignore"):
-            return np.clip(column + noise, -largest, largest)
+        return limit_numbers(column + noise)
 
     return _replace_columns(
         table, {name: perturb(_get_column_values(table, name)) for name in roles.sensitive}
@@ -86,7 +85,7 @@ def microaggregate(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> An
     def average(column: FloatArray) -> FloatArray:
         exponent = find_scale_exponent(column)
         sums = np.bincount(group_of, weights=np.ldexp(column, exponent))
-        return np.ldexp((sums / np.bincount(group_of))[group_of], -exponent)
+        return limit_numbers(np.ldexp((sums / np.bincount(group_of))[group_of], -exponent))
 
     return _replace_columns(
         table, {name: average(_get_column_values(table, name)) for name in roles.sensitive}

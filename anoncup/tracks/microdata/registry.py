@@ -30,7 +30,7 @@ UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
         "mean_mae",
         1,
         _lazy("utility.mean_mae"),
-        in_data_units=True,
+        largest_cell=_lazy("utility.find_largest_sensitive_cell"),
         weighs=True,
         reads_secret=False,
         scale=_lazy("utility.mean_deviation"),
@@ -40,7 +40,7 @@ UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
         1,
         _lazy("utility.cross_mean"),
         (_columns_parameter, _target_parameter),
-        in_data_units=True,
+        largest_cell=_lazy("utility.find_largest_target_cell"),
         weighs=True,
         reads_secret=False,
         cross_table_parameter=_columns_parameter.name,
@@ -50,6 +50,7 @@ UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
         1,
         _lazy("utility.cross_count"),
         (_columns_parameter,),
+        is_exact=True,
         weighs=True,
         reads_secret=False,
         cross_table_parameter=_columns_parameter.name,
@@ -65,6 +66,7 @@ UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
         "row_difference",
         1,
         _lazy("utility.row_difference"),
+        is_exact=True,
         weighs=True,
         reads_secret=False,
         scale=_lazy("utility.count_original_rows"),
@@ -72,15 +74,22 @@ UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
 }
 
 ANONYMITY: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
-    "k_min": Measure("k_min", 1, _lazy("anonymity.k_min"), higher_is_better=True, reads_secret=False),
-    "k_mean": Measure("k_mean", 1, _lazy("anonymity.k_mean"), higher_is_better=True, reads_secret=False),
-    "classes": Measure("classes", 1, _lazy("anonymity.classes"), reads_secret=False),
-    "unique_share": Measure("unique_share", 1, _lazy("anonymity.unique_share"), reads_secret=False),
+    "k_min": Measure(
+        "k_min", 1, _lazy("anonymity.k_min"), is_exact=True, higher_is_better=True, reads_secret=False
+    ),
+    "k_mean": Measure(
+        "k_mean", 1, _lazy("anonymity.k_mean"), is_exact=True, higher_is_better=True, reads_secret=False
+    ),
+    "classes": Measure("classes", 1, _lazy("anonymity.classes"), is_exact=True, reads_secret=False),
+    "unique_share": Measure(
+        "unique_share", 1, _lazy("anonymity.unique_share"), is_exact=True, reads_secret=False
+    ),
     "l_diversity": Measure(
         "l_diversity",
         1,
         _lazy("anonymity.l_diversity"),
         details=_lazy("anonymity.compute_l_diversity_by_column"),
+        is_exact=True,
         higher_is_better=True,
         reads_secret=False,
     ),

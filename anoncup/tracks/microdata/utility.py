@@ -48,6 +48,21 @@ def mean_deviation(original: MicrodataOriginal) -> float:
     return finite_mean(standard_deviation(column) for column in np.ascontiguousarray(original.values.T))
 
 
+def find_largest_sensitive_cell(original: MicrodataOriginal) -> float:
+    """Return the largest absolute sensitive value, because U1 reads all sensitive columns."""
+    return _find_largest(original.values)
+
+
+def find_largest_target_cell(
+    original: MicrodataOriginal,
+    *,
+    columns: Sequence[str] | None = None,  # a parameter of the measure
+    target: Sequence[str] | None = None,
+) -> float:
+    """Return the largest absolute value of the target columns of :func:`cross_mean`."""
+    return _find_largest(original.values[:, _find_target_indices(original, target)])
+
+
 def cross_mean(
     release: ScoredMicrodata, *, columns: Sequence[str] | None = None, target: Sequence[str] | None = None
 ) -> float:
@@ -57,9 +72,8 @@ def cross_mean(
     values that occur in X or in Y; the mean of an empty cell is 0. The result is averaged over the columns
     ``target`` (default: the first sensitive one).
     """
-    roles = release.original.columns
-    columns = roles.quasi_identifiers if columns is None else columns
-    column_indices = find_column_indices(roles.sensitive[:1] if target is None else target, roles.sensitive)
+    columns = release.original.columns.quasi_identifiers if columns is None else columns
+    column_indices = _find_target_indices(release.original, target)
     return scaled_mean(_cell_mean_gap(release, columns, column_index) for column_index in column_indices)
 
 
@@ -106,6 +120,15 @@ def row_difference(release: ScoredMicrodata) -> float:
 def count_original_rows(original: MicrodataOriginal) -> float:
     """Return the number of original rows, which is the scale of U6."""
     return float(original.rows)
+
+
+def _find_largest(values: FloatArray) -> float:
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
+def _find_target_indices(original: MicrodataOriginal, target: Sequence[str] | None) -> list[int]:
+    sensitive = original.columns.sensitive
+    return find_column_indices(sensitive[:1] if target is None else target, sensitive)
 
 
 def _mean_gap(x: FloatArray, y: FloatArray) -> tuple[float, int]:

@@ -49,6 +49,8 @@ _ATTACKER_COLUMNS = {
 """The columns that each attacker compares; goods are compared by their first two characters."""
 _ROW_ORDER_MEASURES = {"date_shift", "price_ratio"}
 """Measures that compare each kept row with its row of T, and therefore need the rows in T's order."""
+_EXACT_MEASURES = {"top_goods", "date_shift", "deleted"}
+"""Measures that are made of counts of goods, days and rows."""
 _TC400_DIGESTS = {
     CUSTOMERS_SPEC.name: "ed62a9c7fc3ecf49310c75de2eceef28f9550a8fe772397ca007bf72443701dd",
     TRANSACTIONS_SPEC.name: "75c5aa2811b0661d155a7a8e646ad89ed727f8004e6bcac756c0bc042b815de2",
@@ -63,6 +65,7 @@ def _make_measure(name: str) -> Measure[MonthlyOriginal, ScoredMonthly]:
         name,
         version=2 if name == "top_goods" else 1,
         compute=lambda scored: compute(scored.release),
+        is_exact=name in _EXACT_MEASURES,
         weighs=True,
         reads_secret=name in _ROW_ORDER_MEASURES,
         scale=1.0,

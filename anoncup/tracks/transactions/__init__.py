@@ -128,9 +128,7 @@ TRANSACTIONS: Track[TransactionOriginal, TransactionTables, TransactionTarget, I
     ),
     anonymize=_lazy("adapter.anonymize"),
     shuffle=_lazy("methods.shuffle_customers"),
-    scaling=Scaling(
-        null_release=_lazy("adapter.null_release"), largest_cell=_lazy("adapter.find_largest_price")
-    ),
+    scaling=Scaling(null_release=_lazy("adapter.null_release")),
     fingerprints=Fingerprints(_lazy("adapter.identity_release"), signatures=_SIGNATURES),
     settings=TrackSettings(list_columns_by_role=lambda *_: {"master": MASTER_COLUMNS}),
     title=N_("transactions"),

@@ -26,11 +26,6 @@ def null_release(original: TransactionOriginal, seed: int) -> ScoredTransactions
     return build_release(original, permuted, np.arange(original.rows))
 
 
-def find_largest_price(original: TransactionOriginal) -> float:
-    """Return the largest unit price, because prices are the only cells in data units."""
-    return float(original.history.price.max(initial=0.0))
-
-
 def group_individuals(original: TransactionOriginal, names: Sequence[str]) -> IntArray:
     """Return the group of every customer, (n,), by the named columns of the customers table."""
     column_indices = [MASTER_COLUMNS.index(name) for name in names]

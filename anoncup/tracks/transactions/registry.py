@@ -24,17 +24,28 @@ if TYPE_CHECKING:
 _lazy = lazy_in("anoncup.tracks.transactions")
 TRANSACTION_UTILITIES: dict[str, Measure[TransactionOriginal, ScoredTransactions]] = {
     "cmae_price": Measure(
-        "cmae_price", 1, _lazy("utility.cmae_price"), in_data_units=True, weighs=True, reads_secret=False
+        "cmae_price",
+        1,
+        _lazy("utility.cmae_price"),
+        largest_cell=_lazy("utility.find_largest_price"),
+        weighs=True,
+        reads_secret=False,
     ),
     "cmae_spend": Measure(
-        "cmae_spend", 1, _lazy("utility.cmae_spend"), in_data_units=True, weighs=True, reads_secret=False
+        "cmae_spend",
+        1,
+        _lazy("utility.cmae_spend"),
+        largest_cell=_lazy("utility.find_largest_spend"),
+        weighs=True,
+        reads_secret=False,
     ),
-    "rfm": Measure("rfm", 1, _lazy("utility.rfm"), weighs=True, reads_secret=False),
+    "rfm": Measure("rfm", 1, _lazy("utility.rfm"), is_exact=True, weighs=True, reads_secret=False),
     "row_difference": Measure(
         "row_difference",
         1,
         _lazy("utility.row_difference"),
         details=_lazy("utility.signed_row_difference"),
+        is_exact=True,
         weighs=True,
         reads_secret=False,
         scale=_lazy("utility.count_original_records"),
@@ -42,17 +53,33 @@ TRANSACTION_UTILITIES: dict[str, Measure[TransactionOriginal, ScoredTransactions
     "goods_cosine": Measure(
         "goods_cosine", 1, _lazy("utility.goods_cosine"), weighs=True, reads_secret=False
     ),
-    "top_goods": Measure("top_goods", 1, _lazy("utility.top_goods"), weighs=True, reads_secret=False),
+    "top_goods": Measure(
+        "top_goods", 1, _lazy("utility.top_goods"), is_exact=True, weighs=True, reads_secret=False
+    ),
 }
 
 CUSTOMER_ANONYMITY: dict[str, Measure[TransactionOriginal, ScoredTransactions]] = {
-    "k_min": Measure("k_min", 1, _lazy("anonymity.k_min"), higher_is_better=True, reads_secret=False),
-    "k_mean": Measure("k_mean", 1, _lazy("anonymity.k_mean"), higher_is_better=True, reads_secret=False),
+    "k_min": Measure(
+        "k_min", 1, _lazy("anonymity.k_min"), is_exact=True, higher_is_better=True, reads_secret=False
+    ),
+    "k_mean": Measure(
+        "k_mean", 1, _lazy("anonymity.k_mean"), is_exact=True, higher_is_better=True, reads_secret=False
+    ),
     "basket_k_min": Measure(
-        "basket_k_min", 1, _lazy("anonymity.basket_k_min"), higher_is_better=True, reads_secret=False
+        "basket_k_min",
+        1,
+        _lazy("anonymity.basket_k_min"),
+        is_exact=True,
+        higher_is_better=True,
+        reads_secret=False,
     ),
     "basket_k_mean": Measure(
-        "basket_k_mean", 1, _lazy("anonymity.basket_k_mean"), higher_is_better=True, reads_secret=False
+        "basket_k_mean",
+        1,
+        _lazy("anonymity.basket_k_mean"),
+        is_exact=True,
+        higher_is_better=True,
+        reads_secret=False,
     ),
 }
 

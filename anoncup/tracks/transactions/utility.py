@@ -54,6 +54,16 @@ def cmae_spend(release: ScoredTransactions) -> float:
     return _cell_mean_difference(release, sum_spends)
 
 
+def find_largest_price(original: TransactionOriginal) -> float:
+    """Return the largest unit price, because ``cmae_price`` reads prices only."""
+    return float(original.history.price.max(initial=0.0))
+
+
+def find_largest_spend(original: TransactionOriginal) -> float:
+    """Return the largest price times quantity of a row, because ``cmae_spend`` adds these amounts up."""
+    return float((original.history.price * original.history.quantity).max(initial=0.0))
+
+
 def rfm(release: ScoredTransactions) -> float:
     """Return U3-RFM, the mean difference of counts in the cells of recency, frequency and money; >= 0.
 

@@ -89,6 +89,7 @@ REVISION_ERRORS: ErrorCodes = (
     "rescore_open",
     "malformed_upload",
     "scale_zero",
+    "invalid_result",
     "drawn_already",
 )
 BOARD_ERRORS: ErrorCodes = ("scope_missing", "board_not_open")

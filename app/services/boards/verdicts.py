@@ -35,7 +35,7 @@ class VerdictNumbers:
     ``attackers`` maps each attacker to the risk that enters E; ``risks`` maps attackers that answer several
     questions to their risk by question; ``correct`` maps attackers that count records to the (possibly
     expected) number they re-identified. ``violations`` holds the codes of a rejected submission. ``rounding``
-    maps each measure to the threshold below which a value is rounding noise. ``versions`` maps each part to
+    maps each measure to the largest value that is rounding noise. ``versions`` maps each part to
     its version, as in ``[scored_by]``.
     """
 

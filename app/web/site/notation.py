@@ -16,8 +16,6 @@ from app.charts import numbers
 
 def format_number(value: float | None) -> str:
     """Return a number rounded for readers; JSON and CSV have the full precision."""
-    if value is not None and 0 < abs(value) < 1e-9:
-        return "≈0"  # a rounding error, which scoring treats as 0, too
     return numbers.format_number(value)
 
 

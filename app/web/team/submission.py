@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from anoncup import schemas
 from anoncup.competition.scoring_versions import is_unsupported
-from anoncup.evaluation.ranking import combine_losses, compute_overall_loss
+from anoncup.evaluation.ranking import compute_overall_loss, compute_utility_loss
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_values import MAX_NUMBER
 from anoncup.tracks.model import AnyTrack
@@ -283,7 +283,7 @@ def _compute_verdict_utility(
     """Compute U as scoring does, which leaves out measures of weight 0."""
     positive_weights = {name: weight for name, weight in weights.items() if weight > 0}
     entries = {name: verdict.measures[name] for name in positive_weights}
-    return combine_losses(
+    return compute_utility_loss(
         {name: entry.value for name, entry in entries.items()},
         weights=positive_weights,
         scales=rules.scales,

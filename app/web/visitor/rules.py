@@ -197,14 +197,15 @@ def build_worked_example(rules: Rules, track: AnyTrack) -> WorkedExample | None:
     }
     utility = compute_utility_loss(
         values,
-        measures=measures,
         weights=rules.weights,
         scales=scales,
-        largest_cell=0.0,
+        rounding=dict.fromkeys(weighted_names, 0.0),
         aggregation=track.utility,
     )
     example_values = {
-        name: (value, normalize_loss(value, scales[name])) for name, value in values.items() if value
+        name: (value, normalize_loss(value, scales[name], rounding=0.0))
+        for name, value in values.items()
+        if value
     }
     return WorkedExample(example_values, utility, _EXAMPLE_RISK, compute_overall_loss(utility, _EXAMPLE_RISK))
 

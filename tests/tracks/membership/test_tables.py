@@ -50,7 +50,7 @@ def test_columns_have_the_types_of_the_schema() -> None:
          [(1, "sex", "unknown_value"), (2, "age", "out_of_range"), (3, "age", "out_of_range"),
           (3, "ill", "unknown_value")]),
         (b"sex,age,ill\nf,,no\nf,nan,no\nf,1e999,no\n",
-         [(1, "age", "missing_value"), (2, "age", "not_a_number"), (3, "age", "not_finite")]),
+         [(1, "age", "missing_value"), (2, "age", "not_a_number"), (3, "age", "out_of_range")]),
         ("sex,age,ill\nf,plenty,no\u200b\n".encode(),
          [(1, "ill", "invisible_character"), (1, "age", "not_a_number")]),
     ],

@@ -114,7 +114,7 @@ def test_gower_equals_an_exhaustive_search_without_matching_classes(kind: str, v
     replacements = {
         "noisy": release.target.values,
         "far": x.min(axis=0) + np.ptp(x, axis=0) * rng.random(x.shape),
-        "huge": np.full(x.shape, 1e308),
+        "huge": np.full(x.shape, 1e30),
     }
     anonymized[list(columns.sensitive)] = replacements[values]
     check_nearest_rows(build_target(release.original, anonymized))

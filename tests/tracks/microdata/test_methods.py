@@ -8,6 +8,7 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.excessive.rejection_rule import compute_individual_distances
 from anoncup.excessive.threshold_advisor import advise
 from anoncup.rules.settings import Columns
@@ -67,11 +68,11 @@ def run_method(name: str) -> ScoredMicrodata:
 
 
 def compute_measure(measure: str, name: str) -> float:
-    """Return a measure's value; below 1e-9 of the largest cell it is 0, as in the zero rule."""
+    """Return a measure's value, or 0 if it is rounding noise."""
     entry = (UTILITIES | ANONYMITY)[measure]
-    value = entry.compute(run_method(name), **MEASURE_PARAMETERS.get(measure, {}))
-    tolerance = 1e-9 * (float(prepare_original().values.max()) if entry.in_data_units else 1.0)
-    return 0.0 if value < tolerance else value
+    parameters = MEASURE_PARAMETERS.get(measure, {})
+    value = entry.compute(run_method(name), **parameters)
+    return 0.0 if value <= rounding_threshold(entry, prepare_original(), parameters) else value
 
 
 def compute_rate(attacker: str, name: str) -> float:

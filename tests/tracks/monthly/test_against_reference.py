@@ -13,6 +13,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import evaluate
+from anoncup.evaluation.results import rate_prediction
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import PseudonymArray, build_pseudonym_table, extract_answer
@@ -110,7 +111,7 @@ def test_outcomes_and_risks_equal_the_reference(case: MonthlyCase, seed: bytes, 
             rows = mask_rows(case.original_rows, original.knowledge[QUESTIONS[question]])
             expected_guess = reference.attack(case.released_rows, rows, reference.KEYS[name])
             expected = reference.reidentification_rate(case.customers, months, expected_guess, truth)
-            outcome = MONTHLY.questions[question].rate_prediction(guess, answer, context)
+            outcome = rate_prediction(MONTHLY.questions[question], guess, answer, context)
             assert Fraction(int(outcome.correct or 0), outcome.trials) == expected
             assert (outcome.rate, outcome.trials) == (float(expected), len(case.customers))
             outcomes[name][question] = expected

@@ -41,7 +41,7 @@ hostile_examples = limit_examples(30)
 method_names = st.sampled_from(sorted(TRANSACTION_METHODS))
 clusterings = st.sampled_from(CLUSTERINGS)
 DATES = ["2011-01-05", "2011-06-30", "0001-01-01", "9999-12-31"]
-PRICES = [0.0, 0.1, 0.2, 0.3, 0.1 + 0.2, 1e308]
+PRICES = [0.0, 0.1, 0.2, 0.3, 0.1 + 0.2, 1e30]
 Row = tuple[object, ...]
 Clustering = Callable[..., IntArray]
 
