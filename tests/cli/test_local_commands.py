@@ -54,7 +54,7 @@ def test_commands_read_a_round_of_a_file(folder: Path) -> None:
     for choice in ([], ["--round", "third"]):
         refusal = run_program("score", *options, *choice, cwd=folder)
         assert refusal.returncode == 2
-        assert "--round: the competition file has the rounds first and second" in refusal.stderr
+        assert "--round: the competition file has the rounds first, second" in refusal.stderr
     scaled = run_program("scales", *options[:4], "--round", "second", cwd=folder)
     assert parse_competition(scaled.stdout).round == "second"
     completed = run_program("score", *options, "--round", "second", "--json", cwd=folder)
@@ -327,7 +327,7 @@ def test_every_problem_is_printed_on_its_own_line(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("format = 1", "format = 2", "format must be 1"),
+        ("format = 1", "format = 3", "format must be 1"),
         ("threshold = 0.2", "threshold = -1", "excessive.threshold must be"),
         ("threshold = 0.2", 'rule = "most"', "excessive.rule must be"),
         ("threshold = 0.2", 'distance = "jaccard"', "excessive.distance must be one of gower, euclidean"),
