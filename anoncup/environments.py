@@ -9,7 +9,7 @@ FOLDER_VARIABLE = "ANONCUP_PACKAGES"
 """Environment variable with another folder than ``packages`` in the data folder."""
 
 
-def find_environments_folder() -> Path:
-    """Return the folder that has a folder for each environment. It may not exist."""
-    data_folder = Path(os.environ.get("ANONCUP_DATA") or ".anoncup")
+def find_environments_folder(data_folder: Path | None = None) -> Path:
+    """Return the folder that has a folder for each environment of the service. It may not exist."""
+    data_folder = data_folder or Path(os.environ.get("ANONCUP_DATA") or ".anoncup")
     return Path(os.environ.get(FOLDER_VARIABLE) or data_folder / "packages")

@@ -117,6 +117,10 @@ class CompetitionUnavailable(Unavailable):
     retry_after = 60
 
 
+class PackageChangeError(CompetitionUnavailable):
+    """Packages of the competition were upgraded or removed after this process had started."""
+
+
 class InvalidCompetition(DomainError):
     """The competition file is invalid; ``code`` names the violated rule.
 

@@ -10,10 +10,12 @@ Packages with an interpreter of their own are found by the descriptions in the f
 import json
 import platform
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +92,10 @@ class InstalledParts:
         return provider.environment if provider else ""
 
 
-def discover_plugins(tracks: Mapping[str, AnyTrack]) -> InstalledParts:
-    """Return the tracks extended by all installed plug-ins."""
-    return _merge_plugins(tracks, (*_list_entries(), *_list_environments(find_environments_folder())))
+def discover_plugins(tracks: Mapping[str, AnyTrack], data_folder: Path | None = None) -> InstalledParts:
+    """Return the tracks extended by all installed plug-ins, also those in the environments of a service."""
+    folder = find_environments_folder(data_folder)
+    return _merge_plugins(tracks, (*_list_entries(), *_list_environments(folder)))
 
 
 def discover_environments(folder: Path) -> InstalledParts:
@@ -127,6 +130,26 @@ def _list_environments(folder: Path) -> Iterator[_Candidate]:
                 yield package, partial(_load_description, item, content["library"], name)
         except (OSError, ValueError, LookupError, TypeError) as problem:
             yield Package(name, "", "", environment=name), partial(_refuse, _describe_failure(problem))
+
+
+def find_installed_version(package: Package) -> str | None:
+    """Return the version that is installed now; None if the package has been removed meanwhile."""
+    if not package.version:  # its entry point belongs to no distribution
+        return ""
+    try:
+        if not package.environment:
+            return version(package.name)
+        file = find_environments_folder() / package.environment / DESCRIPTION_FILE
+        plugins = json.loads(file.read_text("utf-8"))["plugins"]
+        return str(next(item["version"] for item in plugins if item["name"] == package.name))
+    except (PackageNotFoundError, OSError, ValueError, LookupError, TypeError, StopIteration):
+        return None
+
+
+def have_packages_changed() -> bool:
+    """Return whether this interpreter has other packages with plug-ins than when this process started."""
+    known = {(package.name, package.version) for package in INSTALLED.packages if not package.environment}
+    return known != {(package.name, package.version) for package, _ in _list_entries()}
 
 
 def _load_description(item: Mapping[str, Any], library: str, environment: str) -> Plugin:
@@ -208,7 +231,8 @@ def _identify_package(entry: EntryPoint) -> Package:
 def _load_plugin(entry: EntryPoint) -> Plugin:
     """Load an entry point; any exception in its code becomes InvalidPlugin."""
     try:
-        plugin = entry.load()
+        with redirect_stdout(sys.stderr):  # the output of commands may be read by programs
+            plugin = entry.load()
     except (Exception, SystemExit) as problem:
         raise InvalidPlugin(_describe_failure(problem)) from problem
     if not isinstance(plugin, Plugin):

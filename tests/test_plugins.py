@@ -123,7 +123,7 @@ def test_first_of_two_packages_with_the_same_part_wins(tmp_path: Path) -> None:
 def test_packages_may_extend_each_others_tracks(tmp_path: Path) -> None:
     track = "from dataclasses import replace\nfrom anoncup.tracks.microdata import MICRODATA\n"
     plugin = "PLUGIN = Plugin(api=0, tracks={'chess': replace(MICRODATA, name='chess')})\n"
-    install_package(tmp_path, "z_chess", track + PART_CODE + plugin)
+    install_package(tmp_path, "z_chess", f"print('noise')\n{track}{PART_CODE}{plugin}")
     install_package(tmp_path, "a_coins", WORKING_CODE.replace('{"microdata"', '{"chess"'))
     assert [package["parts"] for package in list_packages(tmp_path)] == [
         ["chess.measures.coins"],
@@ -216,15 +216,17 @@ def describe_environment(plugin: Plugin, *, library: str = version("anoncup")) -
 
 
 def test_packages_in_environments_add_tracks_or_say_why_not(tmp_path: Path) -> None:
+    folder = tmp_path / "packages"
+    folder.mkdir()
     track = replace(BUILT_IN["microdata"], name="chess")
     plugin = Plugin(api=0, tracks={"chess": track})
     foreign_plugin = Plugin(api=0, measures={"microdata": {"mean_mae": track.measures["mean_mae"]}})
-    write_environment(tmp_path, "a", describe_environment(plugin))
-    write_environment(tmp_path, "b", describe_environment(plugin, library="0.0.1"))
-    write_environment(tmp_path, "c", describe_environment(foreign_plugin))
-    write_environment(tmp_path, "d", {"library": 7})
-    write_environment(tmp_path, "e", describe_environment(plugin))
-    installed = discover_environments(tmp_path)
+    write_environment(folder, "a", describe_environment(plugin))
+    write_environment(folder, "b", describe_environment(plugin, library="0.0.1"))
+    write_environment(folder, "c", describe_environment(foreign_plugin))
+    write_environment(folder, "d", {"library": 7})
+    write_environment(folder, "e", describe_environment(plugin))
+    installed = discover_environments(folder)
     assert {package.environment: package.broken for package in installed.packages} == {
         "a": "",
         "b": "its environment has version 0.0.1 of anoncup; add it again with anoncup packages add",
@@ -237,3 +239,7 @@ def test_packages_in_environments_add_tracks_or_say_why_not(tmp_path: Path) -> N
     assert installed.tracks["chess"].measures.keys() == track.measures.keys()
     (package,) = [package for package in installed.packages if not package.broken]
     assert package.versions["pandas"] == "2.2.3"
+    listed = json.loads(run_python(tmp_path, "-m", "anoncup.cli", "plugins", "--data", tmp_path, "--json"))
+    assert [entry["environment"] for entry in listed] == [
+        package.environment for package in installed.packages
+    ]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, NotRequired, TypeAlias, TypeVar, Union, get_args, get_origin
 
@@ -11,8 +12,9 @@ from typing_extensions import TypedDict
 from anoncup import schemas
 from anoncup.errors import MAX_LISTED_PROBLEMS
 from anoncup.messages import STORED_KEYS, Message
-from anoncup.plugins import TRACKS
+from anoncup.plugins import BUILT_IN, TRACKS, have_packages_changed
 from anoncup.schemas.fields import ChildConstraint
+from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 
 MAX_DEPTH, MAX_TEXT_LENGTH, INTEGER_LIMIT = 8, 10_000, 2**63
@@ -195,20 +197,39 @@ def is_valid_verdict(content: dict[str, Any]) -> bool:
         content["verdict"] == expected_verdict
         and has_valid_violations
         and has_valid_notes
-        and any(
-            _has_versions_of(content["measures"], track.measures)
-            and _has_versions_of(content["attackers"], track.attackers)
-            and (content["excessive"] is None) == (not track.distances)
-            for track in TRACKS.values()
-        )
+        and _has_parts_of_a_track(content)
+    )
+
+
+def _has_parts_of_a_track(content: Mapping[str, Any]) -> bool:
+    """Return whether a verdict has exactly the parts of a track.
+
+    If packages were installed, upgraded or removed since this process started, the child may have others
+    than this process. Competitions that name them wait; others only report their parts.
+    """
+    if any(map(partial(_has_parts, content), TRACKS.values())):
+        return True
+    return have_packages_changed() and any(
+        map(partial(_has_parts, content, allows_others=True), BUILT_IN.values())
+    )
+
+
+def _has_parts(content: Mapping[str, Any], track: AnyTrack, *, allows_others: bool = False) -> bool:
+    return (
+        _has_versions_of(content["measures"], track.measures, allows_others=allows_others)
+        and _has_versions_of(content["attackers"], track.attackers, allows_others=allows_others)
+        and (content["excessive"] is None) == (not track.distances)
     )
 
 
 def _has_versions_of(
-    results: Mapping[str, dict[str, Any]], registry: Mapping[str, AnyMeasure | AnyAttacker]
+    results: Mapping[str, dict[str, Any]],
+    registry: Mapping[str, AnyMeasure | AnyAttacker],
+    *,
+    allows_others: bool,
 ) -> bool:
-    return results.keys() == registry.keys() and all(
-        results[name]["version"] == entry.version for name, entry in registry.items()
+    return (allows_others or results.keys() <= registry.keys()) and all(
+        name in results and results[name]["version"] == entry.version for name, entry in registry.items()
     )
 
 

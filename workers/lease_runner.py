@@ -10,7 +10,14 @@ from uuid import UUID
 import structlog
 from celery.exceptions import Ignore
 
-from anoncup.errors import CompetitionUnavailable, DatabaseUnavailable, DomainError, NotFound, Unavailable
+from anoncup.errors import (
+    CompetitionUnavailable,
+    DatabaseUnavailable,
+    DomainError,
+    NotFound,
+    PackageChangeError,
+    Unavailable,
+)
 from app.config import get_settings
 from app.db.models import LeasedJob, ThresholdReport
 from app.db.transaction import transaction
@@ -146,11 +153,12 @@ def _decline(lease: Lease, problem: NotFound | Unavailable, readiness: Readiness
 
 
 def postpone(lease: Lease, problem: CompetitionUnavailable) -> None:
-    """Postpone a job whose competition file cannot be read, until the organizers correct the file.
+    """Postpone a job whose competition file cannot be read, or needs other packages than are installed now.
 
-    A threshold report has its own copy of the file, which nobody can correct, so it ends in an error.
+    A threshold report has its own copy of the file, which nobody can correct, so it ends in an error if it
+    cannot be read.
     """
-    if lease.model is ThresholdReport:
+    if lease.model is ThresholdReport and not isinstance(problem, PackageChangeError):
         _end_in_error(lease, problem)
         return
     log.error("competition_unreadable", **lease.describe(), reason=str(problem))

@@ -14,10 +14,10 @@ from uuid import UUID
 
 import structlog
 
-from anoncup.competition.parser import parse_competition
-from anoncup.errors import CompetitionUnavailable, DomainError, InvalidCompetition
+from anoncup.errors import DomainError, Unavailable
 from anoncup.messages import N_, Message
 from anoncup.plugins import INSTALLED
+from anoncup.rules.model import Rules
 from app.config import Settings
 from app.crypto import sealing
 from app.processes.child_slot import ChildSlot
@@ -28,7 +28,7 @@ from app.processes.sandboxed_child import (
     ChildTimeoutError,
     SandboxedChild,
 )
-from app.services.contests.contest import parse_stored_rules
+from app.services.contests.contest import parse_stored_rules, require_current_packages
 from app.storage import get_store
 from workers.jobs import Job, ReleaseJob, write_request
 
@@ -89,12 +89,9 @@ def end_all() -> None:
         child_slot.end()
 
 
-def _get_slot(job: Job) -> ChildSlot:
-    """Return the slot for children in the environment of the job's track."""
-    try:
-        environment = INSTALLED.find_environment(parse_stored_rules(job.competition_file).track)
-    except CompetitionUnavailable:  # the child finds the reason
-        environment = ""
+def _get_slot(track: str) -> ChildSlot:
+    """Return the slot for children in the environment of a track."""
+    environment = INSTALLED.find_environment(track)
     if environment not in _slots:
         _slots[environment] = ChildSlot(PROGRAM, environment)
     return _slots[environment]
@@ -112,21 +109,34 @@ def run(
     ``on_step`` is called at each step and every few seconds between steps. With ``warm``, the child loads the
     compiled loops before its first job. Raises ScoringError if the job cannot be done, and ChildDiedError,
     NotFound or Unavailable if it may be tried again. A child that has not finished is ended, since its later
-    output would be taken for the answer to the next job.
+    output would be taken for the answer to the next job. Raises CompetitionUnavailable if the competition's
+    file cannot be read, or if its packages are not those that this process has read.
     """
-    child_slot = _get_slot(job)
+    rules = parse_stored_rules(job.competition_file)
+    require_current_packages(rules)
+    child_slot = _get_slot(rules.track)
     with child_slot.lock:
         child = child_slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=warm)
         try:
             result = _run_with_deadline(child, job, settings, on_step)
-        except CompetitionUnavailable:  # the child has finished and is ready for the next job
-            child_slot.release(settings)
-            raise
-        except BaseException:
+            _require_same_packages(child, rules)
+        except BaseException as problem:
             child_slot.end()
+            if isinstance(problem, DomainError):
+                _require_same_packages(child, rules)
             raise
         child_slot.release(settings)
         return result
+
+
+def _require_same_packages(child: SandboxedChild, rules: Rules) -> None:
+    """Raise if packages were replaced or removed since the child started.
+
+    Its result or its error may come from a mixture of old and new modules.
+    """
+    require_current_packages(rules)
+    if child.is_outdated:
+        raise Unavailable("a package was installed again meanwhile; scoring begins anew")
 
 
 def _run_with_deadline(
@@ -170,7 +180,9 @@ def _serve_until_result(
             ):
                 step = ProgressStep(number, total, name)
             case {"unreadable": True}:
-                raise _build_unreadable_error(job)
+                # The parent could, so the child may be compromised: such a job must not wait for ever.
+                log.error("scoring_child_rejected_valid_file")
+                raise ScoringError(CRASH_MESSAGE)
             case {"failed": str(reason), "trace": str(trace), "package": str(package)}:
                 raise _build_scoring_error(reason, trace, package, job, settings)
             case dict(message):
@@ -195,21 +207,6 @@ def _is_valid_step(number: int, total: int, name: str) -> bool:
     return not isinstance(number, bool) and 0 <= number <= total <= MAX_STEPS and _is_valid_name(name)
 
 
-def _build_unreadable_error(job: Job) -> CompetitionUnavailable | ScoringError:
-    """Return the error for a competition file that the child could not read.
-
-    The file is parsed again here. Otherwise a compromised child could postpone a job for ever.
-    """
-    try:
-        parse_competition(job.competition_file)
-    except InvalidCompetition as problem:
-        return CompetitionUnavailable(
-            "the competition's file cannot be read: {reason}", reason=problem.message
-        )
-    log.error("scoring_child_rejected_valid_file")
-    return ScoringError(CRASH_MESSAGE)
-
-
 def _is_valid_name(text: str) -> bool:
     return len(text) <= MAX_NAME_LENGTH and text.isprintable()
 
@@ -223,7 +220,7 @@ def _build_scoring_error(reason: str, trace: str, package: str, job: Job, settin
         )
     trace = _escape_surrogates(trace[:MAX_TRACE_LENGTH]).replace("\0", "")
     log.error("scoring_crashed", trace=trace)
-    track_package = INSTALLED.find_provider(f"tracks.{parse_competition(job.competition_file).track}")
+    track_package = INSTALLED.find_provider(f"tracks.{parse_stored_rules(job.competition_file).track}")
     names = {installed.name for installed in INSTALLED.packages}
     name = package if package in names else track_package.name if track_package else None
     error = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anoncup.cli.options import CompetitionFile, OriginalFiles
+from anoncup.cli.options import CompetitionFile, OriginalFiles, RoundName
 from anoncup.cli.terminal import make_console, make_table
 from anoncup.errors import InvalidInput
 
@@ -25,6 +25,7 @@ def anonymize(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
+    round_name: RoundName = None,
     method: Annotated[str, typer.Option(help='name of a sample method; "help" lists them')] = "help",
     into: Annotated[Path | None, typer.Option(help="a folder for the release and its secret")] = None,
     parameters: Annotated[
@@ -49,7 +50,7 @@ def anonymize(
     from anoncup.cli.local_files import load_contest, read_drawn_answer
     from anoncup.evaluation.samples import apply_method
 
-    contest = load_contest(competition, original)
+    contest = load_contest(competition, original, round_name)
     if method == "help":
         make_console().print(_build_methods_table(contest))
         return

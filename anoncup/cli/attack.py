@@ -15,6 +15,7 @@ from anoncup.cli.options import (
     OptionalSecretFile,
     OriginalFiles,
     ReleasePaths,
+    RoundName,
     accept_target_files,
 )
 from anoncup.cli.output import print_json
@@ -33,6 +34,7 @@ def attack(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
+    round_name: RoundName = None,
     target: ReleasePaths,
     secret: OptionalSecretFile = None,
     attackers: Annotated[
@@ -50,7 +52,7 @@ def attack(
 
     if secret is None and into is None:
         raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="no_output")
-    contest = load_contest(competition, original)
+    contest = load_contest(competition, original, round_name)
     names = _select_attackers(contest, attackers or [])
     if secret is not None:
         rates = _attack_own_release(contest, target, secret, names, into=into, seed=seed)

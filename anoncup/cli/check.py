@@ -14,6 +14,7 @@ from anoncup.cli.options import (
     OptionalOriginalFiles,
     OptionalSecretFile,
     ReleasePaths,
+    RoundName,
     accept_release_files,
     read_text,
     require_file,
@@ -52,6 +53,7 @@ def check(
     ],
     original: OptionalOriginalFiles = None,
     *,
+    round_name: RoundName = None,
     release: ReleasePaths,
     secret: OptionalSecretFile = None,
     service: Annotated[
@@ -67,9 +69,9 @@ def check(
     Without its secret only the files are checked. Exit status 1: the contest's rules reject it.
     """
     result = (
-        _check_at_service(competition, release, secret)
+        _check_at_service(_read_address(competition, round_name), release, secret)
         if service
-        else _check_locally(require_file(Path(competition)), original or [], release, secret)
+        else _check_locally(require_file(Path(competition)), original or [], round_name, release, secret)
     )
     if as_json:
         notices = {"violations": result.violations, "warnings": result.warnings}
@@ -80,13 +82,17 @@ def check(
 
 
 def _check_locally(
-    competition: Path, original: list[str], release: ReleasePaths, secret: Path | None
+    competition: Path,
+    original: list[str],
+    round_name: str | None,
+    release: ReleasePaths,
+    secret: Path | None,
 ) -> _CheckResult:
     """Check a release on this machine; only its files without the secret."""
     from anoncup.cli.local_files import check_sizes, load_contest, read_release, read_upload
     from anoncup.evaluation.evaluate import check_secret, judge
 
-    contest = load_contest(competition, original)
+    contest = load_contest(competition, original, round_name)
     check_sizes(contest, (*release.values(), secret))
     if secret is None:
         _, remarks = read_release(contest, release)
@@ -100,7 +106,7 @@ def _check_locally(
     return _CheckResult(decision, build_notices(violations), warnings, distances)
 
 
-def _check_at_service(competition: str, release: ReleasePaths, secret: Path | None) -> _CheckResult:
+def _check_at_service(address: str, release: ReleasePaths, secret: Path | None) -> _CheckResult:
     """Let the service check a release in a dry run."""
     from anoncup.cli.connection import connect, transfer_bar
     from anoncup.cli.submit import collect_paths
@@ -112,23 +118,21 @@ def _check_at_service(competition: str, release: ReleasePaths, secret: Path | No
         connect() as client,
         transfer_bar("checking") as progress,
     ):
-        check_result = client.check_release(
-            _read_slug(competition), contents, secret=secret_content, progress=progress
-        )
+        check_result = client.check_release(address, contents, secret=secret_content, progress=progress)
     violations = [warning for warning in check_result.warnings if warning.code in _REJECTING_WARNINGS]
     warnings = [warning for warning in check_result.warnings if warning.code not in _REJECTING_WARNINGS]
     return _CheckResult("rejected" if violations else "well-formed", violations, warnings)
 
 
-def _read_slug(competition: str) -> str:
-    """Return the address in a competition file, or the argument itself if it is not a file."""
+def _read_address(competition: str, round_name: str | None) -> str:
+    """Return the address of a round, from a competition file or from the slug that is given in its place."""
     path = Path(competition)
     if not path.is_file():
-        return competition
+        return f"{competition}.{round_name}" if round_name else competition
     try:
         content = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as problem:
         raise InvalidInput("{name} is not TOML", code="not_toml", name=path.name) from problem
     if not isinstance(content.get("slug"), str):
         raise InvalidInput("{name} names no slug", code="missing_key", name=path.name)
-    return ".".join(str(content[key]) for key in ("slug", "round") if key in content)
+    return ".".join(filter(None, (content["slug"], round_name or str(content.get("round", "")))))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from anoncup.cli.options import CompetitionFile, OriginalFiles
+from anoncup.cli.options import CompetitionFile, OriginalFiles, RoundName
 from anoncup.errors import InvalidInput
 
 
@@ -16,6 +16,7 @@ def draw(
     *,
     competition: CompetitionFile,
     original: OriginalFiles,
+    round_name: RoundName = None,
     seed: Annotated[str, typer.Option(help="the revealed seed: 64 hexadecimal digits")],
     team: Annotated[str, typer.Option(help="the team; none for data drawn for all teams")] = "",
     attempt: Annotated[int, typer.Option(min=0, help="the revealed attempt")] = 0,
@@ -32,7 +33,7 @@ def draw(
     from anoncup.tracks.generators import derive_generator
     from anoncup.tracks.seeds import commit_to_seed
 
-    contest = load_contest(competition, original)
+    contest = load_contest(competition, original, round_name)
     seed_bytes = parse_seed(seed)
     if contest.track.allocation is None:
         raise InvalidInput(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from anoncup.cli.options import ReleasePaths, assign_originals, read_text, use_local_names
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.errors import InvalidInput
 from anoncup.evaluation.reidentified import (
     ReidentifiedIndividuals,
@@ -20,6 +20,7 @@ from anoncup.evaluation.reidentified import (
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.rules.rounds import extract_round, list_settings
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark, build_too_large_error
 from anoncup.tracks.files import SECRET_FILE
@@ -38,14 +39,27 @@ class LocalContest:
     remarks: list[Remark]
 
 
-def load_contest(competition: Path, original: list[str]) -> LocalContest:
-    """Read a competition and its original; raise InvalidInput or InvalidUpload if they are invalid."""
-    text = read_text(competition)
-    rules = parse_competition(text)
+def load_contest(competition: Path, original: list[str], round_name: str | None = None) -> LocalContest:
+    """Read a competition and its original; raise InvalidInput or InvalidUpload if they are invalid.
+
+    Of a file with rounds, it is the round of that name, or the only one.
+    """
+    text, rules = _read_round(read_text(competition), round_name)
     track = TRACKS[rules.track]
     with _read_named_files(assign_originals(track, original)) as contents:
         parsed_original, remarks = track.parse_original(contents, rules)
     return LocalContest(text, rules, track, parsed_original, remarks)
+
+
+def _read_round(text: str, name: str | None) -> tuple[str, Rules]:
+    """Return a round's rules, and their file of format 1."""
+    names = tuple(settings.name for settings in list_settings(text) if settings.name)
+    if not names and name is None:
+        return text, parse_competition(text)
+    chosen_name = names[0] if name is None and len(names) == 1 else name
+    if chosen_name not in names:
+        raise InvalidInput("--round: the competition file has the rounds {names}", code="round", names=names)
+    return extract_round(text, chosen_name), parse_rounds(text)[chosen_name]
 
 
 def read_release(contest: LocalContest, release: ReleasePaths) -> tuple[object, list[Remark]]:

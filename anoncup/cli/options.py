@@ -38,6 +38,10 @@ CompetitionFile = Annotated[
     Path,
     typer.Option("--competition", exists=True, dir_okay=False, help="the competition file, competition.toml"),
 ]
+RoundName = Annotated[
+    str | None,
+    typer.Option("--round", metavar="NAME", help="the round, where the competition file has several"),
+]
 _ORIGINAL_OPTION = typer.Option(
     "--original",
     metavar="FILE",

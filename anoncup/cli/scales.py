@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from anoncup.cli.options import CompetitionFile, OriginalFiles
+from anoncup.cli.options import CompetitionFile, OriginalFiles, RoundName
 
 
-def scales(competition: CompetitionFile, original: OriginalFiles) -> None:
-    """Print the competition file with the scales of its utility scores computed from the original.
+def scales(competition: CompetitionFile, original: OriginalFiles, *, round_name: RoundName = None) -> None:
+    """Print the competition file, or that of one round, with the scales of its utility scores.
 
     A scale of 0 is refused as the service does, unless the file has another one for the measure.
     """
@@ -14,6 +14,6 @@ def scales(competition: CompetitionFile, original: OriginalFiles) -> None:
     from anoncup.evaluation.scales import compute_usable_scales
     from anoncup.rules.toml_text import replace_scales
 
-    contest = load_contest(competition, original)
+    contest = load_contest(competition, original, round_name)
     values = compute_usable_scales(contest.rules, contest.track, contest.original)
     print(replace_scales(contest.text, values), end="")

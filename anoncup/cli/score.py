@@ -16,6 +16,7 @@ from anoncup.cli.options import (
     CompetitionFile,
     OriginalFiles,
     ReleasePaths,
+    RoundName,
     SecretFile,
     accept_release_files,
 )
@@ -42,6 +43,7 @@ def score(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
+    round_name: RoundName = None,
     secret: SecretFile,
     release: ReleasePaths,
     as_json: AsJson = False,
@@ -66,7 +68,7 @@ def score(
     from anoncup.evaluation.formula_score import compute_formula_score
     from anoncup.evaluation.scales import require_scales
 
-    contest = load_contest(competition, original)
+    contest = load_contest(competition, original, round_name)
     if reidentified_file is not None and contest.track.select_hit_probabilities(contest.rules) is None:
         raise InvalidInput("this contest does not ask who the individuals are", code="no_individuals")
     check_sizes(contest, (*release.values(), secret))

@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from anoncup.cli.options import AsJson, CompetitionFile, GroupColumns, OriginalFiles, parse_group_columns
+from anoncup.cli.options import (
+    AsJson,
+    CompetitionFile,
+    GroupColumns,
+    OriginalFiles,
+    RoundName,
+    parse_group_columns,
+)
 from anoncup.cli.terminal import make_console, progress_bar
 
 
@@ -13,6 +20,7 @@ def threshold(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
+    round_name: RoundName = None,
     groups: GroupColumns = None,
     distance: Annotated[
         str | None, typer.Option(help="how individuals are compared; default: the competition's distance")
@@ -33,7 +41,7 @@ def threshold(
     from anoncup.excessive import SIMULATED_PERMUTATIONS
     from anoncup.excessive.question import AdviceQuestion, answer, resolve_question
 
-    contest = load_contest(competition, original)
+    contest = load_contest(competition, original, round_name)
     question = AdviceQuestion(
         parse_group_columns(groups),
         distance,

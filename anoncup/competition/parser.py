@@ -5,20 +5,19 @@ it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from zoneinfo import ZoneInfo
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion
 
 from anoncup.competition.ranking_formulas import check_live_targets, check_ranking, check_totals
+from anoncup.competition.required_packages import require_package
 from anoncup.competition.scoring_versions import check_scored_by
 from anoncup.errors import InvalidCompetition
 from anoncup.formulas.errors import InvalidFormula
 from anoncup.messages import Message
-from anoncup.plugins import INSTALLED, TRACKS, Package
+from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles
 from anoncup.rules.rounds import RoundTable, read_round_name, read_round_tables
@@ -305,7 +304,7 @@ def _read_requires(table: TomlTable) -> dict[str, str]:
     """Return the required versions by package; raise InvalidCompetition if they are not installed."""
     requirements = table.take_values(_read_specifier)
     for name, requirement in requirements.items():
-        _require_package(table.path_of(name), name, requirement, INSTALLED.packages)
+        require_package(table.path_of(name), name, requirement, INSTALLED.packages)
     return requirements
 
 
@@ -317,36 +316,3 @@ def _read_specifier(value: object, path: str) -> str:
     except InvalidSpecifier:
         raise build_value_error(path, Message("versions such as >=0.3 or ==1.2.*")) from None
     return text
-
-
-def _require_package(path: str, name: str, requirement: str, packages: Sequence[Package]) -> None:
-    candidates = [package for package in packages if package.name == canonicalize_name(name)]
-    if not candidates:
-        raise InvalidCompetition(
-            "{key}: the package {name} is not installed", code="package_missing", key=path, name=name
-        )
-    if all(package.broken for package in candidates):
-        raise InvalidCompetition(
-            "{key}: the package {name} is installed, but does not work: {reason}",
-            code="package_broken",
-            key=path,
-            name=name,
-            reason=candidates[0].broken,
-        )
-    if not _is_satisfied(candidates[0].version, requirement):
-        raise InvalidCompetition(
-            "{key}: version {wanted} of the package {name} is needed; {installed} is installed",
-            code="package_version",
-            key=path,
-            name=name,
-            wanted=requirement,
-            installed=candidates[0].version,
-        )
-
-
-def _is_satisfied(version: str, requirement: str) -> bool:
-    """Return whether an installed version, possibly a pre-release, satisfies a specifier."""
-    try:
-        return SpecifierSet(requirement).contains(version, prereleases=True)
-    except InvalidVersion:
-        return False

@@ -73,15 +73,6 @@ def _collect_package_versions(track: str, parts: Iterable[str]) -> Versions:
     return {f"packages.{package.name}": package.version for package in packages if package}
 
 
-def is_unsupported(rules: Rules) -> bool:
-    """Return whether this installation lacks a part or version that the table requires."""
-    try:
-        check_scored_by(rules)
-    except InvalidCompetition:
-        return True
-    return False
-
-
 def check_scored_by(rules: Rules) -> None:
     """Check the table against the installed versions and the other settings of the file.
 
@@ -91,8 +82,11 @@ def check_scored_by(rules: Rules) -> None:
     if not rules.scored_by:
         return
     track = TRACKS[rules.track]
-    for name, version in rules.scored_by.items():
-        _check_part_version(name, version, _find_installed_part(track, name))
+    # Packages come first, because the version of a part differs if that of its package does.
+    for name, version in sorted(
+        rules.scored_by.items(), key=lambda item: not item[0].startswith("packages.")
+    ):
+        check_part_version(name, version, _find_installed_part(track, name))
     selected_versions = collect_scoring_versions(rules)
     for name in sorted(selected_versions.keys() ^ rules.scored_by.keys()):
         if name in rules.scored_by or not name.startswith(("attackers.", "packages.")):
@@ -105,7 +99,8 @@ def check_scored_by(rules: Rules) -> None:
             )
 
 
-def _check_part_version(name: str, version: str, part: _Part | None) -> None:
+def check_part_version(name: str, version: str, part: _Part | None) -> None:
+    """Raise InvalidCompetition unless the installed part has the version; None if it is not installed."""
     if part is None:
         raise InvalidCompetition(
             "{key}: {name} is not installed", code="part_missing", key="scored_by", name=name

@@ -62,12 +62,13 @@ def get_own_file(slug: str, file: str, principal: CurrentPrincipal) -> Response:
 def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -> schemas.Competition:
     """Upload a file that only organizers have. It is encrypted for the workers, and nobody can download it.
 
-    It can be replaced until the first team has its own files.
+    It can be replaced until the first phase ends. Once teams have their own files, these must stay the same.
     """
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
+        allocated = allocated_files.load_by_team(session, contest.round.id)
     organizer_file = organizer_data.check_organizer_file(
-        contest, organizer_data.find_organizer_file(contest, file), content
+        contest, organizer_data.find_organizer_file(contest, file), content, allocated
     )
     with transaction() as session:
         contest = organizer_data.store_sealed(session, principal, slug, organizer_file)

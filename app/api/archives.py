@@ -45,19 +45,21 @@ def download_kit(
         row = competitions.find(session, principal, slug).round
         if row.original_rows is None:
             raise NotFound("the competition has no original data yet", code="no_original")
+        file = competitions.build_published_file(row)
+        packages = kits.list_requirements(file)
         kit = Kit(
-            competitions.build_published_file(row),
+            file,
             uploads.list_original_digests(row),
-            ServiceInfo(get_stable_url(request), settings.source, version("anoncup")),
+            ServiceInfo(get_stable_url(request), settings.source, version("anoncup"), packages),
         )
     etag = compute_etag(*astuple(kit.service), kit.file, *(text for pair in kit.original for text in pair))
     headers = {"ETag": etag, "Cache-Control": "no-cache"}
     if etag in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
-    file = _KIT_CACHE.open_file(
+    archive = _KIT_CACHE.open_file(
         settings.data / "kits", f"{etag[1:-1]}.zip", lambda: build_zip(kits.iter_files(kit))
     )
-    return build_download(file, name=f"{slug}-kit.zip", headers=headers)
+    return build_download(archive, name=f"{slug}-kit.zip", headers=headers)
 
 
 @router.get(

@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from anoncup.errors import DomainError, Unavailable
-from anoncup.plugins import INSTALLED
+from anoncup.plugins import BUILT_IN, discover_plugins
 from app.cli.local_service import find_configured_services
 from app.cli.service_access import check_clock, use_services
 from app.config import get_settings
@@ -89,13 +89,15 @@ def _run_checks(checks: Mapping[str, Callable[[SubjectT], str]], subject: Subjec
             yield CheckResult(name, "problem", str(error))
 
 
-def _check_versions(_: InstallationPaths) -> str:
-    for package in INSTALLED.packages:
+def _check_versions(paths: InstallationPaths) -> str:
+    packages = discover_plugins(BUILT_IN, paths.data_folder).packages
+    for package in packages:
         if package.broken:
             raise CheckProblem(f"the package {package.name} cannot be used: {package.broken}")
     names = ("anoncup", "numpy", "pandas", "numba", "sqlalchemy")
-    versions = ", ".join(f"{name} {version(name)}" for name in names)
-    return f"Python {sys.version.split()[0]}, {versions}"
+    versions = [f"{name} {version(name)}" for name in names]
+    versions += [f"{package.name} {package.version}" for package in packages]
+    return f"Python {sys.version.split()[0]}, {', '.join(versions)}"
 
 
 def _check_sandbox(_: InstallationPaths) -> str:

@@ -1,5 +1,6 @@
 """``anoncup packages``: packages with an environment of their own."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -26,17 +27,31 @@ def add(
     ],
     *,
     python: Annotated[str, typer.Option(help="version or path of the interpreter; default: this one")] = "",
+    time_limit: Annotated[float, typer.Option(min=0, help="minutes after which it gives up")] = 30,
     data: DataFolder = DEFAULT_DATA_FOLDER,
     into: PackagesFolder = None,
 ) -> None:
     """Make an environment with the library and the requirements, or make it anew."""
     from app.processes import package_environments
+    from app.processes.supervisor import stop_on_signals
 
     folder = into or data / "packages"
-    for package in package_environments.add(folder, name, requirements, python=python):
-        versions = ", ".join(f"{key} {value}" for key, value in package.versions.items())
-        print(f"{package.name} {package.version}: {', '.join(package.parts)} ({versions})")
-    print("restart the service to use it")
+    with stop_on_signals():
+        added_packages = package_environments.add(
+            folder,
+            name,
+            requirements,
+            python=python,
+            limit_s=60 * time_limit,
+            report=lambda step: print(step, file=sys.stderr, flush=True),
+        )
+        for package in added_packages:
+            versions = ", ".join(f"{key} {value}" for key, value in package.versions.items())
+            print(f"{package.name} {package.version}: {', '.join(package.parts)} ({versions})")
+        print("restart the service to use it")
+        return
+    print("interrupted: everything is as before", file=sys.stderr)
+    raise typer.Exit(130)
 
 
 @packages.command("list")

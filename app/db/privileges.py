@@ -175,7 +175,8 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "organizer_files": {
         "round_id name": ("ri", "r", "r"),
         "key_id commitment": ("riu", "r", "r"),
-        "size created_at": ("riu", "", ""),
+        "size": ("riu", "", ""),
+        "created_at": ("riu", "", "r"),
         "sealed": ("iu", "r", "r"),
     },
     "webhooks": {
@@ -213,6 +214,8 @@ DELETE_PRIVILEGES: Mapping[str, tuple[str, ...]] = {
     "email_addresses": (WEB, WORKER),
     "guess_terms": (CLOCK,),
     "identities": (WEB,),
+    # Only rows without files, see ROW_POLICIES.
+    "allocated_files": (CLOCK,),
     "members": (WEB,),
     "organizers": (WEB,),
     "organizer_files": (WEB,),
@@ -246,6 +249,7 @@ _IS_NOT_STARTED = "state = 'QUEUED' AND attempt = 0 AND finished_at IS NULL"
 _IS_BEFORE_ALLOCATION = (
     "EXISTS (SELECT FROM rounds WHERE rounds.id = round_id AND rounds.allocated_at IS NULL)"
 )
+_IS_BEFORE_FREEZE = "EXISTS (SELECT FROM rounds WHERE rounds.id = round_id AND rounds.frozen_at IS NULL)"
 
 ROW_POLICIES = (
     RowPolicy(
@@ -263,10 +267,11 @@ ROW_POLICIES = (
         "SELECT",
         "EXISTS (SELECT FROM rounds WHERE rounds.id = round_id AND rounds.revealed_at IS NOT NULL)",
     ),
-    # The data that team files were allocated from must not change.
-    RowPolicy("kept_once_drawn", "organizer_files", WEB, "UPDATE", _IS_BEFORE_ALLOCATION),
+    # The files that team files were allocated from stay. One may be replaced if the team files stay the same.
+    RowPolicy("kept_once_drawn", "organizer_files", WEB, "UPDATE", _IS_BEFORE_FREEZE),
     RowPolicy("stays_once_drawn", "organizer_files", WEB, "DELETE", _IS_BEFORE_ALLOCATION),
     RowPolicy("none_once_drawn", "organizer_files", WEB, "INSERT", _IS_BEFORE_ALLOCATION),
+    RowPolicy("kept_by_its_team", "allocated_files", CLOCK, "DELETE", "files::text = '{}'"),
     RowPolicy(
         "begins_unturned",
         "rounds",

@@ -12,6 +12,7 @@ from app.processes import child_entry, memory
 
 
 def main() -> None:
+    pipe = child_entry.take_pipe()
     options = child_entry.read_options(sys.argv[2])
     child_entry.limit_resources(options)
     memory.keep_freed_memory()
@@ -19,7 +20,8 @@ def main() -> None:
     program = import_module(sys.argv[1])
     program.prepare(warm=options.warm)
     os.environ.pop(FOLDER_VARIABLE, None)  # files that strangers send should not learn where the data are
-    program.run(child_entry.enter_sandbox(options))
+    child_entry.enter_sandbox(options)
+    program.run(pipe)
 
 
 if __name__ == "__main__":

@@ -46,22 +46,22 @@ def limit_resources(options: ChildOptions) -> None:
         resource.setrlimit(kind, (limit, limit))
 
 
-def enter_sandbox(options: ChildOptions) -> "Pipe":
-    """Enter the sandbox and return the pipe to the parent."""
-    pipe = Pipe(sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0))
+def take_pipe() -> "Pipe":
+    """Return the pipe to the parent. Imported packages read from and print to /dev/null instead."""
+    outgoing, incoming = os.fdopen(os.dup(1), "wb", buffering=0), os.fdopen(os.dup(0), "rb")
+    null_device = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1):
+        os.dup2(null_device, descriptor)
+    os.close(null_device)
+    return Pipe(incoming, outgoing)
+
+
+def enter_sandbox(options: ChildOptions) -> None:
+    """Enter the sandbox, and end the output to the log, where secrets could be printed from here on."""
     mechanisms = Sandbox(options.file_mechanism, options.call_mechanism, options.drops_root)
     sandbox.enter(mechanisms, folder=Path(options.folder))
-    _silence_output()
-    return pipe
-
-
-def _silence_output() -> None:
-    """Redirect stdout and stderr to /dev/null, so that prints reach neither the answers nor the log."""
-    null_device = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-        os.dup2(null_device, stream.fileno())
-    os.close(null_device)
+    sys.stderr.flush()
+    os.dup2(1, 2)
 
 
 @dataclass(frozen=True, slots=True)

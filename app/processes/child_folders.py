@@ -1,4 +1,4 @@
-"""Temporary folders of sandboxed children.
+"""Temporary folders that are removed even if their owner is killed.
 
 A folder is removed by its owner. If the owner was killed, the folder is removed when the next one is created
 or when the workers end.
@@ -12,15 +12,19 @@ from contextlib import suppress
 from pathlib import Path
 
 PREFIX = "anoncup-child-"
+"""Prefix of the folders of sandboxed children."""
 
 
-class ChildFolder:
-    """A new folder, locked by this process until it removes the folder or ends, even by kill -9."""
+class LockedFolder:
+    """A new folder, locked by this process until it removes the folder or ends, even by kill -9.
 
-    def __init__(self) -> None:
-        remove_orphans()
+    It is one for a sandboxed child unless another parent and prefix are given.
+    """
+
+    def __init__(self, parent: Path | None = None, prefix: str = PREFIX) -> None:
+        remove_orphans(parent, prefix)
         while True:
-            self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             self.lock = os.open(self.path, os.O_DIRECTORY | os.O_CLOEXEC)
             fcntl.flock(self.lock, fcntl.LOCK_EX)
             if self.path.exists():  # else another process removed it as an orphan before it was locked
@@ -32,9 +36,9 @@ class ChildFolder:
         os.close(self.lock)
 
 
-def remove_orphans() -> None:
+def remove_orphans(parent: Path | None = None, prefix: str = PREFIX) -> None:
     """Remove the folders that no process has locked."""
-    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for path in (parent or Path(tempfile.gettempdir())).glob(f"{prefix}*"):
         with suppress(OSError):  # locked, another user's, or just removed
             lock = os.open(path, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:

@@ -27,7 +27,9 @@ class ChildSlot:
 
     def get(self, settings: Settings, *, memory_mb: int, warm: bool) -> SandboxedChild:
         """Return a running child. ``warm`` demands one that has loaded the compiled loops."""
-        if self.child is not None and (warm > self.child.warm or not self.child.is_quiet()):
+        if self.child is not None and (
+            warm > self.child.warm or self.child.is_outdated or not self.child.is_quiet()
+        ):
             self.end()
         if self.child is None:
             self.child = self._start_executor.submit(

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from anoncup.environments import FOLDER_VARIABLE, find_environments_folder
+from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE, find_environments_folder
 
 _SERVICE_FOLDER = Path(__file__).parents[2]
 """The folder of the packages ``app`` and ``workers``."""
@@ -31,6 +31,19 @@ class Interpreter:
     @property
     def is_installed(self) -> bool:
         return Path(self.python).exists()
+
+    def identify_installation(self) -> tuple[object, ...]:
+        """Return values that change when packages of the interpreter are replaced or removed."""
+        from anoncup.plugins import INSTALLED, find_installed_version  # noqa: PLC0415  # imports the packages
+
+        if not self.environment:
+            own_packages = [package for package in INSTALLED.packages if not package.environment]
+            return tuple(map(find_installed_version, own_packages))
+        try:
+            status = (self.folder / DESCRIPTION_FILE).stat()
+        except FileNotFoundError:
+            return ()
+        return status.st_ino, status.st_mtime_ns
 
     @property
     def import_path(self) -> dict[str, str]:

@@ -3,11 +3,13 @@
 import json
 import os
 import re
-import shutil
+import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -17,15 +19,22 @@ import uv
 
 from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
 from anoncup.errors import InvalidInput, NotFound
-from anoncup.plugins import Package, discover_environments
+from anoncup.plugins import INSTALLED, Package, discover_environments
+from app.processes import child_process
+from app.processes.child_folders import LockedFolder
 
+DEFAULT_LIMIT_S = 1800.0
 _LIBRARY, _EXTRA = "anoncup", "[score]"
 _NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
 _NOT_IN_WHEELS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 """Files that an installer adds to the metadata of a wheel, or writes anew."""
-_DESCRIBE = (
-    "import json; from anoncup.plugins import describe_interpreter; print(json.dumps(describe_interpreter()))"
-)
+_DESCRIBE = """
+import json, sys
+from pathlib import Path
+from anoncup.plugins import describe_interpreter
+Path(sys.argv[1]).write_text(json.dumps(describe_interpreter()), "utf-8")
+"""
+"""Writes a file, because packages may print when they are imported."""
 _COMPILE_LOOPS = "from anoncup.geometry import kernels; kernels.warm_scoring(); kernels.warm_bounds()"
 
 
@@ -34,36 +43,123 @@ def find_packages(folder: Path) -> tuple[Package, ...]:
     return discover_environments(folder).packages
 
 
-def add(folder: Path, name: str, requirements: Sequence[str], *, python: str = "") -> list[Package]:
+@dataclass(frozen=True, slots=True)
+class _Installer:
+    """Runs the programs that make an environment, until a deadline (``time.monotonic``).
+
+    ``report`` gets a line for each step.
+    """
+
+    environment: Path
+    log: Path
+    deadline: float
+    limit_s: float
+    report: Callable[[str], None]
+
+    def run_uv(self, *arguments: str) -> None:
+        """Run uv, which prints its progress and its errors."""
+        if self._run([uv.find_uv_bin(), *arguments], os.environ | {"UV_SYSTEM_CERTS": "1"}) != 0:
+            raise InvalidInput("uv could not make the environment; its messages are above")
+
+    def run_python(self, code: str, *arguments: str, environment: Path) -> None:
+        variables = {
+            "NUMBA_CACHE_DIR": str(environment / "loops"),
+            FOLDER_VARIABLE: str(environment / "no-packages"),
+        }
+        command = [str(environment / "bin/python"), "-P", "-X", "utf8", "-c", code, *arguments]
+        if self._run(command, variables, log=self.log) != 0:
+            raise InvalidInput("{problem}", problem=child_process.read_tail(self.log))
+
+    def _run(self, command: Sequence[str], variables: Mapping[str, str], *, log: Path | None = None) -> int:
+        """Return the status of a program. It ends with this process, and what it has started with it."""
+        process = child_process.start(command, log=log, env=variables, parent_death_signal=signal.SIGKILL)
+        try:
+            return process.wait(max(0.0, self.deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise InvalidInput(
+                "the environment was not ready within the limit of {limit} s", limit=round(self.limit_s)
+            ) from None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def add(
+    folder: Path,
+    name: str,
+    requirements: Sequence[str],
+    *,
+    python: str = "",
+    limit_s: float = DEFAULT_LIMIT_S,
+    report: Callable[[str], None] = lambda _: None,
+) -> list[Package]:
     """Make an environment and return its packages. An older one of the same name is replaced at the end.
 
-    Raises InvalidInput if it cannot be made, or if none of its packages can be used.
+    Raises InvalidInput if it cannot be made within ``limit_s``, if none of its packages can be used, or if
+    another package has one of their tracks. If it fails or is interrupted, everything is as before.
     """
     _check_name(name)
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder, ignore_cleanup_errors=True) as parent:
-        environment = Path(parent, name).resolve()
-        _install(environment, requirements, python=python or sys.executable)
-        description = _describe(environment)
-        (environment / DESCRIPTION_FILE).write_text(json.dumps(description), "utf-8")
-        packages = [package for package in find_packages(Path(parent)) if package.environment == name]
-        if all(package.broken for package in packages):
-            reasons = "; ".join(f"{package.name}: {package.broken}" for package in packages)
-            raise InvalidInput(
-                "nothing in this environment can be used: {reason}",
-                reason=reasons or "no package adds a track",
-            )
-        _replace(folder / name, environment, removed=Path(parent, "removed"))
-    # The compiled loops belong to the paths of the modules, which are the final ones now.
-    _run_python(folder / name, _COMPILE_LOOPS)
+    with _open_temporary_folder(folder) as parent:
+        environment = parent / name
+        deadline = time.monotonic() + limit_s
+        installer = _Installer(environment, parent / "log", deadline, limit_s, report)
+        _install(installer, parent, requirements, python=python or sys.executable)
+        report("reading what the packages add")
+        (environment / DESCRIPTION_FILE).write_text(json.dumps(_describe(installer)), "utf-8")
+        packages = [package for package in find_packages(parent) if package.environment == name]
+        _require_usable(packages)
+        _require_new_tracks(packages, folder)
+        with _replace(folder / name, environment, replaced=parent / "replaced"):
+            # The compiled loops belong to the paths of the modules, which are the final ones now.
+            report("compiling the loops of the library, which takes a minute or more")
+            installer.run_python(_COMPILE_LOOPS, environment=folder.resolve() / name)
     return packages
+
+
+@contextmanager
+def _open_temporary_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder that is removed at the end, or by a later call if this process is killed."""
+    temporary_folder = LockedFolder(folder.resolve(), ".new-")
+    try:
+        yield temporary_folder.path
+    finally:
+        temporary_folder.remove()
+
+
+def _require_usable(packages: Sequence[Package]) -> None:
+    if all(package.broken for package in packages):
+        reasons = "; ".join(f"{package.name}: {package.broken}" for package in packages)
+        raise InvalidInput(
+            "nothing in this environment can be used: {reason}", reason=reasons or "no package adds a track"
+        )
+
+
+def _require_new_tracks(packages: Sequence[Package], folder: Path) -> None:
+    """Raise InvalidInput if a package of another environment or of this interpreter has one of the tracks."""
+    environments = {package.environment for package in packages}
+    own_packages = [package for package in INSTALLED.packages if not package.environment]
+    other_packages = [
+        package
+        for package in [*own_packages, *find_packages(folder)]
+        if package.environment not in environments
+    ]
+    providers = {part: package for package in other_packages for part in package.parts}
+    for part in (part for package in packages for part in package.parts if part in providers):
+        raise InvalidInput(
+            "the package {package} has the track {track} already",
+            package=providers[part].name,
+            track=part.removeprefix("tracks."),
+        )
 
 
 def remove(folder: Path, name: str) -> None:
     _check_name(name)
     if not (folder / name / DESCRIPTION_FILE).is_file():
         raise NotFound("there is no environment {name}", name=name)
-    shutil.rmtree(folder / name)
+    with _open_temporary_folder(folder) as parent:  # so that it is removed at once
+        (folder / name).rename(parent / name)
 
 
 def _check_name(name: str) -> None:
@@ -71,19 +167,29 @@ def _check_name(name: str) -> None:
         raise InvalidInput("a name is small letters and digits, with inner hyphens, dots and underscores")
 
 
-def _replace(path: Path, new: Path, *, removed: Path) -> None:
+@contextmanager
+def _replace(path: Path, new: Path, *, replaced: Path) -> Iterator[None]:
+    """Put a new environment in the place of an older one, which returns if the block fails."""
     if path.exists():
-        path.rename(removed)
+        path.rename(replaced)
     new.rename(path)
+    try:
+        yield
+    except BaseException:
+        path.rename(new)
+        if replaced.exists():
+            replaced.rename(path)
+        raise
 
 
-def _install(environment: Path, requirements: Sequence[str], *, python: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        library = find_library(distribution(_LIBRARY), Path(folder))
-        _run_uv("venv", "--relocatable", "--python", python, str(environment))
-        # Together, so that the library's version cannot be changed by a requirement.
-        interpreter = str(environment / "bin/python")
-        _run_uv("pip", "install", "--python", interpreter, *library, "--", *requirements)
+def _install(installer: _Installer, folder: Path, requirements: Sequence[str], *, python: str) -> None:
+    library = find_library(distribution(_LIBRARY), folder)
+    installer.report("making the environment")
+    installer.run_uv("venv", "--quiet", "--relocatable", "--python", python, str(installer.environment))
+    # Together, so that the library's version cannot be changed by a requirement.
+    interpreter = str(installer.environment / "bin/python")
+    installer.report("installing the packages")
+    installer.run_uv("pip", "install", "--python", interpreter, *library, "--", *requirements)
 
 
 def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
@@ -105,9 +211,13 @@ def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
     return (str(wheel) + _EXTRA,)
 
 
-def _describe(environment: Path) -> dict[str, object]:
+def _describe(installer: _Installer) -> dict[str, object]:
     """Return the description of the packages, with paths relative to the environment where they are in it."""
-    description: dict[str, object] = json.loads(_run_python(environment, _DESCRIBE))
+    environment, file = installer.environment, installer.log.with_name("description")
+    installer.run_python(_DESCRIBE, str(file), environment=environment)
+    if not file.exists():
+        raise InvalidInput("the interpreter ended when a package was imported")
+    description: dict[str, object] = json.loads(file.read_text("utf-8"))
     catalogues = description["catalogues"]
     if isinstance(catalogues, list):
         description["catalogues"] = [
@@ -115,24 +225,3 @@ def _describe(environment: Path) -> dict[str, object]:
             for domain, path in catalogues
         ]
     return description
-
-
-def _run_uv(*arguments: str) -> None:
-    _run([uv.find_uv_bin(), "--quiet", *arguments], os.environ | {"UV_SYSTEM_CERTS": "1"})
-
-
-def _run_python(environment: Path, code: str) -> str:
-    variables = {
-        "NUMBA_CACHE_DIR": str(environment.resolve() / "loops"),
-        FOLDER_VARIABLE: str(environment.resolve() / "no-packages"),
-    }
-    return _run([str(environment.resolve() / "bin/python"), "-P", "-X", "utf8", "-c", code], variables)
-
-
-def _run(command: Sequence[str], variables: "os._Environ[str] | dict[str, str]") -> str:
-    completed = subprocess.run(  # noqa: S603  # an operator's command, without a shell
-        command, env=dict(variables), capture_output=True, encoding="utf-8", errors="replace", check=False
-    )
-    if completed.returncode != 0:
-        raise InvalidInput("{problem}", problem=completed.stderr.strip()[-2000:])
-    return completed.stdout

@@ -20,6 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
+from anoncup.competition.required_packages import check_unchanged
+from anoncup.errors import InvalidCompetition, PackageChangeError, Unavailable
 from anoncup.lazy import LazyFunction
 from anoncup.plugins import INSTALLED
 from anoncup.tracks.descriptions import RemoteFunction, use_caller
@@ -129,7 +131,21 @@ def _send_to_child(environment: str, content: bytes) -> tuple[str, bytes]:
         raise LookupError("there is no such environment")
     # Threads may do this at the same time. The child starts at the first request only.
     process = _processes.get(environment) or _processes.setdefault(environment, _build_process(environment))
-    return process.exchange(content, lambda kind, answer: (kind, answer))
+    try:
+        return process.exchange(content, lambda kind, answer: (kind, answer))
+    except (RuntimeError, Unavailable):
+        _require_unchanged(environment)  # if it is not, that is the reason
+        raise
+
+
+def _require_unchanged(environment: str) -> None:
+    """Raise PackageChangeError if packages of the environment were upgraded or removed."""
+    try:
+        for package in INSTALLED.packages:
+            if package.environment == environment:
+                check_unchanged(package)
+    except InvalidCompetition as problem:
+        raise PackageChangeError(problem.message) from None
 
 
 def _build_process(environment: str) -> ParserProcess:

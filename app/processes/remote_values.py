@@ -58,6 +58,7 @@ RESULT_TYPES: Mapping[str, Any] = {
     "tracks.allocation.allows_shared": bool,
     "tracks.allocation.list_required_organizer_files": list[str],
     "tracks.allocation.check_organizer_file": None,
+    "tracks.allocation.make_files": dict[str, bytes],
     "tracks.examples.make_data": dict[str, bytes],
     "tracks.distances.group_columns": tuple[_Names, _Names],
     "header": _Names | None,

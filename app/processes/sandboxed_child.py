@@ -16,7 +16,7 @@ from typing import Any
 
 from anoncup.errors import DomainError
 from anoncup.messages import Message
-from app.processes.child_folders import ChildFolder
+from app.processes.child_folders import LockedFolder
 from app.processes.interpreters import Interpreter
 from workers import sandbox
 
@@ -70,11 +70,12 @@ class SandboxedChild:
         It runs in the environment of a package, or in this interpreter.
         """
         self.warm = warm
-        interpreter = Interpreter(environment)
+        interpreter = self.interpreter = Interpreter(environment)
+        self.installation = interpreter.identify_installation()
         if not interpreter.is_installed:  # the package has been removed since this process began
             raise ChildDiedError(DIED_MESSAGE)
         self.buffer = bytearray()
-        self.folder = ChildFolder()
+        self.folder = LockedFolder()
         options = ChildOptions(
             parent_pid=os.getpid(),
             memory_mb=memory_mb,
@@ -105,6 +106,11 @@ class SandboxedChild:
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
         # Otherwise a hanging child would block its parent's writes for ever.
         os.set_blocking(self.stdin.fileno(), False)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether packages were replaced or removed after its start, so that it may import other versions."""
+        return self.installation != self.interpreter.identify_installation()
 
     def send(self, message: Mapping[str, Any], *, content: bytes = b"", deadline: float) -> None:
         """Send a message, then ``content``; raise ChildTimeoutError if the child is too slow to read it."""

@@ -162,11 +162,14 @@ def test_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: py
         TRACKS["microdata"],
         {"anonymized": "a,b", "secret": "original_row"},
         ["original"],
-        ServiceInfo(Settings().public_url, Settings().source, version("anoncup")),
+        ServiceInfo(Settings().public_url, Settings().source, version("anoncup"), "anoncup-places==0.1.0"),
     )
+    commands = [line for line in public_readme.splitlines() if line.startswith("    uvx ")]
+    assert all('--with "anoncup-places==0.1.0" ' in command for command in commands)
+    assert f"`anoncup[score]=={version('anoncup')} anoncup-places==0.1.0` with pip" in public_readme
     assert "The code is at https://code.example.org/cup.\n" in public_readme
     assert "organizers where the code" not in public_readme
-    assert find_commands(public_readme, "login")[0] == "login --url https://cup.example.org"
+    assert "login --url https://cup.example.org\n" in public_readme
 
 
 def test_kit_changes_with_rules_and_data(arena: Arena) -> None:

@@ -50,6 +50,11 @@ def build_variables(settings: Settings, **changed: str) -> dict[str, str]:
 
 
 def test_empty_folder_has_neither_keys_nor_servers(tmp_path: Path) -> None:
+    description = tmp_path / "elsewhere/packages/places/package.json"
+    description.parent.mkdir(parents=True)
+    description.write_text("{}")
+    broken = "the package places cannot be used: KeyError: 'plugins'"
+    assert examine(tmp_path, ANONCUP_DATA="elsewhere")[1]["versions"] == ("problem", broken)
     status, checks = examine(tmp_path)
     assert status == 1
     assert checks["versions"][0] == "ok"

@@ -41,6 +41,26 @@ def replace_text(folder: Path, name: str, old: str, new: str) -> None:
     build_path(folder, name).write_text(text.replace(old, new), "utf-8", newline="")
 
 
+# Rounds
+
+
+def test_commands_read_a_round_of_a_file(folder: Path) -> None:
+    common, *phases = COMPETITION.replace("format = 1", "format = 2").split("[[phases]]")
+    rounds = [f'[[rounds]]\nname = "{name}"\n' + "".join(f"[[rounds.phases]]{text}" for text in phases)
+              for name in ("first", "second")]  # fmt: skip
+    scores = compute_scores(folder)
+    build_path(folder, "competition").write_text(common + "".join(rounds), "utf-8")
+    options = build_options(folder, "competition", "original", "anonymized", "secret")
+    for choice in ([], ["--round", "third"]):
+        refusal = run_program("score", *options, *choice, cwd=folder)
+        assert refusal.returncode == 2
+        assert "--round: the competition file has the rounds first, second" in refusal.stderr
+    scaled = run_program("scales", *options[:4], "--round", "second", cwd=folder)
+    assert parse_competition(scaled.stdout).round == "second"
+    completed = run_program("score", *options, "--round", "second", "--json", cwd=folder)
+    assert json.loads(completed.stdout)["overall"] == scores["overall"]
+
+
 # Output
 
 
@@ -325,7 +345,7 @@ def test_every_problem_is_printed_on_its_own_line(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("format = 1", "format = 2", "format must be 1"),
+        ("format = 1", "format = 3", "format must be 1"),
         ("threshold = 0.2", "threshold = -1", "excessive.threshold must be"),
         ("threshold = 0.2", 'rule = "most"', "excessive.rule must be"),
         ("threshold = 0.2", 'distance = "jaccard"', "excessive.distance must be one of gower, euclidean"),

@@ -1,6 +1,7 @@
 """Packages are installed, upgraded and removed while contests run, with real sandboxed processes."""
 
 import io
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,15 @@ class PackageService:
             return client.get_submission(identifier).model_dump(mode="json")
 
     def submit_and_score(self, slug: str, seed: int) -> Any:
-        identifier = self.submit(slug, seed)
+        return self.poll_score(slug, self.submit(slug, seed))
+
+    def require_waiting(self, identifier: str, reason: str) -> None:
+        """Require that a submission to the contest with the package was tried and waits for a reason."""
+        assert poll_until(lambda: self.read_submission("with", identifier)["failure"])
+        submission = self.read_submission("with", identifier)
+        assert (submission["status"], submission["failure"]) == ("QUEUED", reason)
+
+    def poll_score(self, slug: str, identifier: str) -> Any:
         assert poll_until(lambda: self.read_submission(slug, identifier)["status"] == "SCORED")
         return self.read_submission(slug, identifier)
 
@@ -99,11 +108,17 @@ def write_second_version(package: Path) -> None:
     parts_file.write_text(parts_file.read_text() + function_text)
 
 
+OLD_VERSION_COUNTS = f"scored_by: packages.{PACKAGE_NAME} counts in version 0.1.0; version 0.2.0 is installed"
+NOT_INSTALLED = f"requires.{PACKAGE_NAME}: the package {PACKAGE_NAME} is not installed"
+
+
 def test_package_is_upgraded_and_removed_during_a_contest(
     environment: PackageEnvironment, example: Path, tmp_path: Path
 ) -> None:
     wheels, data, log = tmp_path / "wheels", tmp_path / "data", tmp_path / "service.log"
-    environment.install(example, wheels)
+    first_version = Path(shutil.copytree(example, tmp_path / "first_version"))
+    write_second_version(example)
+    environment.install(first_version, wheels)
     with run_service(environment, data, log) as url:
         organizer = create_organizer(environment, data, url)
         rules = {"with": PACKAGE_RULES, "without": ""}
@@ -121,22 +136,36 @@ def test_package_is_upgraded_and_removed_during_a_contest(
             )
         boards = {slug: service.read_board(slug) for slug in teams}
 
-    write_second_version(example)
-    environment.upgrade(example, wheels, "0.2.0")
+        environment.upgrade(example, wheels, "0.2.0")
+        second_id = service.submit("with", 2)
+        service.require_waiting(second_id, OLD_VERSION_COUNTS)
+        assert service.read_board("with") == boards["with"]
+        plain_submission = service.submit_and_score("without", 2)
+        assert plain_submission["result"]["measures"]["combinations_lost"]["version"] == 2
+        with (
+            service.connect_organizer() as client,
+            pytest.raises(Unavailable, match="the service must be restarted"),
+        ):
+            client.start_rescore("with", files["with"].encode())
+        environment.install(first_version, wheels)
+        second_submission = service.poll_score("with", second_id)
+        assert second_submission["result"]["measures"]["combinations_lost"]["version"] == 1
+        environment.upgrade(example, wheels, "0.2.0")
+        waiting_id = service.submit("with", 3)
+        service.require_waiting(waiting_id, OLD_VERSION_COUNTS)
+
     with run_service(environment, data, log) as url:
         service = PackageService(url, organizer, teams)
-        assert service.read_board("with") == boards["with"]
-        waiting_id = service.submit("with", 2)
-        second_submission = service.submit_and_score("without", 2)
-        assert service.read_submission("with", waiting_id)["status"] in ("QUEUED", "SCORING")
-        assert second_submission["result"]["measures"]["combinations_lost"]["version"] == 2
+        late_id = service.submit("with", 4)
+        service.require_waiting(late_id, OLD_VERSION_COUNTS)
         with service.connect_organizer() as client:
             started_rescore = client.start_rescore("with", files["with"].encode())
             assert poll_until(
                 lambda: (progress := client.get_rescore(str(started_rescore.id))).finished == progress.total
             )
             client.end_rescore(str(started_rescore.id), "apply")
-        assert poll_until(lambda: service.read_submission("with", waiting_id)["status"] == "SCORED")
+        service.poll_score("with", waiting_id)
+        service.poll_score("with", late_id)
         rescored = service.read_submission("with", first_submission["id"])["result"]
         new_entry = rescored["measures"]["combinations_lost"]
         old_value = first_submission["result"]["measures"]["combinations_lost"]["value"]
@@ -144,17 +173,19 @@ def test_package_is_upgraded_and_removed_during_a_contest(
         assert (new_entry["version"], new_entry["value"]) == (2, old_value / 2)
         boards = {slug: service.read_board(slug) for slug in teams}
 
-    environment.uninstall()
+        environment.uninstall()
+        with pytest.raises(Unavailable, match=NOT_INSTALLED):
+            service.submit("with", 5)
+        assert service.submit_and_score("without", 3)["result"]["verdict"] == "accepted"
+        environment.install(example, wheels)
+        assert service.read_board("with") == boards["with"]
+        assert service.submit_and_score("with", 5)["result"]["measures"]["combinations_lost"]["version"] == 2
+        environment.uninstall()
+
     with run_service(environment, data, log) as url:
         service = PackageService(url, organizer, teams)
-        with pytest.raises(Unavailable, match=f"the package {PACKAGE_NAME} is not installed"):
+        with pytest.raises(Unavailable, match=NOT_INSTALLED):
             service.read_board("with")
         with Client(url) as client:
             assert {competition.slug for competition in client.list_competitions()} == set(teams)
-        assert service.submit_and_score("without", 3)["result"]["verdict"] == "accepted"
-
-    environment.install(example, wheels)
-    with run_service(environment, data, log) as url:
-        service = PackageService(url, organizer, teams)
-        assert service.read_board("with") == boards["with"]
-        assert service.submit_and_score("with", 4)["result"]["measures"]["combinations_lost"]["version"] == 2
+        assert service.submit_and_score("without", 4)["result"]["verdict"] == "accepted"

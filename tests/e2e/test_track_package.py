@@ -1,5 +1,6 @@
 """A contest on a track that a package provides, from its template to the reveal."""
 
+import io
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import httpx2
 import pytest
@@ -176,6 +178,9 @@ def test_contest_on_a_packaged_track_runs_to_its_end(cup: PackageCup) -> None:
         local_scores = json.loads(cup.run("score", *input_options, *score_options, "--json"))
         assert scored[team]["overall"] == pytest.approx(local_scores["overall"], rel=1e-12)
     cup.check_pages()
+    kit = httpx2.get(f"{cup.url}/api/v1/competitions/places/kit.zip", timeout=TIMEOUT_S).content
+    with ZipFile(io.BytesIO(kit)) as files:
+        assert 'uvx --with "anoncup-places==0.1.0" "anoncup[score]' in files.read("README.md").decode()
 
     cup.move_phases(anonymization=(-2, -1), reidentification=(-0.5, 1))
     with cup.connect("red") as client:

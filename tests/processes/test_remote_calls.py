@@ -96,9 +96,19 @@ data = TRACKS["places"].examples.make_data(rules, 1, 1)
 print(json.dumps({name: text.decode() for name, text in data.items()}))
 remote_calls.end_all()
 """
-DESCRIBE = (
-    "import json; from anoncup.plugins import describe_interpreter; print(json.dumps(describe_interpreter()))"
-)
+DESCRIBE = """
+import json, sys
+from pathlib import Path
+from anoncup.plugins import describe_interpreter
+Path(sys.argv[1]).write_text(json.dumps(describe_interpreter()))
+"""
+NOISE = """
+import os, sys
+print("noise")
+os.write(1, b"noise\\n")
+assert not sys.stdin.read(), "the requests are for the service's program"
+"""
+"""Code of a package that reads and prints when it is imported."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +119,9 @@ class Service:
     environment: PackageEnvironment
 
     def describe(self) -> None:
-        completed = self.environment.run("-c", DESCRIBE, cwd=self.packages)
-        (self.environment.folder / "package.json").write_text(completed.stdout)
+        file = self.environment.folder / "package.json"
+        completed = self.environment.run("-c", DESCRIBE, file, cwd=self.packages)
+        assert completed.returncode == 0, completed.stderr
 
     def run(self, code: str) -> Any:
         """Run a program of the service and return its JSON output."""
@@ -128,7 +139,8 @@ class Service:
 def install(tmp_path: Path, extra_code: str = "") -> Service:
     environment = create_environment(tmp_path / "packages/places")
     track = Path(shutil.copytree(EXAMPLE_TRACK, tmp_path / "track"))
-    steps = track / "anoncup_places/steps.py"
+    plugin, steps = track / "anoncup_places/__init__.py", track / "anoncup_places/steps.py"
+    plugin.write_text(plugin.read_text() + NOISE)
     steps.write_text(steps.read_text() + extra_code)
     environment.install(track, tmp_path / "wheels")
     service = Service(tmp_path / "packages", environment)
@@ -141,9 +153,96 @@ def test_service_gets_what_a_program_in_the_environment_gets(tmp_path: Path) -> 
     answers = service.run(TRACK_STEPS)
     local = service.environment.run("-c", TRACK_STEPS, cwd=tmp_path)
     assert local.returncode == 0, local.stderr
-    assert answers == json.loads(local.stdout) | {"is_next_number_new": True}
+    assert answers == json.loads(local.stdout.splitlines()[-1]) | {"is_next_number_new": True}
     assert answers["accepted"] is True
     assert [refusal is not None for refusal in answers["refusals"]] == [True, True]
+
+
+FIND_CHANGES = """
+import json, os, shutil, sys
+from pathlib import Path
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.required_packages import list_packages
+from anoncup.competition.scoring_versions import collect_scoring_versions
+from anoncup.competition.templates import template
+from anoncup.competition.writer import replace_scored_by
+from anoncup.errors import CompetitionUnavailable
+from anoncup.plugins import TRACKS
+from app.config import Settings
+from app.processes import remote_calls
+from workers import scoring_child
+from workers.jobs import SampleJob
+
+remote_calls.enable()
+text = template("places")
+rules = parse_competition(text)
+file = replace_scored_by(text, collect_scoring_versions(rules))
+track = TRACKS["places"]
+data = track.examples.make_data(rules, 40, 1)
+folder = Path(os.environ["ANONCUP_PACKAGES"], "places")
+description = folder / "package.json"
+content = description.read_text()
+scoring_child.read_content = lambda digest, *_: data[digest]
+
+
+def install(version):
+    changed = json.loads(content)
+    changed["plugins"][0]["version"] = version
+    replacement = description.with_suffix(".new")
+    replacement.write_text(json.dumps(changed))
+    replacement.replace(description)
+
+
+def make_sample(competition_file):
+    job = SampleJob(competition_file, {"places": "places"}, "blur", 1, ("moved", "secret"))
+    try:
+        return sorted(scoring_child.run(job, Settings(), warm=False).content["files"])
+    except CompetitionUnavailable as problem:
+        return str(problem)
+
+
+def find_child():
+    return scoring_child._slots["places"].child.process.pid
+
+
+answers = [make_sample(file)]
+first_child = find_child()
+install("0.1.0")
+answers += [make_sample(file), find_child() != first_child]
+install("0.2.0")
+answers += [make_sample(file), make_sample(text)]
+install("0.1.0")
+answers += [make_sample(file)]
+folder.rename(folder.with_name("elsewhere"))
+answers += [make_sample(file), make_sample(text)]
+try:
+    track.examples.make_data(rules, 41, 1)
+except CompetitionUnavailable as problem:
+    answers += [str(problem)]
+folder.with_name("elsewhere").rename(folder)
+answers += [make_sample(file)]
+print(json.dumps(answers))
+scoring_child.end_all()
+remote_calls.end_all()
+"""
+
+
+def test_jobs_wait_while_another_version_or_none_is_installed(tmp_path: Path) -> None:
+    sample = ["moved", "secret"]
+    missing = "requires.anoncup-places: the package anoncup-places is not installed"
+    assert install(tmp_path).run(FIND_CHANGES) == [
+        sample,
+        sample,
+        True,
+        "scored_by: packages.anoncup-places counts in version 0.1.0; version 0.2.0 is installed",
+        "version 0.1.0 of the package anoncup-places was installed when the service started, and 0.2.0 is "
+        "now: the service must be restarted",
+        sample,
+        missing,
+        missing,
+        missing,
+        sample,
+    ]
 
 
 @pytest.mark.skipif(not sandbox.get_available().is_complete, reason="needs Landlock and seccomp")

@@ -264,7 +264,7 @@ def test_web_session_reads_seeds_from_the_reveal_on(
         assert [row.seed for row in web.execute(text("SELECT * FROM seed_openings"))] == [b"seed"]
 
 
-def test_web_session_changes_organizer_data_until_the_allocation(
+def test_web_session_replaces_organizer_data_until_the_end_of_the_first_phase(
     contest: Contest, sign_in: SignInAsRole
 ) -> None:
     insert_template = "INSERT INTO organizer_files SELECT id, '{}', 'key', 'sealed', '', 6 FROM rounds"
@@ -275,9 +275,14 @@ def test_web_session_changes_organizer_data_until_the_allocation(
         with sign_in(CLOCK) as clock:
             clock.execute(text("UPDATE rounds SET allocated_at = clock_timestamp()"))
             clock.commit()
-        assert web.execute(text("UPDATE organizer_files SET sealed = 'third'")).rowcount == 0
+        assert web.execute(text("UPDATE organizer_files SET sealed = 'third'")).rowcount == 1
         assert web.execute(text("DELETE FROM organizer_files")).rowcount == 0
+        web.commit()
         assert "none_once_drawn" in require_refusal(web, insert_template.format("controls"))
+        with sign_in(CLOCK) as clock:
+            clock.execute(text("UPDATE rounds SET frozen_at = clock_timestamp()"))
+            clock.commit()
+        assert web.execute(text("UPDATE organizer_files SET sealed = 'fourth'")).rowcount == 0
 
 
 def test_web_session_can_only_cancel_unfinished_evaluations(contest: Contest, sign_in: SignInAsRole) -> None:

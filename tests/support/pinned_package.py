@@ -30,6 +30,8 @@ def write_pinned_track(folder: Path) -> Path:
     pinned = f'dependencies = ["anoncup[score]", "anoncup-test-hops", "pandas=={PINNED_PANDAS}"]'
     project.write_text(project.read_text().replace('dependencies = ["anoncup[score]"]', pinned))
     steps.write_text(steps.read_text() + _COMPILED_SHIFT)
+    plugin = folder / "anoncup_places/__init__.py"
+    plugin.write_text(plugin.read_text() + "print('a package may print')\n")
     return folder
 
 
@@ -38,17 +40,37 @@ def add_pinned_package(service: PackageEnvironment, folder: Path, data: Path) ->
     if shutil.which("cc") is None:
         pytest.skip("needs a C compiler")
     module = Path(shutil.copytree(COMPILED_MODULE, folder / "hops"))
-    command = ["packages", "add", "places", str(write_pinned_track(folder / "pinned")), str(module)]
-    completed = subprocess.run(
-        [service.python_path, "-P", "-m", "anoncup.cli", *command, "--data", data],
+    completed = _add_package(service, data, "places", write_pinned_track(folder / "pinned"), module)
+    skip_without_registry(completed)
+    assert "compiling the loops" in completed.stderr
+    refused = _add_package(service, data, "again", EXAMPLE_TRACK)
+    assert "the package anoncup-places has the track places already" in refused.stderr
+    assert [path.name for path in (data / "packages").iterdir()] == ["places"]
+    return completed.stdout
+
+
+def _add_package(
+    service: PackageEnvironment, data: Path, name: str, *requirements: Path
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [
+            service.python_path,
+            "-P",
+            "-m",
+            "anoncup.cli",
+            "packages",
+            "add",
+            name,
+            *requirements,
+            "--data",
+            data,
+        ],
         env=service.variables,
         capture_output=True,
         encoding="utf-8",
         check=False,
         timeout=_ADD_TIMEOUT_S,
     )
-    skip_without_registry(completed)
-    return completed.stdout
 
 
 def skip_without_registry(completed: "subprocess.CompletedProcess[str]") -> None:

@@ -16,7 +16,12 @@ from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.schemas import Guess as GuessForm
 from tests.support import cohort_track
-from tests.support.allocated_contest import get_team_file, load_allocations, upload_organizer_file
+from tests.support.allocated_contest import (
+    get_team_file,
+    load_allocations,
+    load_audit_entries,
+    upload_organizer_file,
+)
 from tests.support.arena import Arena
 from tests.support.cohort_track import AGE, COHORTS, ILL, read_cohort, write_numbers
 from tests.support.contest import Contest, judge_everything, run_clock
@@ -108,6 +113,43 @@ def test_organizers_assign_cohorts_and_baselines_take_none(contest: Contest) -> 
     score_everything()
     (baseline,) = contest.arena.get(f"{PATH}/submissions/all").json()
     assert (baseline["team"], baseline["status"]) == ("copies", "SCORED")
+
+
+def test_late_team_gets_a_cohort_from_a_register_that_changes_no_other(contest: Contest) -> None:
+    contest.arena.get_team_token("late")
+    run_clock()
+    before = load_allocations()
+    assert before["late"].files == {}
+    (first_upload,) = load_audit_entries("truth.upload")
+    data = cohort_track.make_example_data(parse_competition(cohort_track.build_competition_toml()), None, 1)
+    lines = data["register"].decode().splitlines()
+    late_lines = [line.replace("green", "late") for line in lines]
+    for changed_lines, team in (
+        ([line for line in late_lines if not line.startswith("106,")], "blue"),
+        ([lines[0], *lines[:0:-1]], "the baselines"),
+    ):
+        refusal = upload_register(contest, changed_lines)
+        assert (refusal.status_code, refusal.json()["code"]) == (409, "drawn_already")
+        assert refusal.json()["detail"] == f"the data of {team} would change, which has them already"
+    files = {"table": ("register.csv", "\n".join(late_lines[:5]).encode())}
+    page = post_form(contest.arena, f"{PATH}/organize/truth/register.csv", files=files, organizer=True)
+    assert "data of blue would change" in unescape(page.text)
+    assert upload_register(contest, late_lines).status_code == 200
+    run_clock()
+    after = load_allocations()
+    assert {name: row.files for name, row in after.items() if name != "late"} == {
+        name: row.files for name, row in before.items() if name != "late"
+    }
+    assert get_cohort(contest, "late")[:, 0].tolist() == [109, 110, 111, 112]
+    replaced = load_audit_entries("truth.upload")[-1]
+    assert replaced.before == first_upload.after != replaced.after
+    assert [entry.after["team"] for entry in load_audit_entries("own.draw")][-1] == "late"  # type: ignore[index]
+    contest.open_attacks()
+    assert upload_register(contest, late_lines).json()["code"] == "drawn_already"
+
+
+def upload_register(contest: Contest, lines: list[str]) -> Any:
+    return upload_organizer_file(contest.arena, "\n".join(lines).encode(), file="register.csv")
 
 
 def test_release_is_checked_against_the_teams_own_cohort(contest: Contest) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.local_service import build_sandbox_env
 from app.config import Settings
-from app.processes.child_folders import ChildFolder
+from app.processes.child_folders import LockedFolder
 from app.processes.embedded_servers import EmbeddedServices, Server
 from app.processes.sandboxed_child import build_environment
 from workers import readiness, sandbox
@@ -141,10 +141,10 @@ print(len(os.listdir("/proc/self/task")))
 
 def test_orphaned_folders_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    live_folder, orphaned_folder = ChildFolder(), ChildFolder()
+    live_folder, orphaned_folder = LockedFolder(), LockedFolder()
     (orphaned_folder.path / "left").write_text("behind")
     os.close(orphaned_folder.lock)  # as if its process had been killed
-    other_folder = ChildFolder()
+    other_folder = LockedFolder()
     assert sorted(tmp_path.iterdir()) == sorted([live_folder.path, other_folder.path])
     live_folder.remove()
     other_folder.remove()

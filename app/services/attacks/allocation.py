@@ -11,14 +11,14 @@ from datetime import datetime
 from uuid import UUID
 
 import structlog
-from sqlalchemy import exists, select
+from sqlalchemy import Text, cast, delete, exists, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.tracks import seeds
 from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import AllocatedFiles, Round, Seed, SeedOpening, Team
+from app.db.models import AllocatedFiles, OrganizerFile, Round, Seed, SeedOpening, Team
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.contests import competitions, phases, sealed_inputs
@@ -96,8 +96,16 @@ def find_pending(session: Session, round_: Round, now: datetime) -> PendingAlloc
     waiting_teams = select(Team.name, Team.id).where(
         Team.competition_id == round_.competition_id, ~Team.baseline
     )
-    has_files = exists().where(in_round, AllocatedFiles.team_id == Team.id)
-    waiting_teams = waiting_teams.where(~has_files).order_by(Team.created_at, Team.id)
+    # A team for which there were no files gets some if the organizers have replaced theirs since then.
+    is_outdated = exists(
+        select(OrganizerFile.name).where(
+            cast(AllocatedFiles.files, Text) == "{}",
+            OrganizerFile.round_id == round_.id,
+            OrganizerFile.created_at > AllocatedFiles.created_at,
+        )
+    )
+    is_done = exists().where(in_round, AllocatedFiles.team_id == Team.id, ~is_outdated)
+    waiting_teams = waiting_teams.where(~is_done).order_by(Team.created_at, Team.id)
     team = session.execute(waiting_teams.limit(1)).one_or_none()
     return PendingAllocation(file_names, *team) if team else None
 
@@ -171,6 +179,9 @@ def record_exhaustion(session: Session, request: AllocationRequest, attempt_coun
 
 
 def _add_files(session: Session, request: AllocationRequest, attempt: int, files: Mapping[str, str]) -> None:
+    # A team for which there were no files until the organizers replaced theirs has a row without any.
+    row_of_team = AllocatedFiles.round_id == request.round_id, AllocatedFiles.team_id == request.team_id
+    session.execute(delete(AllocatedFiles).where(*row_of_team, cast(AllocatedFiles.files, Text) == "{}"))
     session.add(
         AllocatedFiles(
             round_id=request.round_id,

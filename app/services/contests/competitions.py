@@ -27,7 +27,12 @@ from app.db.now import read_clock
 from app.services.accounts import audit, memberships
 from app.services.accounts.audit import AuditFilter
 from app.services.accounts.principal import Principal
-from app.services.contests.contest import Contest, get_timetable, parse_stored_rules
+from app.services.contests.contest import (
+    Contest,
+    get_timetable,
+    parse_stored_rules,
+    require_current_packages,
+)
 from app.storage import compute_digest, get_store
 
 _StringPairs = tuple[tuple[str, str], ...]
@@ -343,7 +348,13 @@ def pin_scoring_versions(round_: Round) -> None:
     Later they change only through a rescore.
     """
     if not round_.scored_by:
-        round_.scored_by = collect_scoring_versions(parse_stored_rules(round_.file))
+        round_.scored_by = collect_current_versions(parse_stored_rules(round_.file))
+
+
+def collect_current_versions(rules: Rules) -> dict[str, str]:
+    """Return the versions to score by; raise CompetitionUnavailable if others are installed by now."""
+    require_current_packages(rules)
+    return collect_scoring_versions(rules)
 
 
 def has_submissions(session: Session, round_id: UUID) -> bool:

@@ -6,7 +6,8 @@ from functools import lru_cache
 from uuid import UUID
 
 from anoncup.competition.parser import parse_competition
-from anoncup.errors import CompetitionUnavailable, InvalidCompetition
+from anoncup.competition.required_packages import check_current_packages
+from anoncup.errors import CompetitionUnavailable, InvalidCompetition, PackageChangeError
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import RoundSettings, list_settings
@@ -33,6 +34,14 @@ def parse_stored_rules(text: str) -> Rules:
         return parse_rules(text)
     except InvalidCompetition as problem:
         raise CompetitionUnavailable(problem.message) from None
+
+
+def require_current_packages(rules: Rules) -> None:
+    """Raise PackageChangeError if packages of the competition were upgraded or removed meanwhile."""
+    try:
+        check_current_packages(rules)
+    except InvalidCompetition as problem:
+        raise PackageChangeError(problem.message) from None
 
 
 @lru_cache(maxsize=1024)

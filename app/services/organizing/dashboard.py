@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from anoncup.competition.scoring_versions import is_unsupported
+from anoncup.competition.required_packages import is_unsupported
 from anoncup.rules.model import Rules
 from app.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
 from app.services.accounts.principal import Principal

@@ -12,7 +12,6 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from anoncup import schemas
-from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
 from anoncup.rules.model import Rules
@@ -100,7 +99,7 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
         file=new.file,
         competition_file=revision.file,
         scales=new.scales,
-        scored_by=collect_scoring_versions(new_rules),
+        scored_by=competitions.collect_current_versions(replace(new_rules, scored_by={})),
         replaces=competitions.compute_text_digest(contest.competition.file),
     )
     session.add(rescore)

@@ -103,6 +103,14 @@ def find_own(session: Session, principal: Principal, slug: str) -> AllocatedFile
     return allocation
 
 
+def load_by_team(session: Session, round_id: UUID) -> dict[str, dict[str, str]]:
+    """Return the SHA-256 of the files of each team that has any, by the name they were allocated to."""
+    rows = session.execute(
+        select(AllocatedFiles.team, AllocatedFiles.files).where(AllocatedFiles.round_id == round_id)
+    )
+    return {team: files for team, files in rows if files}
+
+
 def count_teams_without_data(session: Session, round_id: UUID) -> int:
     """Count the teams for which no data are left."""
     file_sets = session.scalars(select(AllocatedFiles.files).where(AllocatedFiles.round_id == round_id))

@@ -36,7 +36,7 @@ def _list_texts(rules: Rules, service: ServiceInfo) -> Iterable[tuple[str, ...]]
     for t in map(load_translator, LANGUAGES):
         introduction = t(
             "This notebook needs Jupyter and `{package}`. It scores the example of the kit:",
-            package=f"anoncup[score]{service.pinned_version}",
+            package=" ".join(service.requirements),
         )
         texts.append(
             (

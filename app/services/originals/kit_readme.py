@@ -17,11 +17,20 @@ _TEMPLATE = Path(__file__).with_name("kit_readme.md.jinja")
 
 @dataclass(frozen=True, slots=True)
 class ServiceInfo:
-    """Public address, source code and version of this service; empty where not configured."""
+    """Public address, source code and version of this service; empty where not configured.
+
+    ``packages``: the requirements for the competition's packages, separated by spaces.
+    """
 
     address: str = ""
     source: str = ""
     version: str = ""
+    packages: str = ""
+
+    @property
+    def requirements(self) -> list[str]:
+        """What teams install: the library and the competition's packages, as this service has them."""
+        return [f"anoncup[score]{self.pinned_version}", *self.packages.split()]
 
     @property
     def pinned_version(self) -> str:
@@ -44,6 +53,8 @@ def build_readme(
     secret, secret_header = track.answer_spec.file, headers[track.answer_spec.file.name]
     secret_examples = (lines[1:] for lines in secret.excerpts if lines[0] == secret_header)
     min_share = rules.limits.min_rows_kept
+    requirements = service.requirements
+    with_packages = "".join(f'--with "{requirement}" ' for requirement in requirements[1:])
     values = {
         "rules": rules,
         "track": track,
@@ -57,8 +68,9 @@ def build_readme(
         "example_options": _build_example_options(track),
         "submit_options": _build_submit_options(track),
         "quoted_address": shlex.quote(service.address or "ADDRESS"),
-        "light_command": f"uvx anoncup{service.pinned_version}",
-        "full_command": f'uvx "anoncup[score]{service.pinned_version}"',
+        "requirements": requirements,
+        "light_command": f"uvx {with_packages}anoncup{service.pinned_version}",
+        "full_command": f'uvx {with_packages}"{requirements[0]}"',
         "method": track.examples.method or next(iter(track.methods)),
     }
     return "\n".join(_render(rules, track, values, load_translator(language)) for language in LANGUAGES)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+from anoncup.competition.required_packages import list_packages
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnyTrack
@@ -32,6 +33,12 @@ class Kit:
     original: tuple[tuple[str, str], ...]
     """Name and SHA-256 of each file of the original data."""
     service: ServiceInfo
+
+
+def list_requirements(file: str) -> str:
+    """Return the requirements for the packages of a competition, separated by spaces."""
+    packages = list_packages(parse_stored_rules(file))
+    return " ".join(sorted({f"{package.name}=={package.version}" for package in packages if package.version}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,10 @@ from sqlalchemy import func, update
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
+from anoncup.messages import Message
 from anoncup.plugins import TRACKS
+from anoncup.tracks.capabilities import AllocationContext
+from anoncup.tracks.generators import refuse_to_draw
 from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import OrganizerFile, Round
@@ -15,20 +18,25 @@ from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, revisions, sealed_inputs
 from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.originals import allocated_files
+from app.storage import compute_digest
 
 _FileDigests = tuple[tuple[str, str], ...]
+AllocatedDigests = dict[str, dict[str, str]]
+"""SHA-256 of the files that are allocated to each team, by name; the baselines have the name ``""``."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedOrganizerFile:
     """An organizer file that was checked against the competition file and data in ``replaces``.
 
-    It is kept in memory only.
+    ``allocated`` are the files that teams had, which stay the same. It is kept in memory only.
     """
 
     name: str
     content: bytes
     replaces: revisions.FileAndDigests
+    allocated: AllocatedDigests
 
 
 def find_organizer_file(contest: Contest, file_name: str) -> str:
@@ -39,14 +47,19 @@ def find_organizer_file(contest: Contest, file_name: str) -> str:
     return names[file_name]
 
 
-def check_organizer_file(contest: Contest, name: str, content: bytes) -> CheckedOrganizerFile:
-    """Check an organizer file; raises InvalidUpload, without quoting the content. Needs no session."""
+def check_organizer_file(
+    contest: Contest, name: str, content: bytes, allocated: AllocatedDigests
+) -> CheckedOrganizerFile:
+    """Check an organizer file; raises InvalidUpload, without quoting the content. Needs no session.
+
+    ``allocated`` are the files that teams already have. Raises Conflict if these would change.
+    """
     round_ = contest.round
-    _require_not_allocated(round_)
+    _require_replaceable(round_)
     if round_.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
     digests = tuple(sorted(round_.original.items()))
-    parser_process.call_with_files(
+    changed_team = parser_process.call_with_files(
         parser_process.ORIGINALS,
         round_.original.values(),
         _check_content,
@@ -54,19 +67,44 @@ def check_organizer_file(contest: Contest, name: str, content: bytes) -> Checked
         round_.file,
         name,
         content,
+        allocated,
     )
-    return CheckedOrganizerFile(name, content, (round_.file, dict(round_.original)))
+    if changed_team is not None:
+        raise Conflict(
+            "the data of {team} would change, which has them already",
+            code="drawn_already",
+            team=changed_team or Message("the baselines"),
+        )
+    return CheckedOrganizerFile(name, content, (round_.file, dict(round_.original)), allocated)
 
 
-def _check_content(digests: _FileDigests, file: str, name: str, content: bytes) -> None:
+def _check_content(
+    digests: _FileDigests, file: str, name: str, content: bytes, allocated: AllocatedDigests
+) -> str | None:
+    """Check an organizer file; return a team that would get other files than it has, or None."""
     rules = parse_stored_rules(file)
     allocation = TRACKS[rules.track].allocation
-    if allocation is not None and allocation.check_organizer_file is not None:
-        allocation.check_organizer_file(name, content, competitions.load_original(digests, file), rules)
+    if allocation is None:
+        return None
+    original = competitions.load_original(digests, file)
+    if allocation.check_organizer_file is not None:
+        allocation.check_organizer_file(name, content, original, rules)
+    for team, files in allocated.items():
+        context = AllocationContext(rules, {name: content}, refuse_to_draw, team)
+        new_files = allocation.make_files(original, context)
+        if {file_name: compute_digest(text) for file_name, text in new_files.items()} != files:
+            return team
+    return None
 
 
-def _require_not_allocated(round_: Round) -> None:
-    if round_.allocated_at is not None:
+def _require_replaceable(round_: Round) -> None:
+    """Raise Conflict if files for teams depend on an organizer file that is replaced.
+
+    Before the first phase ends, the only one may be replaced if the track draws no lots: the web application
+    can then compute whether teams keep their files. It can open neither the seed nor another organizer file.
+    """
+    is_only_file = len(round_.allocation.get("truth", ())) == 1
+    if round_.allocated_at is not None and (round_.frozen_at is not None or not is_only_file):
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
 
 
@@ -76,11 +114,16 @@ def store_sealed(
     slug: str,
     checked_file: CheckedOrganizerFile,
 ) -> Contest:
-    """Seal and store a checked file, replacing an earlier one; only before the first allocation."""
+    """Seal and store a checked file. It may replace an earlier one, whose commitment stays in the audit log.
+
+    Teams that got nothing from the earlier one are allocated files again.
+    """
     contest = competitions.lock_for_organizer(session, principal, slug)
     round_ = contest.round
-    _require_not_allocated(round_)
+    _require_replaceable(round_)
     revisions.require_unchanged((round_.file, round_.original), checked_file.replaces)
+    revisions.require_unchanged(allocated_files.load_by_team(session, round_.id), checked_file.allocated)
+    old_commitment = sealed_inputs.load_commitments(session, round_.id).get(checked_file.name)
     binding_id = sealed_inputs.compute_binding_id(round_.id, checked_file.name)
     sealed = sealing.seal(get_settings().sealing_key_file, bound_to=binding_id, secret=checked_file.content)
     values = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
@@ -106,6 +149,7 @@ def store_sealed(
         "truth.upload",
         round_.competition_id,
         subject=checked_file.name,
+        before={"commitment": old_commitment} if old_commitment else None,
         after={"commitment": sealed.commitment},
     )
     return contest

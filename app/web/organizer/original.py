@@ -12,7 +12,7 @@ from anoncup.tables.profile.model import MIN_COMMON
 from anoncup.tracks.files import FileSpec
 from app.db.transaction import transaction
 from app.services.contests import revisions, sealed_inputs
-from app.services.originals import organizer_data, original_import, originals
+from app.services.originals import allocated_files, organizer_data, original_import, originals
 from app.services.originals.originals import OriginalSummary
 from app.web.organizer.column_roles import (
     LEFT_OUT,
@@ -129,9 +129,11 @@ def upload(context: RequestedSetup, file: str, form: FormBody) -> Response:
 def upload_organizer_data(context: RequestedSetup, file: str, form: FormBody) -> Response:
     """Store a file that only the organizers know. It is encrypted for the workers and never sent back."""
     name = organizer_data.find_organizer_file(context.frame.contest, file)
+    with transaction() as session:
+        allocated = allocated_files.load_by_team(session, context.frame.contest.round.id)
     try:
         organizer_file = organizer_data.check_organizer_file(
-            context.frame.contest, name, _read_uploaded_file(form, name)
+            context.frame.contest, name, _read_uploaded_file(form, name), allocated
         )
         with transaction() as session:
             organizer_data.store_sealed(session, context.page.principal, context.page.slug, organizer_file)

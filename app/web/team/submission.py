@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from anoncup import schemas
-from anoncup.competition.scoring_versions import is_unsupported
+from anoncup.competition.required_packages import is_unsupported
 from anoncup.evaluation.ranking import compute_overall_loss, compute_utility_loss
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_values import MAX_NUMBER
