@@ -34,7 +34,7 @@ from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import quota
-from tests.faults.calls import Caller
+from tests.faults.calls import MAX_TIMEOUT_S, Caller
 from tests.faults.ledger import Kind, Ledger, LedgerUpload
 
 TOLERANCE = 1e-12
@@ -320,7 +320,7 @@ def check_publication(ledger: Ledger, caller: Caller) -> Iterator[str]:
         return
     releases = {accepted.id: accepted for accepted in ledger.list_accepted("release")}
     for reveal in caller.request("GET", f"/competitions/{ledger.slug}/reveal").json():
-        secret = caller.client.get(f"/targets/{ids[reveal['name']]}/secret").content
+        secret = caller.client.get(f"/targets/{ids[reveal['name']]}/secret", timeout=MAX_TIMEOUT_S).content
         upload = releases[reveal["submission_id"]]
         opened_commitment = hashlib.sha256(bytes.fromhex(reveal["salt"]) + secret).hexdigest()
         receipt_commitment = upload.receipt["commitment"] if upload.receipt else None

@@ -1,7 +1,7 @@
 """The invariants of fault runs: an undisturbed contest meets them, and each kind of damage is reported."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -13,13 +13,14 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
+from starlette.responses import JSONResponse
 
 from anoncup.tracks.linkage.permutation import write_secret
 from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
 from app.db.transaction import transaction
 from app.services.contests.phases import ANONYMIZATION
-from tests.faults import expected_boards
-from tests.faults.calls import Caller, CallRecorder, find_problem
+from tests.faults import calls, expected_boards
+from tests.faults.calls import Caller, CallRecorder, NoResponse, find_problem
 from tests.faults.canaries import Canaries
 from tests.faults.invariants import check_competition
 from tests.faults.ledger import Ledger, LedgerUpload, build_guess, build_release, make_malformed
@@ -54,10 +55,10 @@ class PlayedContest:
         tokens = {team: arena.get_team_token(team) for team in ("red", "blue")}
         rules = arena.get(f"{contest.path}/competition.toml").text
         ledger = Ledger(arena.slug, arena.organizer_token, tokens, arena.table, rules)
-        calls = CallRecorder("http://localhost", Canaries())
+        recorder = CallRecorder("http://localhost", Canaries())
         callers = {}
         for audience, token in expected_boards.get_audience_tokens(ledger).items():
-            callers[audience] = calls.create_caller(Random(0), token)
+            callers[audience] = recorder.create_caller(Random(0), token)
             callers[audience].client.close()
             callers[audience].client = InProcessClient(client.app, base_url="http://localhost/api/v1")
         return cls(contest, ledger, callers)
@@ -95,16 +96,6 @@ class PlayedContest:
 
     def list_problems(self) -> list[str]:
         return list(check_competition(self.ledger, self.callers, is_played_to_end=True))
-
-
-@pytest.fixture
-def played_contest(client: TestClient) -> Iterator[PlayedContest]:
-    contest = PlayedContest.open(client)
-    with ExitStack() as exit_stack:
-        for caller in contest.callers.values():
-            exit_stack.callback(caller.close)
-        contest.play()
-        yield contest
 
 
 def delete_submission(session: Session) -> None:
@@ -172,40 +163,49 @@ def change_guess_score(session: Session) -> None:
     guess.correct = (guess.correct or 0) + 1
 
 
-DAMAGES: dict[str, tuple[Callable[[Session], None], str]] = {
-    "a submission is lost": (delete_submission, "and is not there"),
-    "a submission is under another key": (change_submission(idempotency_key=str(uuid4())), "sent by nobody"),
-    "a digit of a verdict": (change_evaluation(change_utility), "another verdict than the local score"),
-    "an error": (change_evaluation(mark_error), "is ERROR (a fault of ours)"),
-    "a cancellation": (change_evaluation(mark_cancelled), "nobody asked for it"),
-    "a mark": (change_submission(final=True), "is final: True"),
-    "an attempt too many": (add_attempt, "attempts in anonymization"),
-    "a second turn": (repeat_audit_entry, "in the log 2 times"),
-    "a salt": (replace_salt, "does not open"),
-    "another final": (replace_target, "the finals were"),
-    "a guess": (change_guess_score, "is SCORED with"),
-}
+def change_ledger(played: PlayedContest) -> None:
+    played.ledger.uploads[-1].rows[:] = -1
 
 
-def test_undisturbed_contest_violates_no_invariant(played_contest: PlayedContest) -> None:
-    assert played_contest.list_problems() == []
+def in_database(change: Callable[[Session], None]) -> Callable[[PlayedContest], None]:
+    def apply(_: PlayedContest) -> None:
+        with transaction() as session:
+            change(session)
+
+    return apply
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_every_kind_of_damage_is_reported(played_contest: PlayedContest, damage: str) -> None:
-    apply_damage, expected = DAMAGES[damage]
-    with transaction() as session:
-        apply_damage(session)
-    problems = played_contest.list_problems()
-    assert any(expected in problem for problem in problems), problems
+DAMAGES: tuple[tuple[Callable[[PlayedContest], None], str], ...] = (
+    (in_database(change_submission(final=True)), "is final: True"),
+    (in_database(change_evaluation(change_utility)), "another verdict than the local score"),
+    (in_database(change_evaluation(mark_error)), "is ERROR (a fault of ours)"),
+    (in_database(change_evaluation(mark_cancelled)), "nobody asked for it"),
+    (in_database(add_attempt), "attempts in anonymization"),
+    (in_database(repeat_audit_entry), "in the log 2 times"),
+    (in_database(replace_salt), "does not open"),
+    (in_database(change_guess_score), "is SCORED with"),
+    (change_ledger, "the reidentification board of"),
+    (in_database(replace_target), "the finals were"),
+    # After these two nothing else is checked.
+    (in_database(change_submission(idempotency_key=str(uuid4()))), "sent by nobody"),
+    (in_database(delete_submission), "and is not there"),
+)
+"""Damages that are done one after the other, and a part of a new problem that is found after each."""
 
 
-@pytest.mark.full
-def test_wrong_board_is_reported(played_contest: PlayedContest) -> None:
-    played_contest.ledger.uploads[-1].rows[:] = -1
-    problems = played_contest.list_problems()
-    assert any("the reidentification board of" in problem for problem in problems), problems
+def test_each_damage_to_a_sound_contest_is_reported(client: TestClient) -> None:
+    with ExitStack() as exit_stack:
+        contest = PlayedContest.open(client)
+        for caller in contest.callers.values():
+            exit_stack.callback(caller.close)
+        contest.play()
+        problems = contest.list_problems()
+        assert problems == []
+        for apply_damage, expected in DAMAGES:
+            apply_damage(contest)
+            known_problems, problems = problems, contest.list_problems()
+            new_problems = [problem for problem in problems if problem not in known_problems]
+            assert any(expected in problem for problem in new_problems), (expected, new_problems)
 
 
 def test_canaries_are_found_in_any_content() -> None:
@@ -218,6 +218,32 @@ def test_canaries_are_found_in_any_content() -> None:
     assert canaries.find_leak(write_secret(np.random.default_rng(2).permutation(50))) is None
     canaries.remove([source])
     assert canaries.find_leak(write_secret(source)) is None
+
+
+@pytest.mark.parametrize("last", ["ok", "changed_meanwhile"])
+def test_a_request_is_sent_again_after_503_and_when_the_competition_has_changed_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    """Without an end, the failure says what the tries got."""
+    monkeypatch.setattr(calls, "RETRY_PAUSE_S", (0.0, 0.0))
+    codes = iter([(503, "database_unavailable"), (409, "changed_meanwhile"), (409, "changed_meanwhile")])
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        status, code = next(codes, (200, "ok") if last == "ok" else (409, last))
+        kind = "application/problem+json"
+        await JSONResponse({"code": code}, status, media_type=kind)(scope, receive, send)
+
+    caller = CallRecorder("http://localhost", Canaries()).create_caller(Random(0))
+    caller.client.close()
+    caller.client = InProcessClient(answer, base_url="http://localhost/api/v1")
+    with closing(caller):
+        if last == "ok":
+            response = caller.request("PUT", "/competitions/cup/original/original.csv", content=b"")
+            assert (response.status, response.lost_tries, response.unavailable_tries) == (200, 0, 1)
+        else:
+            monkeypatch.setattr(calls, "PATIENCE_S", 0.2)
+            with pytest.raises(NoResponse, match="0 tries without an answer, 1 with 503"):
+                caller.request("PUT", "/competitions/cup/original/original.csv", content=b"")
 
 
 @pytest.mark.parametrize(
