@@ -167,6 +167,11 @@ def change_ledger(played: PlayedContest) -> None:
     played.ledger.uploads[-1].rows[:] = -1
 
 
+def hide_target(played: PlayedContest) -> None:
+    guess = played.ledger.list_accepted("guess")[0]
+    guess.receipt, guess.refusal, guess.lost_tries = None, (404, "no_such_target"), 1
+
+
 def in_database(change: Callable[[Session], None]) -> Callable[[PlayedContest], None]:
     def apply(_: PlayedContest) -> None:
         with transaction() as session:
@@ -186,7 +191,8 @@ DAMAGES: tuple[tuple[Callable[[PlayedContest], None], str], ...] = (
     (in_database(change_guess_score), "is SCORED with"),
     (change_ledger, "the reidentification board of"),
     (in_database(replace_target), "the finals were"),
-    # After these two nothing else is checked.
+    # After these three nothing else is checked.
+    (hide_target, "was refused ((404"),
     (in_database(change_submission(idempotency_key=str(uuid4()))), "sent by nobody"),
     (in_database(delete_submission), "and is not there"),
 )
