@@ -18,7 +18,7 @@ from tests.support.arena import PASSWORD
 PATIENCE_S = 900.0
 """Upper bound of every wait, also on a busy machine; what has not happened by then will not happen."""
 TIMEOUT_S, MAX_TIMEOUT_S = 20.0, 300.0
-"""Timeouts of the first try and of later ones. They double, so that a slow answer is waited for at last."""
+"""First and longest timeout of a try. It doubles after each, so that a slow answer is waited for at last."""
 SHORT_TIMEOUT_S = (0.02, 0.4)
 """Timeouts of impatient clients, which hang up almost at once."""
 RETRY_PAUSE_S = (0.1, 1.5)
@@ -115,14 +115,16 @@ class Caller:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= {"Idempotency-Key": key} if key else {}
         headers["X-Confirm-Password"] = quote(PASSWORD)
-        deadline, lost_tries, unavailable_tries, changed_tries = time.monotonic() + PATIENCE_S, 0, 0, 0
-        while time.monotonic() < deadline:
-            timeout = min(TIMEOUT_S * 2**lost_tries, MAX_TIMEOUT_S)
-            if lost_tries < 3 and self.random.random() < hang_up_rate:
-                timeout = self.random.uniform(*SHORT_TIMEOUT_S)
+        lost_tries, unavailable_tries, changed_tries, longest_s = 0, 0, 0, TIMEOUT_S
+        deadline = time.monotonic() + PATIENCE_S
+        while (started_at := time.monotonic()) < deadline:
+            hangs_up = lost_tries < 3 and self.random.random() < hang_up_rate
+            timeout = self.random.uniform(*SHORT_TIMEOUT_S) if hangs_up else longest_s
             response = self.try_request(method, path, headers, timeout=timeout, content=content)
             if response is None:
                 lost_tries += 1
+                if time.monotonic() >= started_at + longest_s:
+                    longest_s = min(2 * longest_s, MAX_TIMEOUT_S)
             elif response.status_code == 503:
                 unavailable_tries += 1
             elif has_changed_meanwhile(response):

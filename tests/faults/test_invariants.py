@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from random import Random
+from threading import Event
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from httpx2 import Response
+from httpx2 import ReadTimeout, Response
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse
@@ -226,30 +228,41 @@ def test_canaries_are_found_in_any_content() -> None:
     assert canaries.find_leak(write_secret(source)) is None
 
 
-@pytest.mark.parametrize("last", ["ok", "changed_meanwhile"])
-def test_a_request_is_sent_again_after_503_and_when_the_competition_has_changed_meanwhile(
-    monkeypatch: pytest.MonkeyPatch, last: str
+class SlowClient(InProcessClient):
+    """Client of an application that takes 0.1 s to answer."""
+
+    def request(self, method: str, url: Any, **options: Any) -> Response:
+        if options["timeout"] < 0.1:
+            Event().wait(options["timeout"])
+            raise ReadTimeout("no answer yet")
+        return super().request(method, url, **options)
+
+
+@pytest.mark.parametrize("last", [(200, "ok"), (409, "changed_meanwhile")])
+def test_clients_wait_longer_and_send_again_as_long_as_they_are_patient(
+    monkeypatch: pytest.MonkeyPatch, last: tuple[int, str]
 ) -> None:
-    """Without an end, the failure says what the tries got."""
     monkeypatch.setattr(calls, "RETRY_PAUSE_S", (0.0, 0.0))
+    monkeypatch.setattr(calls, "TIMEOUT_S", 0.02)
     codes = iter([(503, "database_unavailable"), (409, "changed_meanwhile"), (409, "changed_meanwhile")])
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
-        status, code = next(codes, (200, "ok") if last == "ok" else (409, last))
+        status, code = next(codes, last)
         kind = "application/problem+json"
         await JSONResponse({"code": code}, status, media_type=kind)(scope, receive, send)
 
     caller = CallRecorder("http://localhost", Canaries()).create_caller(Random(0))
     caller.client.close()
-    caller.client = InProcessClient(answer, base_url="http://localhost/api/v1")
+    caller.client = SlowClient(answer, base_url="http://localhost/api/v1")
+    put = partial(caller.request, "PUT", "/competitions/cup/original/original.csv", content=b"")
     with closing(caller):
-        if last == "ok":
-            response = caller.request("PUT", "/competitions/cup/original/original.csv", content=b"")
-            assert (response.status, response.lost_tries, response.unavailable_tries) == (200, 0, 1)
+        if last == (200, "ok"):
+            response = put()
+            assert (response.status, response.lost_tries, response.unavailable_tries) == (200, 3, 1)
         else:
-            monkeypatch.setattr(calls, "PATIENCE_S", 0.2)
-            with pytest.raises(NoResponse, match="0 tries without an answer, 1 with 503"):
-                caller.request("PUT", "/competitions/cup/original/original.csv", content=b"")
+            monkeypatch.setattr(calls, "PATIENCE_S", 1.0)
+            with pytest.raises(NoResponse, match="3 tries without an answer, 1 with 503"):
+                put()
 
 
 @pytest.mark.parametrize(
