@@ -13,7 +13,8 @@ MIN_REMAINING_S = 900
 OPEN_PHASE_S = 6 * 3600
 """Remaining time of a phase that stays open; long enough for the final checks on a slow machine."""
 MIN_PHASE_S = 60
-"""Time for which a phase stays open at least."""
+MIN_RELEASES = 10
+"""A phase stays open at least until this time has passed and there are so many releases."""
 LAST_S = 15
 """Remaining time of a phase that may end."""
 MAX_REPORTS = 4
@@ -62,7 +63,7 @@ class ContestOrganizer:
         return (
             run.fault_share >= self.end_shares[phase]
             and now >= first_seen_at + timedelta(seconds=MIN_PHASE_S)
-            and bool(self.ledger.list_accepted("release"))
+            and len(self.ledger.list_accepted("release")) >= MIN_RELEASES
             and not (phase == "anonymization" and self.is_rescoring)
         )
 
