@@ -7,7 +7,6 @@ usage: python -m workers.deliver
 
 import asyncio
 import os
-import smtplib
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +16,7 @@ from typing import NoReturn
 import structlog
 from sqlalchemy.orm import Session
 
-from anoncup.errors import DomainError
+from anoncup.errors import DomainError, Unavailable
 from app import logs
 from app.config import SmtpServer, get_settings
 from app.db.privileges import warn_if_overprivileged
@@ -66,7 +65,8 @@ def send_due_mail() -> int:
     """Send the mail that is due, one after another, and return the number.
 
     None is claimed before the server can be used, so that its failures use up no attempts. A process that is
-    killed leaves one mail at most of which nobody knows whether it was sent.
+    killed leaves one mail at most of which nobody knows whether it was sent. After one of which the server
+    does not say whether it accepted it, Unavailable is raised: it is not sent again, and the next ones wait.
     """
     server = get_settings().smtp
     with transaction() as session:
@@ -76,7 +76,12 @@ def send_due_mail() -> int:
     with mail_sender.connect(server) as connection:
         while claimed := _claim_mail():
             count += 1
-            if _send_mail(server, connection, claimed) == mail_sender.CONNECTION_LOST:
+            outcome = _send_mail(server, connection, claimed)
+            if outcome == mail.UNKNOWN:
+                raise Unavailable(
+                    "the mail server {host} did not say whether it accepted a mail", host=server.host
+                )
+            if outcome == mail_sender.CONNECTION_LOST:
                 break
     return count
 
@@ -86,7 +91,9 @@ def _claim_mail() -> ClaimedDelivery | None:
         return mail.claim_next(session)
 
 
-def _send_mail(server: SmtpServer, connection: smtplib.SMTP, claimed: ClaimedDelivery) -> str | None:
+def _send_mail(
+    server: SmtpServer, connection: mail_sender.MailConnection, claimed: ClaimedDelivery
+) -> str | None:
     """Send a mail and return the outcome. One that cannot be written or sent is logged and stays claimed."""
     try:
         with transaction() as session:
@@ -97,7 +104,7 @@ def _send_mail(server: SmtpServer, connection: smtplib.SMTP, claimed: ClaimedDel
         return mail_sender.CONNECTION_LOST
     with transaction() as session:
         mail.record(session, claimed, outcome)
-    log.info("mail_sent", id=str(claimed.delivery_id), attempt=claimed.attempt, outcome=outcome)
+    log.info("mail_attempted", id=str(claimed.delivery_id), attempt=claimed.attempt, outcome=outcome)
     return outcome
 
 

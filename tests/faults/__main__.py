@@ -20,7 +20,7 @@ import psutil
 from app.cli.service_access import use_services
 from app.db import engine
 from tests.faults import contest_setup, expected_boards, invariant_checks
-from tests.faults.calls import Caller, CallRecorder
+from tests.faults.calls import PATIENCE_S, Caller, CallRecorder
 from tests.faults.canaries import Canaries
 from tests.faults.fault_kinds import FaultKind, FaultTargetAbsent, Undo, list_fault_kinds
 from tests.faults.installation import ServiceInstallation, run_installation
@@ -32,7 +32,6 @@ FAULT_INTERVAL_S = (0.3, 5.0)
 POLL_S = 0.2
 RECOVER_EVERY = 8
 """Faults between two pauses in which the service must recover by itself."""
-FINISH_TIMEOUT_S = 600.0
 MAX_TRANSITION_KILLS = 6
 
 
@@ -129,19 +128,21 @@ def finish_contest(
 ) -> None:
     """Let people act until the first competition is revealed, then stop them and wait for all jobs."""
     engine.get_engine().dispose()  # its connections are to servers that were killed
-    deadline = time.monotonic() + FINISH_TIMEOUT_S
+    deadline = time.monotonic() + PATIENCE_S
     while invariant_checks.load_round(ledgers[0].slug).revealed_at is None:
         wait(installation, fault_log, 1.0)
         if run.failures or time.monotonic() > deadline:
             raise TimeoutError(f"{ledgers[0].slug} was never revealed; {run.failures}")
     run.has_ended.set()
     for thread in run.threads:
-        thread.join(FINISH_TIMEOUT_S)
+        thread.join(PATIENCE_S)
+        if thread.is_alive():
+            raise TimeoutError(f"{thread.name} does not end")
     wait_for_all_work(installation, fault_log, ledgers)
 
 
 def wait_for_all_work(installation: ServiceInstallation, fault_log: FaultLog, ledgers: list[Ledger]) -> None:
-    deadline = time.monotonic() + FINISH_TIMEOUT_S
+    deadline = time.monotonic() + PATIENCE_S
     while not all(invariant_checks.is_settled(ledger.slug) for ledger in ledgers):
         wait(installation, fault_log, 0.5)
         if time.monotonic() > deadline:

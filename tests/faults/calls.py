@@ -15,15 +15,17 @@ import httpx2
 from tests.faults.canaries import Canaries
 from tests.support.arena import PASSWORD
 
-RETRY_TIMEOUT_S = 400.0
-"""Upper bound; a service that has not answered for this long will not recover."""
-TIMEOUT_S = 20.0
+PATIENCE_S = 900.0
+"""Upper bound of every wait, also on a busy machine; what has not happened by then will not happen."""
+TIMEOUT_S, MAX_TIMEOUT_S = 20.0, 300.0
+"""First and longest timeout of a try. It doubles after each, so that a slow answer is waited for at last."""
 SHORT_TIMEOUT_S = (0.02, 0.4)
 """Timeouts of impatient clients, which hang up almost at once."""
+RETRY_PAUSE_S = (0.1, 1.5)
 
 
 class NoResponse(Exception):
-    """No response before the retry timeout."""
+    """No final response within ``PATIENCE_S``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,11 @@ def find_problem(status: int, kind: str, content: bytes) -> str | None:
     return None
 
 
+def has_changed_meanwhile(response: httpx2.Response) -> bool:
+    """Return whether nothing was done because of a change by another request, perhaps an own lost one."""
+    return response.status_code == 409 and response.json().get("code") == "changed_meanwhile"
+
+
 class Caller:
     """The connection of one person."""
 
@@ -101,27 +108,38 @@ class Caller:
     def request(
         self, method: str, path: str, *, key: str | None = None, hang_up_rate: float = 0.0, **content: Any
     ) -> RetriedResponse:
-        """Repeat a request until its status is not 503. ``hang_up_rate``: share of tries that end early."""
+        """Repeat a request while it gets no response, 503, or the request to send it again.
+
+        ``hang_up_rate``: share of tries that end early.
+        """
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= {"Idempotency-Key": key} if key else {}
         headers["X-Confirm-Password"] = quote(PASSWORD)
-        deadline, lost_tries, unavailable_tries = time.monotonic() + RETRY_TIMEOUT_S, 0, 0
-        while time.monotonic() < deadline:
-            response = self.try_request(method, path, headers, hang_up_rate=hang_up_rate, content=content)
-            if response is not None and response.status_code != 503:
+        lost_tries, unavailable_tries, changed_tries, longest_s = 0, 0, 0, TIMEOUT_S
+        deadline = time.monotonic() + PATIENCE_S
+        while (started_at := time.monotonic()) < deadline:
+            hangs_up = lost_tries < 3 and self.random.random() < hang_up_rate
+            timeout = self.random.uniform(*SHORT_TIMEOUT_S) if hangs_up else longest_s
+            response = self.try_request(method, path, headers, timeout=timeout, content=content)
+            if response is None:
+                lost_tries += 1
+                if time.monotonic() >= started_at + longest_s:
+                    longest_s = min(2 * longest_s, MAX_TIMEOUT_S)
+            elif response.status_code == 503:
+                unavailable_tries += 1
+            elif has_changed_meanwhile(response):
+                changed_tries += 1
+            else:
                 return RetriedResponse(response, lost_tries, unavailable_tries)
-            lost_tries = lost_tries + (response is None)
-            unavailable_tries = unavailable_tries + (response is not None)
-            hang_up_rate = hang_up_rate if lost_tries < 3 else 0.0
-            time.sleep(self.random.uniform(0.1, 1.5))
+            time.sleep(self.random.uniform(*RETRY_PAUSE_S))
         raise NoResponse(
-            f"{method} {path}: {lost_tries} tries without an answer, {unavailable_tries} with 503"
+            f"{method} {path}: {lost_tries} tries without an answer, {unavailable_tries} with 503, "
+            f"{changed_tries} with 409 changed_meanwhile"
         )
 
     def try_request(
-        self, method: str, path: str, headers: dict[str, str], *, hang_up_rate: float, content: dict[str, Any]
+        self, method: str, path: str, headers: dict[str, str], *, timeout: float, content: dict[str, Any]
     ) -> httpx2.Response | None:
-        timeout = self.random.uniform(*SHORT_TIMEOUT_S) if self.random.random() < hang_up_rate else TIMEOUT_S
         try:
             response = self.client.request(method, path, headers=headers, timeout=timeout, **content)
         except httpx2.RequestError:

@@ -10,7 +10,7 @@ from app.cli.service_access import create_user
 from tests.faults.calls import CallRecorder
 from tests.faults.installation import ServiceInstallation
 from tests.faults.ledger import Ledger, build_original
-from tests.faults.organizers import ContestOrganizer
+from tests.faults.organizers import MIN_REMAINING_S, ContestOrganizer
 from tests.faults.participants import FaultRun, PublicReader, TeamMember
 from tests.support.arena import PASSWORD, build_competition_toml
 from tests.support.contest import SECOND_PHASE
@@ -26,8 +26,8 @@ guesses_per_target = 3
 feedback = "{feedback}"
 reveal_notice_hours = 0
 """
-PHASE_S = 75
-"""Length of each phase in seconds, unless its end is moved."""
+PHASE_S = MIN_REMAINING_S
+"""Seconds until each phase ends, unless an organizer moves its end: longer than the set-up takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,10 @@ import redis
 from app.cli.local_service import build_environments
 from app.processes import child_process
 from app.processes.embedded_servers import EmbeddedServices, find_running_services
+from tests.faults.calls import PATIENCE_S
 from tests.support.s3_server import BUCKET, S3Server
 from tests.support.service_processes import find_free_port
 
-READY_TIMEOUT_S = 300.0
-"""An upper bound, not a measurement."""
 DISK_MB = 96
 
 COMMAND_LINE_PARTS: tuple[tuple[str, str], ...] = (
@@ -111,11 +110,11 @@ class ServiceInstallation:
         import httpx2
 
         try:
-            return httpx2.get(f"{self.url}/readyz", timeout=5, trust_env=False).status_code == 200
+            return httpx2.get(f"{self.url}/readyz", timeout=30, trust_env=False).status_code == 200
         except httpx2.HTTPError:
             return False
 
-    def wait_until_ready(self, timeout_s: float = READY_TIMEOUT_S) -> None:
+    def wait_until_ready(self, timeout_s: float = PATIENCE_S) -> None:
         deadline = time.monotonic() + timeout_s
         while not self.is_ready():
             self.start_missing()
@@ -169,7 +168,7 @@ class ServiceInstallation:
             if command is not None and command.poll() is None:
                 command.terminate()
                 with suppress(subprocess.TimeoutExpired):
-                    command.wait(120)
+                    command.wait(300)
         return serve.returncode if serve.returncode is not None else -1
 
     def kill_all(self) -> None:

@@ -34,7 +34,7 @@ from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import quota
-from tests.faults.calls import Caller
+from tests.faults.calls import MAX_TIMEOUT_S, Caller
 from tests.faults.ledger import Kind, Ledger, LedgerUpload
 
 TOLERANCE = 1e-12
@@ -110,7 +110,7 @@ def check_stored_once(ledger: Ledger) -> Iterator[str]:
             if (
                 upload.receipt is None
                 and stored_id is not None
-                and not (upload.lost_tries or upload.unavailable_tries)
+                and (is_unknown_target(upload) or not (upload.lost_tries or upload.unavailable_tries))
             ):
                 yield f"{kind} {upload.key} was refused ({upload.refusal}) and is there"
             if upload.receipt is not None and upload.is_malformed:
@@ -126,8 +126,23 @@ def retry_refused(ledger: Ledger, callers: dict[str, Caller]) -> Iterator[str]:
         if upload.receipt is None and upload.lost_tries:
             answer = callers[upload.team].request("POST", upload.path, key=upload.key, files=upload.parts)
             upload.record_answer(answer)
-            if answer.status not in (202, 409, 422, 429):
+            is_withdrawn = is_unknown_target(upload) and find_victim(ledger, upload).id in ledger.disqualified
+            if answer.status not in (202, 409, 422, 429) and not is_withdrawn:
                 yield f"{upload.kind} {upload.key}: asked again, {answer.status} {answer.code}"
+
+
+def is_unknown_target(guess: LedgerUpload) -> bool:
+    """Return whether a guess was refused because its team does not see the target, and never accepted."""
+    return guess.refusal == (404, "no_such_target")
+
+
+def find_victim(ledger: Ledger, guess: LedgerUpload) -> LedgerUpload:
+    """Return the release that a guess attacks."""
+    return next(
+        accepted
+        for accepted in ledger.list_accepted("release")
+        if accepted.receipt and accepted.receipt["commitment"] == guess.target
+    )
 
 
 def check_verdicts(ledger: Ledger, scorer: LocalScorer, caller: Caller) -> Iterator[str]:
@@ -320,7 +335,7 @@ def check_publication(ledger: Ledger, caller: Caller) -> Iterator[str]:
         return
     releases = {accepted.id: accepted for accepted in ledger.list_accepted("release")}
     for reveal in caller.request("GET", f"/competitions/{ledger.slug}/reveal").json():
-        secret = caller.client.get(f"/targets/{ids[reveal['name']]}/secret").content
+        secret = caller.client.get(f"/targets/{ids[reveal['name']]}/secret", timeout=MAX_TIMEOUT_S).content
         upload = releases[reveal["submission_id"]]
         opened_commitment = hashlib.sha256(bytes.fromhex(reveal["salt"]) + secret).hexdigest()
         receipt_commitment = upload.receipt["commitment"] if upload.receipt else None

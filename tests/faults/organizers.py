@@ -1,6 +1,6 @@
 """Organizers of a running contest: they move deadlines, grant attempts, disqualify and re-score."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,10 +8,15 @@ from tests.faults.calls import Caller
 from tests.faults.ledger import Ledger
 from tests.faults.participants import FaultRun
 
-MIN_REMAINING_S = 60
-"""The end of an open phase is moved when less time than this is left."""
-OPEN_PHASE_EXTENSION_S = 6 * 3600
+MIN_REMAINING_S = 900
+"""The end of an open phase is moved away when less time than this is left."""
+OPEN_PHASE_S = 6 * 3600
 """Remaining time of a phase that stays open; long enough for the final checks on a slow machine."""
+MIN_PHASE_S = 60
+MIN_RELEASES = 10
+"""A phase stays open at least until this time has passed and there are so many releases."""
+LAST_S = 15
+"""Remaining time of a phase that may end."""
 MAX_REPORTS = 4
 
 
@@ -22,13 +27,13 @@ class ContestOrganizer:
     ledger: Ledger
     end_shares: dict[str, float]
     has_rescore: bool = False
-    rescore: str | None = None
     has_granted: bool = False
+    phases_seen_at: dict[str, datetime] = field(default_factory=dict)
 
     def __call__(self, run: FaultRun, caller: Caller) -> None:
         while not run.has_ended.is_set():
             competition = caller.request("GET", f"/competitions/{self.ledger.slug}").json()
-            self.keep_phases_open(run, caller, competition)
+            self.move_ends(run, caller, competition)
             self.rescore_failed(caller)
             if competition["state"] == "anonymization":
                 self.do_random_task(run, caller)
@@ -40,18 +45,27 @@ class ContestOrganizer:
     def path(self) -> str:
         return f"/competitions/{self.ledger.slug}"
 
-    def keep_phases_open(self, run: FaultRun, caller: Caller, competition: dict[str, Any]) -> None:
+    def move_ends(self, run: FaultRun, caller: Caller, competition: dict[str, Any]) -> None:
+        """Keep the end of the open phase far away, and move it near once the phase may end."""
         now = datetime.now(UTC)
         for phase in competition["phases"]:
             name, start, end = (phase["name"], *map(parse_time, (phase["start"], phase["end"])))
-            stays_open = run.fault_share < self.end_shares[name] or (
-                name == "anonymization" and self.is_rescoring
-            )
-            if stays_open and start <= now < end and end < now + timedelta(seconds=MIN_REMAINING_S):
-                remaining_s = 1.5 * MIN_REMAINING_S if self.end_shares[name] <= 1 else OPEN_PHASE_EXTENSION_S
-                new_end = (now + timedelta(seconds=remaining_s)).isoformat()
-                body = {"end": new_end, "move_following": True}
+            if not start <= now < end:
+                continue
+            remaining_s, may_end = (end - now).total_seconds(), self.may_end(run, name, now)
+            if remaining_s > 2 * LAST_S if may_end else remaining_s < MIN_REMAINING_S:
+                new_end = now + timedelta(seconds=LAST_S if may_end else OPEN_PHASE_S)
+                body = {"end": new_end.isoformat(), "move_following": True}
                 caller.request("POST", f"{self.path}/phases/{name}/extend", json=body)
+
+    def may_end(self, run: FaultRun, phase: str, now: datetime) -> bool:
+        first_seen_at = self.phases_seen_at.setdefault(phase, now)
+        return (
+            run.fault_share >= self.end_shares[phase]
+            and now >= first_seen_at + timedelta(seconds=MIN_PHASE_S)
+            and len(self.ledger.list_accepted("release")) >= MIN_RELEASES
+            and not (phase == "anonymization" and self.is_rescoring)
+        )
 
     @property
     def is_rescoring(self) -> bool:

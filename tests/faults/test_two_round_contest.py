@@ -27,7 +27,7 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from anoncup.tracks.microdata import methods
 from tests.faults import simulated_rounds
-from tests.faults.calls import Caller, CallRecorder, RetriedResponse
+from tests.faults.calls import PATIENCE_S, Caller, CallRecorder, RetriedResponse
 from tests.faults.canaries import Canaries
 from tests.faults.fault_kinds import FaultTargetAbsent, list_fault_kinds
 from tests.faults.installation import ServiceInstallation, run_installation
@@ -51,6 +51,7 @@ from tests.support.wait import poll_until, start_stopwatch
 
 pytestmark = pytest.mark.simulation
 log = logging.getLogger(__name__)
+wait_patiently = partial(poll_until, timeout_s=PATIENCE_S)
 
 SEED = 31
 SLUG = "cup"
@@ -319,7 +320,7 @@ class Simulation:
             for upload in uploads
             if upload.receipt and upload.receipt.get("commitment") == target["commitment"]
         )
-        assert poll_until(lambda: any(item.id == release_id for item in facts.releases))
+        assert wait_patiently(lambda: any(item.id == release_id for item in facts.releases))
         return next(item for item in facts.releases if item.id == release_id)
 
     def play(self, tasks: Sequence[Callable[[], None]], *faults: str) -> None:
@@ -348,7 +349,7 @@ class Simulation:
             self.note(description)
             return True
 
-        assert poll_until(is_injected), f"{name}: there is no target"
+        assert wait_patiently(is_injected), f"{name}: there is no target"
 
     def settle(self) -> None:
         """Wait until nothing is waiting or being scored in any round."""
@@ -360,10 +361,10 @@ class Simulation:
             )
 
         self.installation.wait_until_ready()
-        assert poll_until(is_idle), "work is left that nobody does"
+        assert wait_patiently(is_idle), "work is left that nobody does"
         for name, facts in self.contest.rounds.items():
             if facts.is_live and facts.releases:
-                assert poll_until(partial(self.has_newest_targets, name)), f"{name}: targets are missing"
+                assert wait_patiently(partial(self.has_newest_targets, name)), f"{name}: targets are missing"
 
     def has_newest_targets(self, name: str) -> bool:
         """Return whether each team's newest accepted release in a live round is a target."""
@@ -374,12 +375,19 @@ class Simulation:
 
     def end_phase(self, name: str, phase: str) -> None:
         """Let a phase end in a moment, and those after it begin as much earlier."""
-        end = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
-        body = {"end": end, "move_following": not self.contest.rounds[name].is_live}
-        self.post(f"{self.address(name)}/phases/{phase}/extend", 200, json=body)
+
+        def has_moved() -> bool:
+            end = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
+            body = {"end": end, "move_following": not self.contest.rounds[name].is_live}
+            answer = self.organizer.request("POST", f"{self.address(name)}/phases/{phase}/extend", json=body)
+            # On a busy machine the moment may have passed, or the response to an earlier try was lost.
+            assert answer.status == 200 or answer.code in ("end_passed", "phase_turned"), answer.response.text
+            return answer.code != "end_passed"
+
+        assert wait_patiently(has_moved)
 
     def wait_for_state(self, name: str, *states: str) -> None:
-        assert poll_until(lambda: self.read_state(name) in states), f"{name}: {self.read_state(name)}"
+        assert wait_patiently(lambda: self.read_state(name) in states), f"{name}: {self.read_state(name)}"
 
     def read_state(self, name: str) -> str:
         """Return the state of a round, and note what follows from it for the boards."""
@@ -433,7 +441,7 @@ class Simulation:
         identifier = self.post(f"{self.address(name)}/rescores", 202, content=content)["id"]
         self.inject("kill -9 worker")
         self.compare("while a set is being scored again")
-        assert poll_until(lambda: self.get(f"/rescores/{identifier}")["state"] == "ready")
+        assert wait_patiently(lambda: self.get(f"/rescores/{identifier}")["state"] == "ready")
         self.post(f"/rescores/{identifier}/apply", 200)
         facts.weights, facts.threshold = dict(NEW_WEIGHTS), threshold
 
@@ -441,7 +449,7 @@ class Simulation:
         """Wait until teams may attack."""
         caller = self.callers[self.contest.teams[0]]
         path = f"{self.address(name)}/targets"
-        assert poll_until(lambda: caller.request("GET", path).status == 200)
+        assert wait_patiently(lambda: caller.request("GET", path).status == 200)
 
     def read_targets(self, name: str) -> None:
         """Note which releases are targets, and since when."""
@@ -641,7 +649,7 @@ def close_round(simulation: Simulation, name: str) -> None:
     with suspend_clock_at_close(simulation, name):
         simulation.compare(f"{name}, after the close")
     path = f"{simulation.address(name)}/reveal"
-    assert poll_until(lambda: simulation.organizer.request("GET", path).status == 200)
+    assert wait_patiently(lambda: simulation.organizer.request("GET", path).status == 200)
     facts.is_revealed = True
     simulation.compare(f"{name}, after the reveal")
 

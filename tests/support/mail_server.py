@@ -1,5 +1,6 @@
-"""A mail server on this machine: aiosmtpd, which keeps what it accepts and can refuse it."""
+"""A mail server on this machine: aiosmtpd, which keeps what it accepts, and can refuse it or misbehave."""
 
+import asyncio
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,22 +17,32 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from app.config import get_settings
 from tests.support.service_processes import find_free_port
+from tests.support.wait import poll_until
 
 PUBLIC_URL = "https://cup.example.org"
 SENDER = "杯 <cup@example.org>"
 USER, PASSWORD = "cup", "geheim"
+DROP = "drop"
+"""Instead of an answer, the end of the connection."""
+DRIP = "drip "
+"""Precedes an answer that comes in single bytes, for a long time."""
 _ACCEPTED = "250 OK"
+_DRIPPED_BYTES, _DRIP_INTERVAL_S = 1000, 0.02
 
 
 @dataclass
 class MailServer:
-    """A server with its mails. ``answers`` are refusals by command; a path has its certificate."""
+    """A server with its mails. ``answers`` are those to a command, or the greeting, if it is not accepted.
+
+    A path has its certificate. The server keeps a mail unless it refuses the text with 4xx or 5xx.
+    """
 
     port: int
     certificate: Path | None = None
     answers: dict[str, str] = field(default_factory=dict)
     envelopes: list[Envelope] = field(default_factory=list)
     sessions: list[Session] = field(default_factory=list)
+    connections: set[SMTP] = field(default_factory=set)
     on_mail: Callable[[], None] = lambda: None
     on_recipient: Callable[[], None] = lambda: None
 
@@ -67,6 +78,44 @@ def read_mail(envelope: Envelope) -> EmailMessage:
     return mail
 
 
+class _Protocol(SMTP):
+    """Sends answers, or misbehaves instead."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.event_handler.server.connections.add(self)
+        super().connection_made(transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        super().connection_lost(error)
+        self.event_handler.server.connections.discard(self)
+
+    async def push(self, status: bytes | str) -> None:
+        answer = status if isinstance(status, str) else status.decode()
+        if answer.startswith("220 "):
+            answer = self.event_handler.server.answers.get("greeting", answer)
+        if answer == DROP:
+            self._writer.transport.abort()
+            return
+        if answer.startswith(DRIP):
+            await self.drip(answer.removeprefix(DRIP).ljust(_DRIPPED_BYTES))
+            answer = ""
+        await super().push(answer)
+
+    async def drip(self, text: str) -> None:
+        try:
+            for character in text:
+                self._writer.write(character.encode())
+                await asyncio.sleep(_DRIP_INTERVAL_S)
+        except asyncio.CancelledError:  # the client is gone
+            self._writer.transport.abort()
+            raise
+
+
+class _Controller(Controller):
+    def factory(self) -> SMTP:
+        return _Protocol(self.handler, **self.SMTP_kwargs)
+
+
 class _Handler:
     """Answers commands as its server says."""
 
@@ -90,7 +139,7 @@ class _Handler:
         self, _: SMTP, session: Session, envelope: Envelope
     ) -> str:
         answer = self.server.answers.get("DATA", _ACCEPTED)
-        if answer == _ACCEPTED:
+        if not answer.startswith(("4", "5")):
             self.server.envelopes.append(envelope)
             self.server.sessions.append(session)
         self.server.on_mail()
@@ -118,9 +167,10 @@ def run_mail_server(
         login = {"auth_required": True, "authenticator": _check_login, "auth_exclude_mechanism": ["LOGIN"]}
         starttls = {"tls_context": context, "require_starttls": True, **login}
         options = {"ssl_context": context} if implicit else starttls
-    controller = Controller(_Handler(server), hostname="127.0.0.1", port=server.port, **options)
+    controller = _Controller(_Handler(server), hostname="127.0.0.1", port=server.port, **options)
     controller.start()
     try:
         yield server
+        assert poll_until(lambda: not server.connections)
     finally:
         controller.stop()

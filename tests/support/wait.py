@@ -8,15 +8,15 @@ TIMEOUT_S = 120.0
 """Far longer than any wait on a busy machine; it only guards against hanging."""
 
 
-def poll_until(condition: Callable[[], bool]) -> bool:
-    """Poll a condition until it is true. Return False after ``TIMEOUT_S``.
+def poll_until(condition: Callable[[], bool], *, timeout_s: float = TIMEOUT_S) -> bool:
+    """Poll a condition until it is true. Return False after ``timeout_s``.
 
     The interval grows with the time that has passed, since polling takes processor time from others.
     """
     started_at = time.monotonic()
     while not condition():
         elapsed_s = time.monotonic() - started_at
-        if elapsed_s > TIMEOUT_S:
+        if elapsed_s > timeout_s:
             return False
         time.sleep(min(max(0.01, elapsed_s / 20), 0.1))
     return True

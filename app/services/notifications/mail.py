@@ -37,7 +37,11 @@ from app.services.notifications.deliveries import (
 )
 
 REFUSED = "refused"
-"""Outcome of mail that the server will never accept; after others it is sent again."""
+"""Outcome of mail that the server will never accept."""
+UNKNOWN = "unknown"
+"""Outcome of mail whose whole text the server got without an answer. Sent again, it might arrive twice."""
+_FINAL_OUTCOMES = (DELIVERED, REFUSED, UNKNOWN)
+"""After all other outcomes mail is sent again."""
 _LEASE = timedelta(minutes=10)
 """Time after which mail is sent again whose process was killed; longer than a slow server may take."""
 _LINK_LIFETIME = timedelta(hours=1)
@@ -100,7 +104,7 @@ def record(session: Session, claimed: ClaimedDelivery, outcome: str | None) -> N
     now = read_clock(session)
     if outcome is not None:
         session.get_one(EmailAddress, delivery.email_address_id).outcome = outcome
-    if outcome in (DELIVERED, REFUSED, None) or delivery.attempt >= MAX_ATTEMPTS:
+    if outcome in (*_FINAL_OUTCOMES, None) or delivery.attempt >= MAX_ATTEMPTS:
         delivery.finished_at = now
     else:
         postpone(delivery, now)

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from email import message_from_string
 from email.policy import default
@@ -20,7 +21,7 @@ from structlog.testing import capture_logs
 
 from anoncup.errors import Unavailable
 from app.config import Settings, SmtpServer, get_settings
-from app.db.models import Announcement, Delivery, EmailAddress, PasswordLink, User, UserIdentity
+from app.db.models import Delivery, EmailAddress, PasswordLink, User, UserIdentity
 from app.db.transaction import transaction
 from app.http import throttle
 from app.services.accounts import email_addresses, tokens
@@ -29,7 +30,7 @@ from tests.support.accounts import list_audit_entries
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import Contest
 from tests.support.database_rows import execute, load_all, load_one
-from tests.support.mail_server import PUBLIC_URL, SENDER, MailServer, read_mail, run_mail_server
+from tests.support.mail_server import DRIP, DROP, PUBLIC_URL, SENDER, MailServer, read_mail, run_mail_server
 from tests.support.page_requests import SAME_ORIGIN, extract_text, get_page, post_form
 from tests.support.webhook_receiver import make_certificate
 from workers import clock, deliver, mail_sender
@@ -493,27 +494,44 @@ def test_nothing_is_lost_while_the_server_is_down(
         assert back.list_recipients() == [ADDRESS]
 
 
-@pytest.mark.parametrize(
-    ("command", "outcome"), [("MAIL", "connection"), ("RCPT", "deferred"), ("DATA", "deferred")]
-)
-def test_a_temporary_refusal_is_tried_again_with_the_same_id(
-    contest: Contest, server: MailServer, command: str, outcome: str
+def test_mail_that_was_not_accepted_is_tried_again_with_the_same_id(
+    contest: Contest, server: MailServer
 ) -> None:
     add_address(contest.arena, server)
-    announce(contest)
-    refuse_later(server, command, "451 later")
-    assert deliver.send_due_mail() == 1
-    assert (list_waiting(), find_address().outcome) == ([("announcement", 1)], outcome)
-    assert deliver.send_due_mail() == 0  # not before the pause is over
-    server.answers = {}
-    make_due()
-    assert deliver.send_due_mail() == 1
-    (message,) = server.read_mails()
-    with transaction() as session:
-        announcement = session.scalars(select(Announcement.id)).one()
-        delivery = session.scalars(select(Delivery).where(Delivery.subject_id == announcement)).one()
-    assert message["Message-ID"] == f"<{delivery.id}@cup.example.org>"
-    assert (list_waiting(), find_address().outcome) == ([], "delivered")
+    for outcome, command, answer in (
+        ("deferred", "RCPT", "451 later"),
+        ("deferred", "DATA", "451 later"),
+        ("connection", "DATA", "421 closing"),
+        ("connection", "MAIL", "451 later"),
+        ("connection", "RCPT", DROP),
+        ("connection", "RCPT", f"{DRIP}250"),
+    ):
+        announcement = announce(contest)
+        refuse_later(server, command, answer)
+        with capture_logs() as logs, limit_drip(answer):
+            assert deliver.send_due_mail() == 1
+        assert [(entry["event"], entry["outcome"]) for entry in logs] == [("mail_attempted", outcome)]
+        assert (list_waiting(), find_address().outcome) == ([("announcement", 1)], outcome)
+        assert "has not accepted the last mail so far" in get_page(contest.arena, "/account", team="red").text
+        assert deliver.send_due_mail() == 0  # not before the pause is over
+        server.answers = {}
+        make_due()
+        assert deliver.send_due_mail() == 1
+        (message,) = server.read_mails()
+        delivery = load_one(select(Delivery).where(Delivery.subject_id == UUID(announcement)))
+        assert message["Message-ID"] == f"<{delivery.id}@cup.example.org>"
+        assert (list_waiting(), find_address().outcome) == ([], "delivered")
+        server.envelopes.clear()
+
+
+@contextmanager
+def limit_drip(answer: str) -> Iterator[None]:
+    """Let no server drip for long."""
+    with pytest.MonkeyPatch.context() as patch:
+        if answer.startswith(DRIP):
+            patch.setattr(mail_sender, "OPENING_LIMIT_S", 0.5)
+            patch.setattr(mail_sender, "MAIL_LIMIT_S", 0.5)
+        yield
 
 
 def refuse_later(server: MailServer, command: str, answer: str) -> None:
@@ -530,20 +548,37 @@ def refuse_later(server: MailServer, command: str, answer: str) -> None:
     server.answers = Answers()
 
 
-@pytest.mark.parametrize("command", ["RCPT", "DATA"])
-def test_a_permanent_refusal_ends_that_delivery_only(
-    contest: Contest, server: MailServer, command: str
+@pytest.mark.parametrize(
+    ("outcome", "sentence", "answers"),
+    [
+        ("refused", "refused the last mail", [("RCPT", "550 no"), ("DATA", "550 no")]),
+        ("delivered", "Stop mail about competitions", [("DATA", "251 fine")]),
+        (
+            "unknown",
+            "it may not have arrived",
+            [("DATA", answer) for answer in (DROP, f"{DRIP}250-", "354 go on", "well", "2" * 10_000)],
+        ),
+    ],
+)
+def test_a_mail_that_may_have_been_accepted_or_was_refused_is_not_sent_again(
+    contest: Contest, server: MailServer, outcome: str, sentence: str, answers: list[tuple[str, str]]
 ) -> None:
     add_address(contest.arena, server)
-    announce(contest)
-    server.answers[command] = "550 no"
-    assert deliver.send_due_mail() == 1
-    assert (list_waiting(), find_address().outcome) == ([], "refused")
-    assert "refused the last mail" in get_page(contest.arena, "/account", team="red").text
-    server.answers.clear()
-    announce(contest, "Next")
-    assert deliver.send_due_mail() == 1
-    assert server.take_text().startswith("Next")
+    is_unknown = pytest.raises(Unavailable, match="did not say whether it accepted")
+    for command, answer in answers:
+        announce(contest)
+        server.answers[command] = answer
+        with is_unknown if outcome == "unknown" else nullcontext(), limit_drip(answer):
+            deliver.send_due_mail()
+        assert (list_waiting(), find_address().outcome) == ([], outcome)
+        assert sentence in get_page(contest.arena, "/account", team="red").text
+        assert len(server.envelopes) == (0 if outcome == "refused" else 1)
+        server.answers.clear()
+        server.envelopes.clear()
+        make_due()
+        announce(contest, "Next")
+        assert deliver.send_due_mail() == 1
+        assert server.take_text().startswith("Next")
 
 
 def test_the_account_page_promises_no_mail_that_was_refused(contest: Contest, server: MailServer) -> None:
@@ -694,12 +729,20 @@ def test_a_server_that_cannot_be_used_gets_no_mail(  # noqa: PLR0917  # fixtures
     assert server.envelopes == []
 
 
-def test_a_server_that_refuses_the_sender_gets_no_mail(contest: Contest, server: MailServer) -> None:
+def test_a_server_that_does_not_accept_the_sender_gets_no_mail(contest: Contest, server: MailServer) -> None:
     store_address(contest.arena)
-    server.answers["MAIL"] = "550 not your domain"
-    with pytest.raises(Unavailable, match="SMTPSenderRefused 550"):
-        deliver.send_due_mail()
-    assert list_waiting() == [("confirmation", 0)]
+    for command, answer, reason in (
+        ("MAIL", "550 not your domain", "SMTPSenderRefused 550"),
+        ("MAIL", f"{DRIP}250", "TimeoutError"),
+        ("greeting", DROP, "SMTPServerDisconnected"),
+        ("greeting", f"{DRIP}220", "TimeoutError"),
+    ):
+        server.answers = {command: answer}
+        with pytest.raises(Unavailable, match=reason), limit_drip(answer):
+            deliver.send_due_mail()
+        assert list_waiting() == [("confirmation", 0)]
+    server.answers = {}
+    assert deliver.send_due_mail() == 1
 
 
 def test_tls_may_begin_with_the_connection(
