@@ -7,7 +7,7 @@ import re
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -55,20 +55,21 @@ def _acquire_servers_lock(lock: int, data: Path) -> None:
     logger.info("waiting for the servers of an earlier run to end")
     if _wait_for_lock(ORPHAN_TIMEOUT_S, lock):
         return
-    for orphan in _list_servers_holding(data / "servers.lock"):
-        with suppress(ProcessLookupError):
-            os.kill(orphan, signal.SIGKILL)
+    kill_servers(data, _SERVER_NAMES)
     if not _wait_for_lock(ORPHAN_TIMEOUT_S, lock):
         raise build_in_use_error(data, "servers that do not end")
 
 
-def _list_servers_holding(file: Path) -> list[int]:
-    """Return the processes of Postgres and Valkey that have the file open, if ``/proc`` shows them."""
-    return [
-        int(process.name)
-        for process in Path("/proc").glob("[0-9]*")
-        if _read_if_possible(process / "comm").strip() in _SERVER_NAMES and _has_open_file(process, file)
-    ]
+def kill_servers(data: Path, names: Collection[str]) -> None:
+    """Kill the folder's server processes of these names, as far as ``/proc`` shows them.
+
+    They have the folder's lock open. The children of Postgres are among them.
+    """
+    for process in Path("/proc").glob("[0-9]*"):
+        is_named = _read_if_possible(process / "comm").strip() in names
+        if is_named and _has_open_file(process, data / "servers.lock"):
+            with suppress(ProcessLookupError):
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 def _read_if_possible(path: Path) -> str:
