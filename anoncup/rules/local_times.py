@@ -16,7 +16,7 @@ def fix_offset(moment: datetime, zone: ZoneInfo) -> datetime | None:
     """
     if moment.tzinfo is not None:
         return moment
-    local_time = moment.replace(tzinfo=zone, fold=0)
-    if local_time.astimezone(UTC).astimezone(zone).replace(tzinfo=None, fold=0) != moment:
+    utc_time = moment.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    if utc_time.astimezone(zone).replace(tzinfo=None, fold=0) != moment:
         return None
-    return moment.replace(tzinfo=timezone(zone.utcoffset(local_time)))
+    return moment.replace(tzinfo=timezone(moment - utc_time.replace(tzinfo=None)))

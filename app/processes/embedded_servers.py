@@ -444,9 +444,8 @@ def _ensure_database(data: Path, socket_folder: Path) -> bool:
 
 def _is_postgres_answering(socket_folder: Path) -> bool:
     """Return whether the server answers, even if it refuses connections, for example while it recovers."""
-    options = {"host": str(socket_folder), "port": POSTGRES_PORT, "connect_timeout": _PROBE_TIMEOUT_S}
-    answer = PGconn.ping(make_conninfo(**options).encode())
-    return answer in (Ping.OK, Ping.REJECT)
+    address = make_conninfo(host=str(socket_folder), port=POSTGRES_PORT, connect_timeout=_PROBE_TIMEOUT_S)
+    return PGconn.ping(address.encode()) in (Ping.OK, Ping.REJECT)
 
 
 def _is_valkey_answering(socket_path: Path) -> bool:

@@ -108,6 +108,18 @@ def test_finished_phase_cannot_be_changed(contest: Contest) -> None:
     assert read_refusal(extend_phase(contest, "reidentification", hours_from_now(2))) == (409, "phase_turned")
 
 
+def test_phase_whose_results_are_fixed_accepts_nothing_even_if_the_clock_was_ahead(contest: Contest) -> None:
+    release = contest.submit("red")
+    contest.open_attacks()
+    target = contest.find_target(release)["id"]
+    contest.close_attacks()
+    contest.move_phases(anonymization=(-3, 1), reidentification=(1, 2))
+    assert read_refusal(contest.arena.submit("blue")) == (409, "phase_closed")
+    contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
+    guess = contest.submit_guess("blue", target, contest.build_guess(release, 3))
+    assert read_refusal(guess) == (409, "phase_closed")
+
+
 def test_pause_moves_all_later_phases_by_its_length(contest: Contest) -> None:
     pause, resume = (f"{contest.path}/phases/anonymization/{word}" for word in ("pause", "resume"))
     assert read_refusal(contest.post_as_organizer(resume)) == (409, "phase_not_paused")
