@@ -196,6 +196,13 @@ def test_manually_started_postgres_is_left_alone(data: Path) -> None:
 
 
 @pytest.mark.full
+def test_folder_that_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in ("/proc/data", str(tmp_path / "file" / "data")):  # root may write elsewhere
+        expect_failure(Path(folder), f"The data folder {folder} cannot be written: [A-Z].*--data")
+
+
+@pytest.mark.full
 def test_interrupted_initialization_is_repeated(tmp_path: Path) -> None:
     data = tmp_path / "data"
     command = [sys.executable, "-c", OWNER_PROGRAM, str(data), str(5 * TIMEOUT_S)]
