@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import psycopg
@@ -323,7 +322,7 @@ def _run_postgres(data: Path, socket_folder: Path, lock: int) -> Iterator[Server
         log,
         start,
         is_ready=lambda: _ensure_database(data, socket_folder),
-        is_answering=lambda: _is_postgres_answering(socket_folder),
+        is_answering=lambda: _is_postgres_answering(data, socket_folder),
         kill=lambda: kill_servers(data, ["postgres"]),
     )
     with stop_after(server, signal.SIGINT, signal.SIGQUIT):
@@ -423,15 +422,8 @@ def _ensure_database(data: Path, socket_folder: Path) -> bool:
 
     The first connection also creates the database and makes sign-ins require a password.
     """
-    connection_options: dict[str, Any] = {
-        "host": str(socket_folder),
-        "port": POSTGRES_PORT,
-        "passfile": str(pg_hba.get_owner_password_file(data)),
-    }
     try:
-        with psycopg.connect(
-            **connection_options, user=DATABASE_NAME, dbname="postgres", connect_timeout=2, autocommit=True
-        ) as connection:
+        with psycopg.connect(_build_owner_conninfo(data, socket_folder), autocommit=True) as connection:
             if not connection.execute(
                 "SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE_NAME]
             ).fetchone():
@@ -442,10 +434,21 @@ def _ensure_database(data: Path, socket_folder: Path) -> bool:
     return True
 
 
-def _is_postgres_answering(socket_folder: Path) -> bool:
+def _build_owner_conninfo(data: Path, socket_folder: Path) -> str:
+    """Return how the owner connects to the database that every server has."""
+    return make_conninfo(
+        host=str(socket_folder),
+        port=POSTGRES_PORT,
+        user=DATABASE_NAME,
+        dbname="postgres",
+        passfile=str(pg_hba.get_owner_password_file(data)),
+        connect_timeout=_PROBE_TIMEOUT_S,
+    )
+
+
+def _is_postgres_answering(data: Path, socket_folder: Path) -> bool:
     """Return whether the server answers, even if it refuses connections, for example while it recovers."""
-    address = make_conninfo(host=str(socket_folder), port=POSTGRES_PORT, connect_timeout=_PROBE_TIMEOUT_S)
-    return PGconn.ping(address.encode()) in (Ping.OK, Ping.REJECT)
+    return PGconn.ping(_build_owner_conninfo(data, socket_folder).encode()) in (Ping.OK, Ping.REJECT)
 
 
 def _is_valkey_answering(socket_path: Path) -> bool:

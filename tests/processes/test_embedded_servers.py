@@ -305,8 +305,11 @@ def test_hanging_servers_are_replaced(
         (writer,) = execute_sql(
             services, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"
         )
+        log = data / "logs" / "postgres.log"
+        log_before = log.read_text()
         services.restart_ended_servers()
         assert [server.process.pid for server in services.servers] == old_pids
+        assert log.read_text() == log_before  # the probes sign in
         for pid in (*old_pids, int(writer)):
             os.kill(pid, signal.SIGSTOP)
         for _ in range(2):
