@@ -8,8 +8,19 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from anoncup.errors import InvalidInput
 
 DRIVER = "postgresql+psycopg://"
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
@@ -208,13 +219,21 @@ class Settings(BaseSettings):
     @field_validator("public_url")
     @classmethod
     def check_public_url(cls, value: str) -> str:
-        """Return the URL without a trailing slash; raise ValueError unless it is an http or https URL."""
+        """Return the URL without a trailing slash; raise ValueError unless it is an http or https URL.
+
+        Pages link to each other from the root, so that a path would lead nowhere.
+        """
         parts = urlsplit(value)
         is_complete = (
-            parts.scheme in {"http", "https"} and parts.hostname and not (parts.query or parts.fragment)
+            parts.scheme in {"http", "https"}
+            and parts.hostname
+            and parts.port != 0  # raises ValueError for a wrong one
+            and not (parts.query or parts.fragment)
         )
         if value and not is_complete:
-            raise ValueError("an address such as https://cup.example.org")
+            raise ValueError("must be an address such as https://cup.example.org")
+        if parts.path.strip("/"):
+            raise ValueError("must have no path: the service needs a host name of its own")
         return value.rstrip("/")
 
     @model_validator(mode="after")
@@ -270,4 +289,20 @@ def is_loopback(host: str) -> bool:
 
 @lru_cache
 def get_settings() -> Settings:
-    return Settings()
+    """Return the settings; raise InvalidInput for an invalid one, without its value, which may be secret."""
+    try:
+        return Settings()
+    except ValidationError as problem:
+        error = problem.errors(include_input=False, include_url=False)[0]
+        reason = error["msg"].removeprefix("Value error, ")
+        raise InvalidInput(
+            "{setting}: {reason}", setting=_get_variable_name(error["loc"]), reason=reason
+        ) from None
+
+
+def _get_variable_name(location: tuple[int | str, ...]) -> str:
+    """Return the environment variable of a setting or of a part of one; ``settings`` for all together."""
+    if not location:
+        return "settings"
+    name = "__".join(map(str, location)).upper()
+    return name if name in {"DATABASE_URL", "REDIS_URL"} else f"ANONCUP_{name.removeprefix('ANONCUP_')}"

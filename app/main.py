@@ -56,7 +56,7 @@ from app.http.middleware import (
 )
 from app.http.multipart import set_spool_folder
 from app.http.operators import require_operator
-from app.http.readiness import WriteTest
+from app.http.readiness import WriteTest, write_to_database, write_to_store
 from app.processes import child_process, memory, parser_process, remote_calls
 from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
@@ -141,7 +141,8 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
     app.add_middleware(OwnHostMiddleware, settings=get_settings())
     app.add_middleware(HeadAsGetMiddleware)
     app.state.meters = Meters(prefix=_API_PREFIX)
-    app.state.write_test = WriteTest()
+    app.state.database_test = WriteTest(write_to_database)
+    app.state.store_test = WriteTest(write_to_store)
     app.add_middleware(MetricsMiddleware, meters=app.state.meters)
     problems.register_handlers(app)
     pages.register_error_pages(app)
@@ -158,7 +159,9 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
         "/readyz",
         readyz,
         tags=["operation"],
-        responses=build_error_responses("clock_stale", "storage_unavailable", *DATABASE_ERRORS),
+        responses=build_error_responses(
+            "clock_stale", "storage_unavailable", "queue_unavailable", *DATABASE_ERRORS
+        ),
     )
     app.add_api_route(
         "/metrics",
@@ -177,20 +180,18 @@ async def healthz() -> schemas.Alive:
 
 
 def readyz(request: Request) -> schemas.Ready:
-    """Check that the database accepts changes, the store answers and the clock runs.
-
-    The queue may be unreachable.
-    """
+    """Check that database, store and queue accept changes, and that the clock runs."""
     with transaction() as session:
         heartbeat_ages = health.load_heartbeat_ages(session)
-    write_test: WriteTest = request.app.state.write_test
-    write_test.require()
+    database_test: WriteTest = request.app.state.database_test
+    store_test: WriteTest = request.app.state.store_test
+    database_test.require()
     clock_s = health.require_running_clock(heartbeat_ages, stale_after_s=get_settings().clock_stale_s)
     check_store()
-    queue_depth = queue.count_messages()
+    store_test.require()
+    queue.check_writable()
     return schemas.Ready(
-        queue="unreachable" if queue_depth is None else "ok",
-        queue_depth=queue_depth,
+        queue_depth=queue.count_messages(),
         last_sweep_s=heartbeat_ages.get(health.SWEEP_TASK),
         clock_s=clock_s,
     )

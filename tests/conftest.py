@@ -90,6 +90,7 @@ def session_settings(
         ANONCUP_DATA=str(data),
         ANONCUP_SEALING_KEY_FILE=str(data / "sealing.pub"),
         ANONCUP_OPENING_KEYS_DIR=str(data / "private"),
+        ANONCUP_LEASE_S="300",  # tests that claim jobs lease them for minutes
     )
     get_settings.cache_clear()
     with separate_roles():

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from anoncup.competition.parser import parse_rounds
 from anoncup.formulas.syntax import Formula
@@ -19,6 +20,7 @@ from anoncup.rules.settings import (
 )
 from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import format_key, format_table, format_value, replace_tables
+from anoncup.rules.toml_values import make_moment_reader
 from anoncup.tracks.model import AnyTrack
 
 
@@ -118,19 +120,20 @@ def replace_basics(
     """
     text = replace_title(replace_top_level_values(text, {"slug": slug, "timezone": timezone}), titles)
     if list_settings(text)[0].name:
-        return _move_rounds(text, min(phase.start for phase in phases))
+        return _move_rounds(text, min(phase.start for phase in phases), ZoneInfo(timezone))
     return replace_phases(text, phases)
 
 
-def _move_rounds(text: str, start: datetime) -> str:
+def _move_rounds(text: str, start: datetime, zone: ZoneInfo) -> str:
     """Return the file with its first phase starting then; the others keep their days and times of day."""
     rounds = parse_rounds(text)
-    offset = start.replace(tzinfo=None) - min(
+    offset = start.astimezone(zone).replace(tzinfo=None) - min(
         phase.start.replace(tzinfo=None) for rules in rounds.values() for phase in rules.phases
     )
 
     def move(moment: datetime) -> datetime:
-        return (moment.replace(tzinfo=None) + offset).replace(tzinfo=start.tzinfo)
+        local_time = moment.replace(tzinfo=None) + offset
+        return make_moment_reader(zone)(local_time, "phases")
 
     for name, rules in rounds.items():
         phases = [Phase(phase.name, move(phase.start), move(phase.end)) for phase in rules.phases]

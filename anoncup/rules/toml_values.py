@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
+from anoncup.rules.local_times import fix_offset
 
 CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
 MAX_NUMBER = sys.float_info.max
@@ -165,6 +166,15 @@ def make_moment_reader(zone: ZoneInfo) -> Reader[datetime]:
     def read(value: object, path: str) -> datetime:
         if not isinstance(value, datetime) or not 1970 <= value.year < 9999:
             raise build_value_error(path, Message("a date and time such as 2027-01-10T09:00:00+09:00"))
-        return value if value.tzinfo else value.replace(tzinfo=zone)
+        if (moment := fix_offset(value, zone)) is None:
+            raise build_value_error(
+                path,
+                Message(
+                    "a time that exists in {zone}: the clocks there are put forward past {time}",
+                    zone=zone.key,
+                    time=value.isoformat(" "),
+                ),
+            )
+        return moment
 
     return read

@@ -158,6 +158,7 @@ ERROR_SENTENCES_BY_STATUS: dict[str, str] = {
     "422.scale_zero": "a measure with a weight has no scale: it is 0 even for releases without information",
     "403.scope_missing": "this token lacks the scope that the call needs",
     "422.scored_by_differs": "[scored_by] and the other tables of the file let different things count",
+    "503.queue_unavailable": "the queue cannot be written right now: accepted work waits",
     "503.sealing_unavailable": "secrets cannot be sealed right now, so no upload is taken",
     "503.secret_unreadable": "a sealed secret does not open",
     "409.service_announcement": "announcements made by the service itself cannot be withdrawn",

@@ -62,14 +62,10 @@ class Alive(Form):
 
 
 class Ready(Alive):
-    """All that an upload needs can be reached, and the clock runs."""
+    """Database, store and queue accept changes, and the clock runs."""
 
     database: str = "ok"
-    queue: Annotated[
-        str,
-        Field(description="`ok` or `unreachable`; a queue that is unreachable for a while loses nothing"),
-        example("ok"),
-    ]
+    queue: str = "ok"
     queue_depth: Annotated[int | None, Field(description="number of waiting messages"), example(0)]
     last_sweep_s: _LastSweep
     clock_s: Annotated[float, Field(description="seconds since the last cycle of the clock"), example(0.6)]

@@ -25,9 +25,10 @@ from app.http.redis_client import CONNECTION_ERRORS, get_pool
 from app.http.sign_in_providers import check_provider
 from app.processes.embedded_servers import EmbeddedServices
 from app.processes.supervisor import QUEUE_BY_KIND
-from app.services.jobs import health
+from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
 from app.services.jobs.worker_reports import list_workers
+from app.storage import get_store
 from app.web.site.raster import can_draw, has_fonts
 from migrations.run import build_unreachable_error, find_newest_revision, require_known_revision
 from workers import mail_sender, sandbox
@@ -200,13 +201,21 @@ def _check_database(services: EmbeddedServices) -> str:
 def _check_queue(services: EmbeddedServices) -> str:
     try:
         with Redis(connection_pool=get_pool(services.redis_url)) as client:
-            return f"Redis {client.info('server')['redis_version']}"
+            redis_version = client.info("server")["redis_version"]
+        queue.check_writable()
     except CONNECTION_ERRORS as error:
         raise CheckProblem(f"Redis cannot be reached: {error}") from error
+    except Unavailable as error:
+        raise CheckProblem(f"Redis cannot be written: {error.__cause__}") from error
+    return f"Redis {redis_version}"
 
 
 def _check_store(_: EmbeddedServices) -> str:
     check_store()
+    try:
+        get_store().check_writable()
+    except Unavailable as error:
+        raise CheckProblem(f"{error}: {error.__cause__}") from error
     return get_settings().store or "in the data folder"
 
 

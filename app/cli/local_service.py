@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
 
+import anoncup
 from anoncup.errors import InvalidInput
 from app.config import DRIVER, get_settings, is_local_host
 from app.crypto import sealing
@@ -241,7 +242,9 @@ def build_environments(services: EmbeddedServices, data_folder: Path) -> Service
     sealing_key = {"ANONCUP_SEALING_KEY_FILE": str(data_folder / _PUBLIC_KEY_FILE)}
     opening_keys = {"ANONCUP_OPENING_KEYS_DIR": str(data_folder / _PRIVATE_KEY_FOLDER)}
     return ServiceEnvironments(
-        shared=build_address_env(services, data_folder) | build_sandbox_env(services),
+        shared=build_address_env(services, data_folder)
+        | build_sandbox_env(services)
+        | _build_cache_env(data_folder),
         web=_build_role_env(services, "web") | sealing_key,
         worker=_build_role_env(services, "worker") | opening_keys,
         clock=_build_role_env(services, "clock") | opening_keys,
@@ -255,6 +258,13 @@ def build_sandbox_env(services: EmbeddedServices) -> dict[str, str]:
     """
     sandbox = os.environ.get("ANONCUP_SANDBOX") or ("wanted" if services.servers else "")
     return {"ANONCUP_SANDBOX": sandbox} if sandbox else {}
+
+
+def _build_cache_env(data_folder: Path) -> dict[str, str]:
+    """Return the folder of compiled loops if they cannot be beside the code, which another user installed."""
+    if os.environ.get("NUMBA_CACHE_DIR") or os.access(anoncup.__path__[0], os.W_OK):
+        return {}
+    return {"NUMBA_CACHE_DIR": str(data_folder / "loops")}
 
 
 def _build_role_env(services: EmbeddedServices, process: str) -> dict[str, str]:

@@ -22,6 +22,7 @@ from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
+from anoncup.errors import DomainError
 from app import logs
 from app.config import get_settings
 
@@ -95,6 +96,9 @@ def _create_application() -> "FastAPI":
         from app.main import create_served_app
 
         return create_served_app()
+    except (DomainError, OSError) as problem:
+        log.error("web_process_cannot_start", reason=str(problem))
+        sys.exit(STARTUP_FAILURE)
     except Exception:
         log.exception("web_process_cannot_start")
         sys.exit(STARTUP_FAILURE)

@@ -1,5 +1,6 @@
 """The database engine and session factory of this process."""
 
+import os
 import time
 from functools import lru_cache
 
@@ -19,6 +20,8 @@ _USED_AT = "used at"
 @lru_cache
 def get_engine() -> Engine:
     settings = get_settings()
+    # Times in the server's own zone would be subtracted by their wall clock, across a change of it too.
+    os.environ["PGTZ"] = "UTC"
     engine = create_engine(
         settings.database_url,
         pool_size=settings.compute_process_share(10),

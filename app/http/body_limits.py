@@ -5,11 +5,12 @@ import re
 import time
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from anoncup.errors import TooLarge, TooSlow
 from app.config import Settings
-from app.http.problems import DomainHTTPException
+from app.http.problems import DomainHTTPException, build_problem
 
 MAX_DISCARDED_BYTES = 1 << 30
 _TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
@@ -21,7 +22,7 @@ authentication."""
 
 
 class BodyLimitMiddleware:
-    """Limits the size and the slowness of request bodies.
+    """Limits the size and the slowness of request bodies, and refuses those with two lengths.
 
     The rest of a body that is too large is read before the response, up to ``MAX_DISCARDED_BYTES``. With the
     framework's own limit, the response bypasses the error handlers, and the connection is closed while the
@@ -35,6 +36,10 @@ class BodyLimitMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            await _build_two_lengths_response()(scope, receive, send)
             return
 
         rate_limit = _BodyRateLimit(receive, self.settings)
@@ -52,6 +57,14 @@ class BodyLimitMiddleware:
         has_credentials = "authorization" in headers or "cookie" in headers
         is_upload = UPLOAD_PATH_PATTERN.search(scope["path"]) is not None
         return self.settings.body_limit_mb if has_credentials and is_upload and not is_text else _MAX_TEXT_MB
+
+
+def _build_two_lengths_response() -> Response:
+    """Return the answer to a request whose end a proxy may see elsewhere. It ends the connection."""
+    detail = "a request has either Content-Length or Transfer-Encoding"
+    response = build_problem(400, "bad_request", detail)
+    response.headers["Connection"] = "close"
+    return response
 
 
 class _BodyRateLimit:

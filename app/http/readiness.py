@@ -1,11 +1,13 @@
-"""Test whether the database accepts writes, for ``/readyz``."""
+"""Test whether database and store accept writes, for ``/readyz``."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
 from app.db.transaction import transaction
 from app.services.jobs import health
+from app.storage import get_store
 
 _RETEST_AFTER_S = 10.0
 """Seconds for which a passed test is valid. A failed test is repeated with the next request."""
@@ -13,16 +15,26 @@ _RETEST_AFTER_S = 10.0
 
 @dataclass(slots=True)
 class WriteTest:
-    """The write test of one process. Simultaneous requests share one test."""
+    """A write test of one process. Simultaneous requests share one test."""
 
+    write: Callable[[], None]
+    """Writes something; raises Unavailable if that fails."""
     lock: Lock = field(default_factory=Lock)
     passed_at: float = float("-inf")
 
     def require(self) -> None:
-        """Raise DatabaseUnavailable unless the database accepts writes."""
+        """Raise the error of the test unless it passes or has passed a moment ago."""
         with self.lock:
             if time.monotonic() < self.passed_at + _RETEST_AFTER_S:
                 return
-            with transaction() as session:
-                health.write_test_rows(session)
+            self.write()
             self.passed_at = time.monotonic()
+
+
+def write_to_database() -> None:
+    with transaction() as session:
+        health.write_test_rows(session)
+
+
+def write_to_store() -> None:
+    get_store().check_writable()

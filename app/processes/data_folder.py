@@ -7,9 +7,10 @@ import re
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from anoncup.errors import Unavailable
 
@@ -30,10 +31,9 @@ def lock_folder(data: Path) -> Iterator[int]:
     """Lock the data folder; yield the file descriptor of the lock that the servers inherit.
 
     There are two locks: ``lock`` is held by this process, and ``servers.lock`` is free only once all servers
-    have ended. Raises Unavailable if another process has locked the folder.
+    have ended. Raises Unavailable if another process has locked the folder, or if it cannot be written.
     """
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (data / "lock").open("a+") as process_lock, (data / "servers.lock").open("a") as servers_lock:
+    with _open_lock(data, "lock") as process_lock, _open_lock(data, "servers.lock") as servers_lock:
         if not _try_lock(process_lock.fileno()):
             process_lock.seek(0)
             raise build_in_use_error(data, f"process {process_lock.read()}")
@@ -42,6 +42,18 @@ def lock_folder(data: Path) -> Iterator[int]:
         process_lock.flush()
         _acquire_servers_lock(servers_lock.fileno(), data)
         yield servers_lock.fileno()
+
+
+def _open_lock(data: Path, name: str) -> TextIO:
+    try:
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return (data / name).open("a+")
+    except OSError as problem:
+        raise Unavailable(
+            "The data folder {data} cannot be written: {reason}. Give another folder (DATA=…, --data).",
+            data=str(data),
+            reason=problem.strerror,
+        ) from problem
 
 
 def _acquire_servers_lock(lock: int, data: Path) -> None:
@@ -55,20 +67,21 @@ def _acquire_servers_lock(lock: int, data: Path) -> None:
     logger.info("waiting for the servers of an earlier run to end")
     if _wait_for_lock(ORPHAN_TIMEOUT_S, lock):
         return
-    for orphan in _list_servers_holding(data / "servers.lock"):
-        with suppress(ProcessLookupError):
-            os.kill(orphan, signal.SIGKILL)
+    kill_servers(data, _SERVER_NAMES)
     if not _wait_for_lock(ORPHAN_TIMEOUT_S, lock):
         raise build_in_use_error(data, "servers that do not end")
 
 
-def _list_servers_holding(file: Path) -> list[int]:
-    """Return the processes of Postgres and Valkey that have the file open, if ``/proc`` shows them."""
-    return [
-        int(process.name)
-        for process in Path("/proc").glob("[0-9]*")
-        if _read_if_possible(process / "comm").strip() in _SERVER_NAMES and _has_open_file(process, file)
-    ]
+def kill_servers(data: Path, names: Collection[str]) -> None:
+    """Kill the folder's server processes of these names, as far as ``/proc`` shows them.
+
+    They have the folder's lock open. The children of Postgres are among them.
+    """
+    for process in Path("/proc").glob("[0-9]*"):
+        is_named = _read_if_possible(process / "comm").strip() in names
+        if is_named and _has_open_file(process, data / "servers.lock"):
+            with suppress(ProcessLookupError):
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 def _read_if_possible(path: Path) -> str:

@@ -17,16 +17,23 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import PGconn, Ping
 
 from anoncup.errors import Unavailable
 from app.db import logins
 from app.durable_files import sync_folder
 from app.processes import child_process, pg_hba, readiness
-from app.processes.data_folder import build_in_use_error, is_running_in, lock_folder, provide_socket_folder
+from app.processes.data_folder import (
+    build_in_use_error,
+    is_running_in,
+    kill_servers,
+    lock_folder,
+    provide_socket_folder,
+)
 
 _POSTGRES_MAJOR = "18"
 """Major version of the binaries and the data folder: Postgres cannot read another version's data."""
@@ -45,6 +52,11 @@ MAX_START_ATTEMPTS = 40
 _START_RETRY_PAUSE_S = 0.5
 """Attempts at a restart and the pause between them: child processes of the old server must end first."""
 
+PROBE_INTERVAL_S = 5.0
+_PROBE_TIMEOUT_S = 2
+MAX_FAILED_PROBES = 6
+"""A server that has not answered so many probes in succession hangs: it is killed and started again."""
+
 _STOP_TIMEOUT_S = 30.0
 """Seconds that a server has to end after each signal, except SIGKILL."""
 
@@ -53,13 +65,18 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Server:
-    """A running server program with its log and the function that restarts it."""
+    """A running server program with its log and the functions that control it."""
 
     name: str
     process: subprocess.Popen[bytes]
     log: Path
     start: Callable[[], subprocess.Popen[bytes]] | None = None
     is_ready: Callable[[], bool] = lambda: True
+    is_answering: Callable[[], bool] = lambda: True
+    kill: Callable[[], None] = lambda: None
+    """Kills the server's children, too."""
+    probed_at: float = field(default_factory=time.monotonic)
+    failed_probes: int = 0
     end_times: list[float] = field(default_factory=list)
     """Monotonic times at which it ended unexpectedly."""
 
@@ -81,6 +98,20 @@ class Server:
                 log=str(self.log),
                 tail=child_process.read_tail(self.log),
             )
+
+    def kill_if_hanging(self) -> None:
+        """Kill the server if it has not answered for a while. Both servers recover from SIGKILL."""
+        now = time.monotonic()
+        if self.process.poll() is not None or now < self.probed_at + PROBE_INTERVAL_S:
+            return
+        self.probed_at = now
+        self.failed_probes = 0 if self.is_answering() else self.failed_probes + 1
+        if self.failed_probes >= MAX_FAILED_PROBES:
+            logger.warning("%s does not answer; killing it", self.name)
+            self.failed_probes = 0
+            self.process.kill()
+            self.kill()
+            self.process.wait()
 
     def restart_if_ended(self) -> None:
         """Restart the server on the same data if it has ended; raise Unavailable if that fails."""
@@ -145,8 +176,9 @@ class EmbeddedServices:
         return self.redis_url.replace("redis+socket://", "unix://", 1)
 
     def restart_ended_servers(self) -> None:
-        """Restart servers that have ended; raise Unavailable if one cannot be kept running."""
+        """Restart servers that have ended or hang; raise Unavailable if one cannot be kept running."""
         for server in self.servers:
+            server.kill_if_hanging()
             server.restart_if_ended()
 
 
@@ -221,8 +253,8 @@ def _run_valkey(data: Path, socket_folder: Path, lock: int) -> Iterator[Server]:
         "unixsocket": str(socket_path),
         "unixsocketperm": "700",
         "dir": ".",
-        "appendonly": "yes",
-        "appendfsync": "everysec",
+        # The queue holds nothing that the database does not, so a broken file must not prevent a start.
+        "appendonly": "no",
         "save": "",
         # Evicting a key would silently lose a queued job.
         "maxmemory-policy": "noeviction",
@@ -238,7 +270,14 @@ def _run_valkey(data: Path, socket_folder: Path, lock: int) -> Iterator[Server]:
         return child_process.start(command, log=log, cwd=folder, pass_fds=(lock,))
 
     logger.info("starting Valkey")
-    server = Server("Valkey", start(), log, start, lambda: _is_answering(socket_path))
+    server = Server(
+        "Valkey",
+        start(),
+        log,
+        start,
+        is_ready=lambda: _is_valkey_answering(socket_path),
+        is_answering=lambda: _is_valkey_answering(socket_path),
+    )
     with stop_after(server, signal.SIGTERM):
         wait_until_ready(server)
         yield server
@@ -277,7 +316,15 @@ def _run_postgres(data: Path, socket_folder: Path, lock: int) -> Iterator[Server
         )
 
     logger.info("starting Postgres")
-    server = Server("Postgres", start(), log, start, lambda: _ensure_database(data, socket_folder))
+    server = Server(
+        "Postgres",
+        start(),
+        log,
+        start,
+        is_ready=lambda: _ensure_database(data, socket_folder),
+        is_answering=lambda: _is_postgres_answering(data, socket_folder),
+        kill=lambda: kill_servers(data, ["postgres"]),
+    )
     with stop_after(server, signal.SIGINT, signal.SIGQUIT):
         wait_until_ready(server)
         yield server
@@ -375,15 +422,8 @@ def _ensure_database(data: Path, socket_folder: Path) -> bool:
 
     The first connection also creates the database and makes sign-ins require a password.
     """
-    connection_options: dict[str, Any] = {
-        "host": str(socket_folder),
-        "port": POSTGRES_PORT,
-        "passfile": str(pg_hba.get_owner_password_file(data)),
-    }
     try:
-        with psycopg.connect(
-            **connection_options, user=DATABASE_NAME, dbname="postgres", connect_timeout=2, autocommit=True
-        ) as connection:
+        with psycopg.connect(_build_owner_conninfo(data, socket_folder), autocommit=True) as connection:
             if not connection.execute(
                 "SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE_NAME]
             ).fetchone():
@@ -394,13 +434,30 @@ def _ensure_database(data: Path, socket_folder: Path) -> bool:
     return True
 
 
-def _is_answering(socket_path: Path) -> bool:
+def _build_owner_conninfo(data: Path, socket_folder: Path) -> str:
+    """Return how the owner connects to the database that every server has."""
+    return make_conninfo(
+        host=str(socket_folder),
+        port=POSTGRES_PORT,
+        user=DATABASE_NAME,
+        dbname="postgres",
+        passfile=str(pg_hba.get_owner_password_file(data)),
+        connect_timeout=_PROBE_TIMEOUT_S,
+    )
+
+
+def _is_postgres_answering(data: Path, socket_folder: Path) -> bool:
+    """Return whether the server answers, even if it refuses connections, for example while it recovers."""
+    return PGconn.ping(_build_owner_conninfo(data, socket_folder).encode()) in (Ping.OK, Ping.REJECT)
+
+
+def _is_valkey_answering(socket_path: Path) -> bool:
     try:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(2)
+            connection.settimeout(_PROBE_TIMEOUT_S)
             connection.connect(str(socket_path))
             connection.sendall(b"PING\r\n")
-            return connection.recv(16).startswith(b"+PONG")  # "-LOADING" while it loads its data
+            return connection.recv(16).startswith(b"+PONG")
     except OSError:
         return False
 

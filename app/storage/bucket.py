@@ -101,8 +101,8 @@ class Bucket:
             )
 
     def check_writable(self) -> None:
-        # The store checks the permission to write before it checks whether the name is taken.
-        self.create("check", BytesIO(b"anoncup"))
+        # Not by create, because a full store would find that the name is taken before it writes.
+        self.replace("check", BytesIO(b"anoncup"))
 
     def write(self, name: str, content: IO[bytes], *, mode: Literal["create", "overwrite"]) -> None:
         # Multipart uploads do not support create-if-absent, and interrupted ones would leave parts behind.

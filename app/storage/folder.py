@@ -23,6 +23,9 @@ READ_FAILED = N_("the file could not be read")
 WRITE_FAILED = N_("the file could not be stored")
 REMOVE_FAILED = N_("the file could not be removed")
 
+_TEST_BYTES = 1 << 20
+"""Size of the file of a write test. A few bytes may fit on a full disk."""
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -66,7 +69,7 @@ class Folder:
         with _translate_errors(WRITE_FAILED):
             self.root.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self.root, prefix=".check-") as file:
-                file.write(b"anoncup")
+                file.write(bytes(_TEST_BYTES))
                 file.flush()
 
 

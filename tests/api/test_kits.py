@@ -10,12 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from html import unescape
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from markdown_it import MarkdownIt
 
 from anoncup.cli.archives import compute_file_digest
 from anoncup.competition.parser import parse_competition
@@ -111,6 +113,20 @@ def test_kit_shows_times_in_the_competition_time_zone() -> None:
     )
     assert "- Anonymization phase: 2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
     assert "- 匿名加工フェーズ：2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
+
+
+def test_readme_shows_titles_and_column_names_as_text() -> None:
+    title, names = "<b>A</b> [cup](https://x.org) *1*", ["a\r# b", "<img src=x>\n</pre>", "`c` | *d*", "&lt;"]
+    rules = replace(parse_competition(build_competition_toml()), title={"en": title})
+    header = kits._read_header('"' + '","'.join(names) + '"\r\n1,2,3,4\r\n')
+    headers = {"anonymized": header, "secret": "original_row"}
+    readme = kit_readme.build_readme(rules, TRACKS[rules.track], headers, ["original"], ServiceInfo())
+    html = MarkdownIt("commonmark").render(readme)
+    texts = re.findall("<(?:h1|pre><code)>(.*?)</", html, re.DOTALL)
+    assert (html.count("<h1>"), unescape(texts[0])) == (len(LANGUAGES), title)
+    header_text = unescape(next(text for text in texts if "src=x" in text))
+    assert header_text.replace("\n", "") == header.replace("\r", "").replace("\n", "")
+    assert not {"<b>", '<a href="https://x.org', "<img"} & set(re.findall(r"<[^>]*", html))
 
 
 @pytest.mark.parametrize("more", ['rule = "average"', 'rule = "strict"'])

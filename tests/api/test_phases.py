@@ -13,7 +13,13 @@ from app.db.models import Round, Team
 from app.db.transaction import transaction
 from tests.support.accounts import list_audit_entries, read_refusal
 from tests.support.arena import Arena
-from tests.support.contest import Contest, load_competition, load_round, run_clock
+from tests.support.contest import (
+    Contest,
+    load_competition,
+    load_round,
+    run_clock,
+    set_berlin_windows,
+)
 from tests.support.database_rows import execute
 from tests.support.uploads import score_everything
 from tests.support.wait import start_stopwatch
@@ -59,6 +65,19 @@ def test_phase_can_overlap_the_next_only_if_that_moves_too(contest: Contest) -> 
     assert extend_phase(contest, "anonymization", touching_end).status_code == 200
 
 
+def test_phases_move_by_the_asked_time_across_a_change_of_the_clocks(contest: Contest) -> None:
+    set_berlin_windows(
+        anonymization=("2026-01-01 09:00", "2031-10-25 12:00"),
+        reidentification=("2031-10-26 02:30", "2031-10-27 12:00"),
+    )
+    response = extend_phase(contest, "anonymization", "2031-10-26T10:00:00Z", move_following=True)
+    assert [datetime.fromisoformat(phase["end"]) for phase in response.json()["phases"]] == [
+        datetime(2031, 10, 26, 10, tzinfo=UTC),
+        datetime(2031, 10, 28, 11, tzinfo=UTC),
+    ]
+    assert read_windows()["reidentification"][0] == datetime(2031, 10, 27, 0, 30, tzinfo=UTC)
+
+
 def test_end_must_be_in_the_future_after_the_start_and_have_an_offset(contest: Contest) -> None:
     assert read_refusal(extend_phase(contest, "anonymization", hours_from_now(-0.01))) == (422, "end_passed")
     assert read_refusal(extend_phase(contest, "reidentification", hours_from_now(1))) == (422, "end_passed")
@@ -89,6 +108,18 @@ def test_finished_phase_cannot_be_changed(contest: Contest) -> None:
     assert read_refusal(extend_phase(contest, "reidentification", hours_from_now(2))) == (409, "phase_turned")
 
 
+def test_phase_whose_results_are_fixed_accepts_nothing_even_if_the_clock_was_ahead(contest: Contest) -> None:
+    release = contest.submit("red")
+    contest.open_attacks()
+    target = contest.find_target(release)["id"]
+    contest.close_attacks()
+    contest.move_phases(anonymization=(-3, 1), reidentification=(1, 2))
+    assert read_refusal(contest.arena.submit("blue")) == (409, "phase_closed")
+    contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
+    guess = contest.submit_guess("blue", target, contest.build_guess(release, 3))
+    assert read_refusal(guess) == (409, "phase_closed")
+
+
 def test_pause_moves_all_later_phases_by_its_length(contest: Contest) -> None:
     pause, resume = (f"{contest.path}/phases/anonymization/{word}" for word in ("pause", "resume"))
     assert read_refusal(contest.post_as_organizer(resume)) == (409, "phase_not_paused")
@@ -96,7 +127,8 @@ def test_pause_moves_all_later_phases_by_its_length(contest: Contest) -> None:
         409,
         "phase_closed",
     )
-    contest.move_phases(anonymization=(-2, 0.5), reidentification=(1, 2))
+    contest.move_phases(anonymization=(-2, 0.5))
+    set_berlin_windows(reidentification=("2031-10-26 02:30", "2031-10-26 12:00"))
     windows_before, elapsed = read_windows(), start_stopwatch()
     assert contest.post_as_organizer(pause).status_code == 200
     assert read_refusal(contest.post_as_organizer(pause)) == (409, "phase_paused")

@@ -19,6 +19,7 @@ from tests.support.contest import Contest
 from tests.support.database_rows import execute
 from tests.support.mail_server import run_mail_server
 from tests.support.provider_sign_in import run_provider
+from tests.support.queue import run_full_queue
 
 pytestmark = pytest.mark.full
 
@@ -93,6 +94,14 @@ def test_unreachable_server_is_a_problem(
     _, checks = examine(tmp_path, **build_variables(settings, **{variable: value}))
     assert checks[check][0] == "problem"
     assert "cannot be reached" in checks[check][1]
+
+
+def test_queue_that_is_full_is_a_problem(settings: Settings, tmp_path: Path) -> None:
+    with run_full_queue(tmp_path) as url:
+        _, checks = examine(tmp_path, **build_variables(settings, REDIS_URL=url))
+    assert checks["queue"][0] == "problem"
+    assert "cannot be written" in checks["queue"][1]
+    assert "maxmemory" in checks["queue"][1]
 
 
 def test_keys_must_belong_together(settings: Settings, tmp_path: Path) -> None:

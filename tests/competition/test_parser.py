@@ -155,6 +155,35 @@ def test_times_without_offset_are_in_the_competitions_time_zone() -> None:
     assert publication.frozen_from == datetime(2027, 2, 6, 0, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("zone", "time", "utc_time"),
+    [
+        ("Europe/Berlin", "2027-03-28T02:00:00", None),
+        ("Europe/Berlin", "2027-03-28T02:59:59.9", None),
+        ("Europe/Berlin", "2027-03-28T03:00:00", "2027-03-28T01:00:00Z"),
+        ("America/New_York", "2027-03-14 02:30:00", None),
+        ("Australia/Lord_Howe", "2027-10-03T02:15:00", None),  # by half an hour
+        ("Pacific/Apia", "2011-12-30T12:00:00", None),  # by a day
+        ("Europe/Berlin", "2027-10-31T02:30:00", "2027-10-31T00:30:00Z"),  # exists twice
+        ("Australia/Lord_Howe", "2027-04-04T01:45:00", "2027-04-03T14:45:00Z"),
+    ],
+)
+def test_time_that_does_not_exist_is_refused_and_the_first_of_two_counts(
+    zone: str, time: str, utc_time: str | None
+) -> None:
+    minimal = MINIMAL.replace("Asia/Tokyo", zone)
+    window = f'[[phases]]\nname = "anonymization"\nstart = 2001-01-01T00:00:00\nend = {time}\n'
+    for text, key in ((window, "phases[0].end"), (f"[publication]\nfrozen_from = {time}", "frozen_from")):
+        if utc_time is None:
+            assert re.search(
+                rf"{re.escape(key)} must be a time that exists in {zone}", str(expect_refusal(minimal + text))
+            )
+        else:
+            rules = parse_competition(minimal + text)
+            moment = rules.phases[0].end if rules.phases else rules.publication.frozen_from
+            assert moment == datetime.fromisoformat(utc_time)
+
+
 def test_times_keep_their_offset() -> None:
     text = add_phases(("anonymization", "2027-01-10T09:00:00Z", "2027-01-10T09:00:01-05:00"))
     phase = parse_competition(text).phases[0]

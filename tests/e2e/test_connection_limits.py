@@ -45,6 +45,17 @@ def wait_for_timeout(url: str) -> None:
         connection.receive_until_closed()
 
 
+def test_request_with_two_lengths_is_refused_and_ends_its_connection(impatient_server: str) -> None:
+    head = "POST /api/v1/tokens HTTP/1.1\r\nHost: localhost\r\n"
+    head += "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with open_connection(impatient_server) as connection:
+        connection.send(f"{head}0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        answers = connection.receive_until_closed()
+    assert answers.startswith(b"HTTP/1.1 400 ")
+    assert answers.count(b"HTTP/1.1 ") == 1
+    assert b"either Content-Length or Transfer-Encoding" in answers
+
+
 @contextmanager
 def begin_upload(contest: ServedContest, *, size: int) -> Iterator[RawConnection]:
     """Begin an upload of ``size`` bytes: only its head and that of the first part are sent."""

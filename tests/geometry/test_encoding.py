@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numba.core.caching import CacheImpl
 
 from anoncup.geometry.arrays import IntArray, slice_columns, sort_lexically
 from anoncup.geometry.encoding import assign_groups, factorize, group_rows
+from anoncup.geometry.kernels.compilation import CompiledLoop
 from anoncup.geometry.kernels.groups import find_first_duplicates
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata.release import MicrodataOriginal, build_target
@@ -124,3 +126,10 @@ def test_texts_are_compared_exactly(dtype: str) -> None:
     target = build_target(original, y)
     assert list(original.vocabularies[0]) == distinct_texts
     assert (target.codes[:, 0].tolist(), target.widths) == ([10, 1, 7, 11, 10], (12,))
+
+
+def test_loops_work_where_no_folder_for_compiled_code_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    loop = CompiledLoop(lambda number: number + 1)
+    CompiledLoop.all_loops.remove(loop)
+    assert loop(2) == 3

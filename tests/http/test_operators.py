@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from tests.support.arena import PASSWORD, Arena
 from tests.support.contest import run_clock
 from tests.support.database_rows import execute
 from tests.support.openapi_contract import CheckedClient
-from tests.support.queue import empty_queue
+from tests.support.queue import empty_queue, run_full_queue
 from tests.support.service_processes import run_web_server
 from tests.support.uploads import score_everything
 from tests.support.wait import TIMEOUT_S, poll_until, start_stopwatch
@@ -236,8 +237,9 @@ def test_it_is_not_ready_before_the_first_heartbeat_nor_after_a_stale_one(
     assert read_readiness() == (503, "clock_stale")
     run_clock()
     assert read_readiness() == (200, None)
-    age_heartbeat("turn", settings.clock_stale_s)
-    assert read_readiness() == (503, "clock_stale")
+    for seconds in (settings.clock_stale_s, -settings.clock_stale_s - 10):  # the second is in the future
+        age_heartbeat("turn", seconds)
+        assert read_readiness() == (503, "clock_stale")
     assert client.get("/readyz").headers["content-type"] == "application/problem+json"
     clock.sweep()
     assert read_readiness() == (503, "clock_stale")
@@ -334,15 +336,32 @@ def test_successful_write_test_is_cached(client: TestClient, monkeypatch: pytest
         assert set(session.scalars(text("SELECT task FROM heartbeats"))) == {"turn"}
 
 
-def test_service_without_queue_is_ready_and_reports_it(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
+def test_service_whose_queue_cannot_be_written_is_not_ready(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run_clock()
+    with run_full_queue(tmp_path) as url:
+        for queue_url in (url, "redis://127.0.0.1:1/0"):
+            with monkeypatch.context() as patch:
+                patch.setenv("REDIS_URL", queue_url)
+                get_settings.cache_clear()
+                response = client.get("/readyz")
+            get_settings.cache_clear()
+            assert (response.status_code, response.json()["code"]) == (503, "queue_unavailable")
+    assert client.get("/readyz").status_code == 200
     monkeypatch.setattr(queue, "count_messages", lambda: None)
-    response = client.get("/readyz")
-    assert response.status_code == 200
-    assert (response.json()["queue"], response.json()["queue_depth"]) == ("unreachable", None)
     assert get_sample(scrape_metrics(client), "anoncup_queue_up") == 0
+
+
+def test_full_store_fails_readiness(client: TestClient) -> None:
+    run_clock()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, limits[1]))
+    try:
+        assert client.get("/readyz").json()["code"] == "storage_unavailable"
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert client.get("/readyz").status_code == 200
 
 
 def test_each_request_is_logged_as_json_without_its_query(settings: Settings, tmp_path: Path) -> None:

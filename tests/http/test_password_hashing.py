@@ -91,3 +91,22 @@ def test_password_hashing_holds_no_database_connection(arena: Arena, hasher: Cou
 
 def test_unknown_name_takes_as_long_as_a_known_one() -> None:
     assert not PasswordHasher().check_needs_rehash(password_hashes.DUMMY_HASH)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "typed"),
+    [
+        ("pässwörter", "pa\u0308sswo\u0308rter"),  # as macOS decomposes it
+        ("\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44", "password"),  # full width
+        ("ﾊﾟｽﾜｰﾄﾞ123", "パスワード123"),  # half width
+        ("\u1f82" * 256, "\u03b1\u0313\u0300\u0345" * 256),  # the longest
+        ("\ud800password", "\ud800password"),
+    ],
+)
+def test_password_matches_in_every_spelling(chosen: str, typed: str) -> None:
+    for first, second in ((chosen, typed), (typed, chosen)):
+        assert password_hashes.is_correct_password(password_hashes.hash_password(first), second)
+    old_hash = password_hashes.hasher.hash(typed.encode("utf-8", "surrogatepass"))
+    if len(typed) <= 256:  # as an earlier version allowed
+        assert password_hashes.is_correct_password(old_hash, typed)
+    assert not password_hashes.is_correct_password(old_hash, f"{typed}!")

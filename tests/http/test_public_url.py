@@ -5,8 +5,8 @@ from urllib.parse import urljoin
 
 import pytest
 from fastapi.testclient import TestClient
-from pydantic import ValidationError
 
+from anoncup.errors import InvalidInput
 from app.cli import local_service
 from app.config import Settings, get_settings
 from app.http.middleware import build_hsts_headers
@@ -67,10 +67,31 @@ def test_openapi_paths_are_relative_to_the_document(client: TestClient) -> None:
         assert client.get(root + path).status_code in {200, 401, 403, 503}, path
 
 
-@pytest.mark.parametrize("url", ["cup.example.org", "ftp://cup.example.org", "https://", "https://a.org/?b"])
-def test_invalid_public_url_is_refused_at_startup(url: str) -> None:
-    with pytest.raises(ValidationError, match="an address such as"):
-        Settings(public_url=url)
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [
+        ("ANONCUP_PUBLIC_URL", "cup.example.org", "must be an address such as https://cup.example.org"),
+        ("ANONCUP_PUBLIC_URL", "ftp://cup.example.org", "must be an address such as .*"),
+        ("ANONCUP_PUBLIC_URL", "https://", "must be an address such as .*"),
+        ("ANONCUP_PUBLIC_URL", "https://a.org/?b", "must be an address such as .*"),
+        ("ANONCUP_PUBLIC_URL", "https://a.org:99999", "Port out of range .*"),
+        ("ANONCUP_PUBLIC_URL", "https://a.org/cup", "must have no path: .*"),
+        ("ANONCUP_GRACE_S", "soon", "Input should be a valid integer.*"),
+        ("ANONCUP_SMTP__PORT", "many", "Input should be a valid integer.*"),
+    ],
+)
+def test_invalid_setting_is_refused_in_one_sentence(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
+) -> None:
+    monkeypatch.setenv("ANONCUP_SMTP__HOST", "mail.example.org")
+    monkeypatch.setenv("ANONCUP_SMTP__SENDER", "cup@example.org")
+    monkeypatch.setenv("ANONCUP_PUBLIC_URL", PUBLIC_URL)
+    monkeypatch.setenv(variable, value)
+    get_settings.cache_clear()
+    with pytest.raises(InvalidInput, match=f"^{variable}: {reason}$"):
+        get_settings()
+    monkeypatch.undo()
+    get_settings.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from anoncup.competition.parser import parse_rounds
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.tracks.linkage.permutation import parse_secret, write_guess
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
@@ -232,6 +233,19 @@ def set_submission_times(
 
 def load_competition(slug: str = "small") -> Competition:
     return load_one(select(Competition).where(Competition.slug == slug))
+
+
+def set_berlin_windows(**windows: tuple[str, str]) -> None:
+    """Move the competition to Berlin's time zone, and set the windows of phases to these local times."""
+    with transaction() as session:
+        row = session.scalars(select(Competition)).one()
+        phases = [
+            Phase(phase.name, *map(datetime.fromisoformat, windows[phase.name]))
+            if phase.name in windows
+            else phase
+            for phase in parse_rounds(row.file)[""].phases
+        ]
+        row.file = replace_phases(row.file.replace("Asia/Tokyo", "Europe/Berlin"), phases)
 
 
 def load_round(slug: str = "small") -> Round:

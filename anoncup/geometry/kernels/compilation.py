@@ -42,7 +42,11 @@ class CompiledLoop:
     def loop(self) -> Any:
         if self.is_unavailable:
             raise LoopsUnavailable
-        return njit(cache=self.writes_cache, error_model="numpy")(self.function)
+        compile_cached = njit(cache=self.writes_cache, error_model="numpy")
+        try:
+            return compile_cached(self.function)
+        except RuntimeError:  # neither the package's folder nor the user's cache folder can be written
+            return njit(error_model="numpy")(self.function)
 
     def disable_cache(self) -> None:
         """Do not write code to the cache that is compiled from now on."""

@@ -1,5 +1,7 @@
 """Hash and verify passwords with Argon2."""
 
+import unicodedata
+
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
@@ -7,6 +9,8 @@ from anoncup.errors import InvalidInput, NotSignedIn
 
 _MIN_PASSWORD_LENGTH = 8
 _MAX_PASSWORD_LENGTH = 256
+_MAX_TYPED_LENGTH = 4 * _MAX_PASSWORD_LENGTH
+"""Up to four characters become one in NFKC. A limit, because normalizing can take quadratic time."""
 hasher = PasswordHasher()
 DUMMY_HASH = (
     "$argon2id$v=19$m=65536,t=3,p=4$i4TlCL1eG59dM8/ULgLyzA$gaDOZ/bSk/rIQlVPXtIdWx5NYJjfcs02uj0hvmKwhQs"
@@ -18,7 +22,8 @@ UNUSABLE_HASH = "!"
 
 
 def hash_password(password: str) -> str:
-    """Hash a new password. Raise InvalidInput if its length is out of bounds."""
+    """Hash a new password in NFKC. Raise InvalidInput if its length is out of bounds."""
+    password = _normalize(password)
     if not _MIN_PASSWORD_LENGTH <= len(password) <= _MAX_PASSWORD_LENGTH:
         raise InvalidInput(
             "a password must have {least} to {most} characters",
@@ -29,17 +34,28 @@ def hash_password(password: str) -> str:
     return hasher.hash(_encode_password(password))
 
 
+def _normalize(password: str) -> str:
+    """Return the password in NFKC, because keyboards and systems write the same text in several ways."""
+    return unicodedata.normalize("NFKC", password[: _MAX_TYPED_LENGTH + 1])
+
+
 def _encode_password(password: str) -> bytes:
     """Encode a password; JSON can contain lone surrogates, which strict UTF-8 rejects."""
     return password.encode("utf-8", "surrogatepass")
 
 
 def is_correct_password(password_hash: str | None, password: str) -> bool:
-    """Return whether the password matches the hash. Without a hash this takes as long as with one."""
+    """Return whether the password matches the hash. Without a hash this takes as long as with one.
+
+    Hashes of earlier versions are of the password as typed.
+    """
+    spellings = dict.fromkeys((_normalize(password), password))
+    return any(_matches(password_hash or DUMMY_HASH, spelling) for spelling in spellings)
+
+
+def _matches(password_hash: str, password: str) -> bool:
     try:
-        return hasher.verify(
-            password_hash or DUMMY_HASH, _encode_password(password[: _MAX_PASSWORD_LENGTH + 1])
-        )
+        return hasher.verify(password_hash, _encode_password(password[: _MAX_PASSWORD_LENGTH + 1]))
     except (VerificationError, InvalidHashError):
         return False
 

@@ -77,7 +77,12 @@ def get_status_at(round_: Round, now: datetime) -> PhaseStatus:
     current_phases = tuple(
         phase
         for phase in timetable.phases
-        if phase.name == state or (timetable.targets == "live" and phase.start <= moment < phase.end)
+        if phase.name == state
+        or (
+            timetable.targets == "live"
+            and phase.start <= moment < phase.end
+            and get_fixed_at(round_, phase.name) is None
+        )
     )
     return PhaseStatus(now, state, current_phases, paused=round_.paused_at is not None)
 
@@ -94,22 +99,23 @@ def has_contest_begun(session: Session, round_: Round) -> bool:
 
 
 def _determine_state(moment: datetime, timetable: Timetable, round_: Round) -> ContestState:
+    """Return the state. A phase whose results are fixed is over, even if the clock was ahead at that time."""
     first, second = (timetable.phase(name) for name in (ANONYMIZATION, REIDENTIFICATION))
     started_phases = [phase for phase in timetable.phases if phase.start <= moment]
     if not started_phases:
         return "draft"
-    if first and moment < first.end:
+    if first and moment < first.end and round_.frozen_at is None:
         return ANONYMIZATION
     if first and not round_.is_handed_over:
         return "settling"
-    if second and moment < second.end:
+    if second and moment < second.end and round_.closed_at is None:
         return REIDENTIFICATION if moment >= second.start else "between"
     return "settling" if second and round_.closed_at is None else "closed"
 
 
 def require_phase_not_ended(session: Session, round_: Round, name: str) -> None:
     """Raise Conflict after the deadline of the phase; before its start, files may already be checked."""
-    if has_phase_ended(round_, name, read_clock(session)):
+    if get_fixed_at(round_, name) is not None or has_phase_ended(round_, name, read_clock(session)):
         raise _build_not_open_error(name)
 
 

@@ -6,15 +6,32 @@ delay an upload of another team only by the job that is running.
 """
 
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindparam, exists, func, or_, select
+from sqlalchemy import (
+    CTE,
+    BindParameter,
+    ColumnElement,
+    Interval,
+    Subquery,
+    and_,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.orm import aliased
 
+from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, LeasedJob, Round, State, ThresholdReport
 
 JobKind = type[Evaluation] | type[Guess] | type[ThresholdReport]
+
+MAX_BACKOFF = timedelta(minutes=1)
+"""Longest time before a job that was released uncounted can be claimed again."""
 
 UNFINISHED = (State.QUEUED, State.SCORING)
 PARTY_COLUMNS: dict[type[LeasedJob], Any] = {
@@ -26,9 +43,32 @@ PARTY_COLUMNS: dict[type[LeasedJob], Any] = {
 
 
 def _is_ready(kind: type[LeasedJob]) -> ColumnElement[bool]:
-    """Build the condition that a job is queued and its backoff is over."""
-    is_backoff_over = or_(kind.not_before.is_(None), kind.not_before <= func.clock_timestamp())
+    """Build the condition that a job is queued and its backoff is over.
+
+    A longer backoff than the longest was written while the database's clock was ahead.
+    """
+    now = func.clock_timestamp()
+    is_backoff_over = or_(
+        kind.not_before.is_(None), kind.not_before <= now, kind.not_before > now + MAX_BACKOFF
+    )
     return and_(kind.state == State.QUEUED, is_backoff_over)
+
+
+def _is_lease_expired(kind: type[LeasedJob]) -> ColumnElement[bool]:
+    """Build the condition that nobody renews a job's lease.
+
+    A lease that is far too long was written while the database's clock was ahead. A worker that is alive
+    shortens it within seconds.
+    """
+    now = func.clock_timestamp()
+    # Evaluated with each statement, because statements are cached.
+    max_length = bindparam("max_lease", callable_=_get_max_lease, type_=Interval(), unique=True)
+    is_out_of_range = or_(kind.leased_until < now, kind.leased_until > now + max_length)
+    return and_(kind.state == State.SCORING, is_out_of_range)
+
+
+def _get_max_lease() -> timedelta:
+    return timedelta(seconds=2 * get_settings().lease_s)
 
 
 def is_in_present_round(kind: type[Any]) -> ColumnElement[bool]:
@@ -45,8 +85,8 @@ def is_claimable(kind: JobKind) -> ColumnElement[bool]:
     states: BindParameter[Sequence[State]] = bindparam(
         "unfinished", UNFINISHED, expanding=True, literal_execute=True, unique=True
     )
-    is_lease_expired = and_(kind.state == State.SCORING, kind.leased_until < func.clock_timestamp())
-    is_free = and_(kind.state.in_(states), or_(_is_ready(kind), is_lease_expired), is_in_present_round(kind))
+    is_unheld = or_(_is_ready(kind), _is_lease_expired(kind))
+    is_free = and_(kind.state.in_(states), is_unheld, is_in_present_round(kind))
     if kind is not ThresholdReport:
         return is_free
     # Of a competition's reports, at most one is made at a time.

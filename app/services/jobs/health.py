@@ -15,6 +15,9 @@ from app.services.jobs.fairness import is_in_present_round
 TRANSITION_TASK, SWEEP_TASK = "turn", "sweep"
 """Regular tasks of the clock: taking lifecycle steps, about every second, and requeueing lost jobs."""
 
+_MAX_FUTURE_S = 2.0
+"""Steps of the database's clock that NTP may make."""
+
 WRITE_TEST_TASK = "write_test"
 """Row that web processes write to test whether the database accepts changes."""
 
@@ -64,7 +67,10 @@ def write_test_rows(session: Session) -> None:
 
 
 def require_running_clock(heartbeat_ages: Mapping[str, float], *, stale_after_s: float) -> float:
-    """Return the seconds since the clock last ran. Raise Unavailable if that is too long ago or never."""
+    """Return the seconds since the clock last ran.
+
+    Raise Unavailable if that is too long ago, never, or in the future: then the database's clock was ahead.
+    """
     age = heartbeat_ages.get(TRANSITION_TASK)
     if age is None:
         raise Unavailable("the clock has never run: phases do not change", code="clock_stale")
@@ -72,7 +78,14 @@ def require_running_clock(heartbeat_ages: Mapping[str, float], *, stale_after_s:
         raise Unavailable(
             "the clock last ran {age} s ago: phases do not change", code="clock_stale", age=round(age)
         )
-    return age
+    if age < -_MAX_FUTURE_S:
+        raise Unavailable(
+            "the clock last ran {ahead} s in the future: the database's clock was ahead, and phases do not"
+            " change",
+            code="clock_stale",
+            ahead=round(-age),
+        )
+    return max(0.0, age)
 
 
 def count_jobs(session: Session) -> JobCounts:

@@ -25,8 +25,8 @@ ATTEMPTS_EXHAUSTED = "attempts_used_up"
 _MESSAGE_GRACE = timedelta(seconds=5)
 """Time that the message of a job may take before it counts as lost."""
 
-_MIN_BACKOFF, _MAX_BACKOFF = timedelta(seconds=5), timedelta(minutes=1)
-"""Bounds of the time before a job that was released uncounted can be claimed again."""
+_MIN_BACKOFF = timedelta(seconds=5)
+"""Shortest time before a job that was released uncounted can be claimed again."""
 _MAX_DOUBLINGS = 10
 """Maximum number of doublings of the backoff, so that the product does not overflow."""
 
@@ -202,7 +202,7 @@ def release_for_missing_file(
 
 def _requeue_with_backoff(session: Session, job: LeasedJob, reason: CodedMessage) -> None:
     job.not_before = read_clock(session) + min(
-        _MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), _MAX_BACKOFF
+        _MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), fairness.MAX_BACKOFF
     )
     job.excused += 1
     job.failure = reason
@@ -212,7 +212,9 @@ def _requeue_with_backoff(session: Session, job: LeasedJob, reason: CodedMessage
 
 def count_unattended(session: Session, kind: fairness.JobKind) -> int:
     """Return the number of claimable jobs without a message: their worker or their message was lost."""
-    is_overdue = kind.created_at < func.clock_timestamp() - _MESSAGE_GRACE
+    now = func.clock_timestamp()
+    # A job from the future was created while the database's clock was ahead.
+    is_overdue = or_(kind.created_at < now - _MESSAGE_GRACE, kind.created_at > now)
     is_unattended = or_(kind.state == State.SCORING, is_overdue)
     count_query = select(func.count()).select_from(kind).where(fairness.is_claimable(kind), is_unattended)
     return session.scalars(count_query).one()

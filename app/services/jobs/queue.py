@@ -14,6 +14,7 @@ from kombu.pools import ProducerPool
 from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Unavailable
 from app.config import get_settings
 from app.db.transaction import AFTER_COMMIT
 
@@ -92,6 +93,20 @@ def _get_producers() -> ProducerPool:
         celery.connection_for_write(transport_options=SHORT_TIMEOUT_OPTIONS)
     ]
     return producers
+
+
+def check_writable() -> None:
+    """Raise Unavailable unless the queue accepts messages. Work that is accepted meanwhile waits for it."""
+    try:
+        with celery.connection_for_write(
+            get_settings().redis_url, transport_options=SHORT_TIMEOUT_OPTIONS
+        ) as connection:
+            connection.ensure_connection(max_retries=1, timeout=1)
+            connection.default_channel.client.set("anoncup:write_test", "", ex=1)
+    except CONNECTION_ERRORS as problem:
+        raise Unavailable(
+            "the queue cannot be written: accepted work waits", code="queue_unavailable"
+        ) from problem
 
 
 def count_messages_by_task() -> dict[str, int] | None:

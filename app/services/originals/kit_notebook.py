@@ -7,6 +7,7 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnyTrack
 from app.locale.language import LANGUAGES, load_translator
 from app.services.originals.kit_readme import ServiceInfo, get_title
+from app.services.originals.markdown_templates import escape_markdown
 
 
 def build_notebook(rules: Rules, track: AnyTrack, originals: Collection[str], service: ServiceInfo) -> bytes:
@@ -40,7 +41,7 @@ def _list_texts(rules: Rules, service: ServiceInfo) -> Iterable[tuple[str, ...]]
         )
         texts.append(
             (
-                f"# {get_title(rules, t.language)}\n\n{introduction}",
+                f"# {escape_markdown(get_title(rules, t.language))}\n\n{introduction}",
                 t("Anonymize the data with a sample method and score the result:"),
             )
         )

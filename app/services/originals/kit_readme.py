@@ -10,7 +10,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.tracks.model import AnyTrack
 from app.locale.language import LANGUAGES, Translator, load_translator
-from app.services.originals.markdown_templates import load_template
+from app.services.originals.markdown_templates import escape_markdown, load_template
 
 _TEMPLATE = Path(__file__).with_name("kit_readme.md.jinja")
 
@@ -80,7 +80,7 @@ def _render(rules: Rules, track: AnyTrack, values: Mapping[str, object], transla
     return load_template(_TEMPLATE).render(
         values,
         _=translate,
-        title=get_title(rules, translate.language),
+        title=escape_markdown(get_title(rules, translate.language)),
         track_title=translate(track.title or track.name),
         individual=translate(track.individual),
     )

@@ -1,8 +1,11 @@
 """Starter kits: the files that a team needs to take part, with an example release that the rules accept."""
 
+import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from io import StringIO
+from itertools import islice
 
 from anoncup.competition.required_packages import list_packages
 from anoncup.plugins import TRACKS
@@ -56,7 +59,7 @@ def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     originals = [name for name, _ in kit.original]
     digests = dict(kit.original).values()
     example = parser_process.call_with_files(ORIGINALS, digests, make_example, kit.file, kit.original)
-    headers = {name: content.partition(b"\n")[0].decode() for name, content in example.files.items()}
+    headers = {name: _read_header(content.decode()) for name, content in example.files.items()}
     files = {
         "README.md": kit_readme.build_readme(rules, track, headers, originals, kit.service).encode(),
         "competition.toml": kit.file.encode(),
@@ -68,6 +71,13 @@ def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     for name, digest in kit.original:
         yield f"original/{name}.csv", get_store().read_chunks(digest)
     yield "SHA256SUMS", _render_checksums(kit, files)
+
+
+def _read_header(table: str) -> str:
+    """Return the header line; a column name in quotes may contain line breaks."""
+    reader = csv.reader(StringIO(table, newline=""))
+    next(reader, None)
+    return "".join(islice(StringIO(table, newline=""), reader.line_num)).rstrip("\r\n")
 
 
 def _render_checksums(kit: Kit, files: Mapping[str, bytes]) -> bytes:

@@ -1,11 +1,20 @@
 """Templates of the Markdown files in archives."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+
+_MARKUP = re.compile(r"[\\`*_\[\]<>&#|~$]")
+
+
+def escape_markdown(text: str) -> str:
+    """Return the text with a backslash before each character that Markdown or HTML may interpret."""
+    return _MARKUP.sub(r"\\\g<0>", text)
 
 
 @cache

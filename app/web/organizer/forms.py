@@ -3,7 +3,7 @@
 import math
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from typing import Annotated
 from zoneinfo import ZoneInfo, available_timezones
@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from fastapi import Depends, Request
 from starlette.datastructures import UploadFile
 
+from anoncup.rules.local_times import fix_offset
 from app.http.authentication import CurrentPrincipal
 from app.http.uploads import get_admission
 
@@ -92,9 +93,9 @@ class ParsedForm:
         if moment is None or not 1971 <= moment.year < 9998:
             self.errors[name] = "wrong_moment"
             return None
-        if moment.tzinfo is None and _is_skipped_local_time(moment, zone):
+        if (moment := fix_offset(moment, zone)) is None:
             self.errors[name] = "wrong_moment_skipped"
-        return moment if moment.tzinfo else moment.replace(tzinfo=zone)
+        return moment
 
 
 async def _read_form(request: Request, _: CurrentPrincipal) -> AsyncIterator[ParsedForm]:
@@ -121,11 +122,6 @@ FormBody = Annotated[ParsedForm, Depends(_read_form, scope="function")]
 def format_local_time(moment: datetime | None, zone: ZoneInfo) -> str:
     """Format a moment as the value of a ``datetime-local`` field."""
     return "" if moment is None else moment.astimezone(zone).strftime(_LOCAL_TIME_FORMAT)
-
-
-def _is_skipped_local_time(wall_time: datetime, zone: ZoneInfo) -> bool:
-    """Return whether this local time does not exist because the clocks are put forward past it."""
-    return wall_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone).replace(tzinfo=None) != wall_time
 
 
 @cache

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidInput, NotFound
+from anoncup.rules.local_times import fix_offset
 from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
 from app.http.step_up import STEP_UP_ERRORS, FormReauthentication
@@ -210,7 +211,13 @@ def _parse_moment(text: str, zone: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput("enter a date and a time", code="no_time") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(zone))
+    if (fixed_moment := fix_offset(moment, ZoneInfo(zone))) is None:
+        raise InvalidInput(
+            "this time does not exist: the clocks in {zone} are put forward past it",
+            code="no_time",
+            zone=zone,
+        )
+    return fixed_moment
 
 
 def _list_moves(phase_preview: PhasePreview) -> list[PhaseMove]:

@@ -1,12 +1,12 @@
 """The life cycle of an evaluation in the database: claims, leases, attempts and the sweep."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 from anoncup.messages import CodedMessage, Message
 from app.config import Settings
@@ -16,7 +16,13 @@ from app.services.jobs import leases, queue
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena
-from tests.support.database_rows import LEASE, claim_evaluation, load_evaluation, submit_evaluation
+from tests.support.database_rows import (
+    LEASE,
+    claim_evaluation,
+    execute,
+    load_evaluation,
+    submit_evaluation,
+)
 from tests.support.queue import empty_queue
 from tests.support.wait import TIMEOUT_S, poll_until
 from workers import clock, lease_runner, score, scoring_child
@@ -153,12 +159,30 @@ def test_sweep_requeues_evaluations_after_the_queue_was_emptied(arena: Arena) ->
 
 
 @pytest.mark.full
-def test_sweep_requeues_evaluations_with_expired_leases(arena: Arena) -> None:
+@pytest.mark.parametrize("lease", [timedelta(0), timedelta(hours=1)])
+def test_sweep_requeues_evaluations_with_expired_leases_and_leases_from_the_future(
+    arena: Arena, lease: timedelta
+) -> None:
     identifier = submit_evaluation(arena)
-    require_claim(identifier, lease=timedelta(0))
+    require_claim(identifier, lease=lease)
     empty_queue()
     clock.sweep()
     assert count_waiting_messages() == 1
+    require_claim(identifier)
+    empty_queue()
+    clock.sweep()
+    assert count_waiting_messages() == 0
+
+
+@pytest.mark.full
+def test_jobs_from_the_future_do_not_wait_for_it(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    future = datetime.now(UTC) + timedelta(hours=1)
+    execute(update(Evaluation).values(created_at=future, not_before=future))
+    empty_queue()
+    clock.sweep()
+    assert count_waiting_messages() == 1
+    require_claim(identifier)
 
 
 @pytest.mark.full

@@ -14,7 +14,13 @@ from app.db.models import AuditEntry
 from app.db.transaction import transaction
 from app.web.site.notation import format_clock_time
 from tests.support.arena import Arena
-from tests.support.contest import Contest, load_competition, load_round, run_clock
+from tests.support.contest import (
+    Contest,
+    load_competition,
+    load_round,
+    run_clock,
+    set_berlin_windows,
+)
 from tests.support.organizer_pages import (
     ORGANIZE_PATH,
     build_extension_path,
@@ -114,6 +120,9 @@ def test_invalid_phase_change_is_refused_with_a_message(contest: Contest) -> Non
     ):
         html = get_page_text(contest.arena, path, language="ja", status=status)
         assert translate_message(problem, "ja") in html, path
+    set_berlin_windows()
+    skipped = get_page_text(contest.arena, "/phases/anonymization/extend?end=2031-03-30T02:30", status=422)
+    assert "This time does not exist: the clocks in Europe/Berlin are put forward past it" in skipped
     past_path = build_extension_path(-1)
     assert f'value="{read_end(past_path)}"' in get_page_text(contest.arena, past_path, status=422)
 
