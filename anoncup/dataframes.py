@@ -19,6 +19,7 @@ from anoncup.evaluation.attacks import predict, rate_attack, write_guesses
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion, answer
+from anoncup.formulas.ranks import sort_for_board
 from anoncup.plugins import TRACKS
 from anoncup.result_tables import (
     AdvisedThreshold,
@@ -111,7 +112,9 @@ def compare(
     """Score several releases, given by name with their secrets, and return them best first."""
     contest = _load_contest(original, competition)
     scores = {name: _score(contest, *release) for name, release in releases.items()}
-    return Comparison(dict(sorted(scores.items(), key=lambda entry: entry[1].overall)))
+    names = list(scores)
+    order = sort_for_board([score.overall for score in scores.values()])
+    return Comparison({names[index]: scores[names[index]] for index in order})
 
 
 def advise(

@@ -43,7 +43,7 @@ TRACK = TRACKS["microdata"]
 VALUE_CHOICES = (0.0, 0.25, 0.5)
 """Few values, so that ties are frequent."""
 NOISE_CHOICES = (0.0, 0.0, 0.75)
-"""Added to a measure, in units of its rounding."""
+"""Added to a measure, in units of its rounding, and to U and E, in units of 5e-10."""
 END_STATES = ("SCORED", "SCORED", "SCORED", "REJECTED", "ERROR", "CANCELLED")
 BOARDS = ("anonymization", "reidentification", "matrix")
 WEIGHT_CHOICES = (board_facts.WEIGHTED_MEASURES, ("mean_mae",), ("cross_count", "information_loss"))
@@ -109,8 +109,8 @@ class RandomContest:
                 for name in TRACK.measures
             },
             attackers={name: self.pick(VALUE_CHOICES) for name in TRACK.attackers},
-            utility=self.pick(VALUE_CHOICES),
-            security=self.pick(VALUE_CHOICES),
+            utility=self.pick(VALUE_CHOICES) + self.pick(NOISE_CHOICES) * 5e-10,
+            security=self.pick(VALUE_CHOICES) + self.pick(NOISE_CHOICES) * 5e-10,
         )
 
     def rescore(self, applied_at: datetime) -> None:
