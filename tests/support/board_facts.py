@@ -1,7 +1,7 @@
 """Second implementation of the boards: slow, plain Python over a list of facts."""
 
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import fsum
 from typing import Any
@@ -65,12 +65,21 @@ class SubmissionFact:
 
 @dataclass
 class GuessFact:
+    """A guess with its present result. ``replaced`` has the moments at which earlier ones were replaced."""
+
     team: str
     victim: SubmissionFact
     received_at: datetime
     ended_at: datetime
     state: str
     correct: int
+    replaced: list[tuple[datetime, str, int]] = field(default_factory=list)
+
+    def find_visible(self, moment: datetime) -> "GuessFact":
+        """Return the guess with the result that it had at the moment."""
+        results = (result for result in self.replaced if result[0] >= moment)
+        _, state, correct = next(results, (moment, self.state, self.correct))
+        return replace(self, state=state, correct=correct)
 
 
 FORMULA_TOML = """[ranking]
@@ -128,9 +137,9 @@ class BoardFacts:
         return row if row["own"] else self.round_scores(viewer, row)
 
     def list_visible_guesses(self, viewer: str) -> list[GuessFact]:
-        return [
-            guess for guess in self.guesses if self.can_see(viewer, guess) and self.is_counted(viewer, guess)
-        ]
+        moment = self.get_visibility_end(viewer)
+        guesses = [guess.find_visible(moment) for guess in self.guesses]
+        return [guess for guess in guesses if self.can_see(viewer, guess) and self.is_counted(viewer, guess)]
 
     def can_see(self, viewer: str, guess: GuessFact) -> bool:
         if guess.received_at >= self.get_visibility_end(viewer):

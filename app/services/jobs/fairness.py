@@ -12,14 +12,24 @@ from typing import Any
 from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 
-from app.db.models import Competition, Evaluation, Guess, LeasedJob, Round, State, ThresholdReport
+from app.db.models import (
+    Competition,
+    Evaluation,
+    Guess,
+    LeasedJob,
+    Rejudgement,
+    Round,
+    State,
+    ThresholdReport,
+)
 
-JobKind = type[Evaluation] | type[Guess] | type[ThresholdReport]
+JobKind = type[Evaluation] | type[Guess] | type[Rejudgement] | type[ThresholdReport]
 
 UNFINISHED = (State.QUEUED, State.SCORING)
 PARTY_COLUMNS: dict[type[LeasedJob], Any] = {
     Evaluation: Evaluation.party_id,
     Guess: Guess.team_id,
+    Rejudgement: Rejudgement.rescore_id,
     ThresholdReport: ThresholdReport.user_id,
 }
 """Column that identifies the party of each kind of job."""
