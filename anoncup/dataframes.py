@@ -24,6 +24,7 @@ from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.scales import require_scales
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion, answer
+from anoncup.formulas.ranks import sort_for_board
 from anoncup.plugins import TRACKS
 from anoncup.result_tables import (
     AdvisedThreshold,
@@ -118,7 +119,9 @@ def compare(
     """Score several releases, given by name with their secrets, and return them best first."""
     contest = _load_scaled_contest(original, competition)
     scores = {name: _score(contest, *release) for name, release in releases.items()}
-    return Comparison(dict(sorted(scores.items(), key=lambda entry: entry[1].overall)))
+    names = list(scores)
+    order = sort_for_board([score.overall for score in scores.values()])
+    return Comparison({names[index]: scores[names[index]] for index in order})
 
 
 def advise(

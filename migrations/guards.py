@@ -19,7 +19,7 @@ _REFUSED = "ERRCODE = 'insufficient_privilege'"
 
 _STATE_GUARD_BODY = f"""
 BEGIN
-    IF has_column_privilege(current_user, TG_RELID, 'verdict', 'UPDATE') THEN
+    IF has_column_privilege(current_user, TG_RELID, 'attempt', 'UPDATE') THEN
         RETURN NEW;
     END IF;
     IF OLD.state IN ('QUEUED', 'SCORING') AND NEW.state = 'CANCELLED' THEN
@@ -28,10 +28,24 @@ BEGIN
     RAISE EXCEPTION 'role % may not turn % into %', current_user, OLD.state, NEW.state USING {_REFUSED};
 END
 """
-"""A role that may not write verdicts may only cancel an unfinished evaluation."""
+"""A role that may not begin attempts may only cancel an unfinished evaluation or rejudgement."""
 
 _RESULT_GUARD_BODY = f"""
 BEGIN
+    IF TG_TABLE_NAME = 'guesses'
+       AND NOT has_column_privilege(current_user, TG_RELID, 'attempt', 'UPDATE') THEN
+        IF EXISTS (
+            SELECT FROM public.rejudgements JOIN public.rescores ON rescores.id = rejudgements.rescore_id
+                WHERE rejudgements.guess_id = NEW.id AND rejudgements.state NOT IN ('QUEUED', 'SCORING')
+                    AND rescores.applied_at IS NULL AND rescores.cancelled_at IS NULL
+                    AND (rejudgements.state, rejudgements.correct, rejudgements.outcome::text,
+                         rejudgements.risk, rejudgements.refusal::text)
+                        IS NOT DISTINCT FROM
+                        (NEW.state, NEW.correct, NEW.outcome::text, NEW.risk, NEW.refusal::text)) THEN
+            RETURN NEW;
+        END IF;
+        RAISE EXCEPTION 'a guess only gets the result of an open rescore' USING {_REFUSED};
+    END IF;
     IF OLD.state IN ('QUEUED', 'SCORING') THEN
         IF NEW.state IN ('QUEUED', 'SCORING', 'CANCELLED')
            AND coalesce(to_json(NEW) ->> 'verdict', to_json(NEW) ->> 'correct', to_json(NEW) ->> 'outcome',
@@ -43,14 +57,19 @@ BEGIN
     END IF;
     IF TG_TABLE_NAME = 'evaluations' THEN
         OLD.current := NEW.current;
+    ELSIF TG_TABLE_NAME = 'rejudgements' THEN
+        OLD.replaced := NEW.replaced;
     END IF;
     IF OLD *<> NEW THEN
         RAISE EXCEPTION 'what has ended in % is not changed', TG_TABLE_NAME USING {_REFUSED};
     END IF;
     RETURN NEW;
 END
+"""  # noqa: S608  # only constants are inserted
+"""A job gets its result only when it ends. Finished jobs do not change but for ``current`` and ``replaced``.
+
+A role that may not begin attempts may only replace the result of a guess by that of an open rescore.
 """
-"""A job gets its result only when it ends. Finished jobs do not change, except for ``current``."""
 
 _TRANSITION_GUARD_BODY = f"""
 BEGIN
@@ -283,10 +302,10 @@ class Guard:
             )
 
 
-_JOB_TABLES = ("evaluations", "guesses", "threshold_reports")
+_JOB_TABLES = ("evaluations", "guesses", "rejudgements", "threshold_reports")
 
 GUARDS = (
-    Guard(_STATE_GUARD, _STATE_GUARD_BODY, "BEFORE UPDATE OF state", ("evaluations",)),
+    Guard(_STATE_GUARD, _STATE_GUARD_BODY, "BEFORE UPDATE OF state", ("evaluations", "rejudgements")),
     Guard(_RESULT_GUARD, _RESULT_GUARD_BODY, "BEFORE UPDATE", _JOB_TABLES, checks_role=False),
     Guard(_TRANSITION_GUARD, _TRANSITION_GUARD_BODY, "BEFORE UPDATE", ("rounds",), checks_role=False),
     Guard(_ATTEMPT_GUARD, _ATTEMPT_GUARD_BODY, "BEFORE INSERT OR UPDATE", ("attempts",), checks_role=False),

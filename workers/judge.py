@@ -3,7 +3,6 @@
 from anoncup.errors import Unavailable
 from app.config import Settings, get_settings
 from app.crypto import sealing
-from app.db.models import Guess
 from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.attacks.guesses import GuessClaim
@@ -18,7 +17,7 @@ from workers.readiness import SCORING_READINESS
 @celery.task(name=JUDGE, throws=(Unavailable,))
 @lease_runner.leave_to_sweep()
 def judge(*_: str) -> None:
-    """Claim the next guess by fair order, judge it and record the outcome.
+    """Claim the next guess or rejudgement by fair order, judge it and record the outcome.
 
     Running the task twice or killing it does no harm.
     """
@@ -28,7 +27,7 @@ def judge(*_: str) -> None:
     settings = get_settings()
     result = lease_runner.run(
         lambda on_step: scoring_child.run(_build_job(claim, settings), settings, on_step=on_step),
-        Lease(Guess, claim.guess_id, claim.attempt),
+        Lease(claim.kind, claim.job_id, claim.attempt),
         readiness=SCORING_READINESS,
     )
     if result is not None:

@@ -1,4 +1,4 @@
-"""``anoncup organize rescore``: score all submissions by new rules, compare, then apply or cancel.
+"""``anoncup organize rescore``: score submissions and guesses by new rules, compare, then apply or cancel.
 
 A set is one such re-scoring.
 """
@@ -24,14 +24,14 @@ from anoncup.cli.output import (
 if TYPE_CHECKING:
     from anoncup import schemas
 
-app = typer.Typer(no_args_is_help=True, help="Score every submission by other rules, as a set.")
+app = typer.Typer(no_args_is_help=True, help="Score every submission and guess by other rules, as a set.")
 
 _RescoreId = Annotated[str, typer.Argument(metavar="ID", help="the set's id")]
 
 
 @app.command()
 def start(slug: Slug, file: TomlFile, as_json: AsJson = False) -> None:
-    """Start a set: every submission is scored by this file, and nothing else changes yet."""
+    """Start a set: submissions and guesses are scored by this file, and nothing changes yet."""
     with connect() as client:
         _print_rescore(client.start_rescore(slug, file.read_bytes()), as_json=as_json)
 
@@ -52,6 +52,8 @@ def list_rescores(slug: Slug, as_json: AsJson = False) -> None:
         "started": make_time_column("created_at"),
         "scored": "finished",
         "of": "total",
+        "judged": "judged",
+        "of guesses": "guesses",
     }
     with connect() as client:
         print_entries(client.list_rescores(slug), columns, as_json=as_json, empty_text="no sets")
@@ -75,7 +77,10 @@ def _print_rescore(rescore: schemas.RescoreSummary, *, as_json: bool) -> None:
     if as_json:
         print_json(rescore)
         return
-    print(f"{rescore.id} is {rescore.state}, {rescore.finished} of {rescore.total} scored")
+    print(
+        f"{rescore.id} is {rescore.state}, {rescore.finished} of {rescore.total} submissions scored,"
+        f" {rescore.judged} of {rescore.guesses} guesses judged"
+    )
     columns: ColumnSpec[schemas.RescoreChange] = {
         "submission": "submission_id",
         "team": "team",
@@ -85,11 +90,21 @@ def _print_rescore(rescore: schemas.RescoreSummary, *, as_json: bool) -> None:
         "utility loss": lambda row: _format_change(row, "utility"),
         "risk": lambda row: _format_change(row, "security"),
     }
+    guess_columns: ColumnSpec[schemas.RescoreGuess] = {
+        "guess": "guess_id",
+        "team": "team",
+        "target": "target",
+        "question": "question",
+        "status": lambda row: _format_change(row, "status"),
+        "value": lambda row: _format_change(row, "value"),
+    }
     if rows := getattr(rescore, "rows", None):
         print_table(rows, columns)
+    if guess_rows := getattr(rescore, "guess_rows", None):
+        print_table(guess_rows, guess_columns)
 
 
-def _format_change(row: schemas.RescoreChange, field: str) -> str:
+def _format_change(row: schemas.RescoreChange | schemas.RescoreGuess, field: str) -> str:
     """Format the old and new value of a field, or a single value if it is unchanged."""
     old, new = (format_cell(get_value(outcome, field)) for outcome in (row.before, row.after))
     return old if old == new else f"{old} → {new}"

@@ -1,6 +1,6 @@
-"""Scores from measured values, and ranks from scores (``docs/scoring.md``)."""
+"""Scores from measured values (``docs/scoring.md``)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from anoncup.tracks.parts import AnyMeasure, HasRows
@@ -59,18 +59,3 @@ def compute_security_risk(risks: Iterable[float]) -> float:
 def compute_overall_loss(utility_loss: float, security_risk: float) -> float:
     """Return (U + E) / 2; lower is better."""
     return (utility_loss + security_risk) / 2
-
-
-def sort_for_board(scores: Sequence[float | None]) -> list[int]:
-    """Return the positions of the entries by score, lowest first, then those without a score.
-
-    Entries with equal scores keep their order.
-
-    >>> sort_for_board([0.2, None, 0.1, 0.2])
-    [2, 0, 3, 1]
-    """
-    return sorted(range(len(scores)), key=lambda index: _build_sort_key(scores[index]))
-
-
-def _build_sort_key(score: float | None) -> tuple[bool, float]:
-    return (score is None, 0.0 if score is None else score)

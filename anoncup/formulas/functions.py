@@ -81,9 +81,7 @@ def _rank_values(values: Operand, direction: object = "ascending") -> Values:
         raise FormulaError(Message("the direction is 'ascending' or 'descending'"))
     numbers = np.where(np.abs(values.numbers) <= values.rounding, 0.0, values.numbers)
     signed = numbers if direction == "ascending" else -numbers
-    ranks = compute_ranks(
-        [None if math.isnan(number) else number for number in signed.tolist()], rounding=values.rounding
-    )
+    ranks = compute_ranks([None if math.isnan(number) else number for number in signed.tolist()])
     return Values(np.array([math.nan if rank is None else rank for rank in ranks]))
 
 

@@ -16,7 +16,7 @@ from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.messages import Message
 
 ROUNDING = 1e-9
-"""Differences below this are ties in ranks of computed values."""
+"""Computed values below this count as 0 in ranks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class Values:
 
     ``numbers`` has one number per team or, if ``present`` is not None, one row of cells per team, such as its
     best results on all targets. ``present`` is false for cells that do not exist, such as a team's result on
-    its own target. Values up to ``rounding`` count as 0 in ranks, and smaller differences as ties.
+    its own target. Values up to ``rounding`` count as 0 in ranks.
     """
 
     numbers: FloatArray

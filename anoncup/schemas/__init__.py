@@ -93,6 +93,8 @@ from anoncup.schemas.submissions import (
     Receipt,
     Rescore,
     RescoreChange,
+    RescoreGuess,
+    RescoreGuessOutcome,
     RescoreOutcome,
     RescoreSummary,
     Stage,

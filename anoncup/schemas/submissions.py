@@ -194,17 +194,40 @@ class RescoreChange(Form):
     after: RescoreOutcome
 
 
+class RescoreGuessOutcome(FailureFields):
+    status: Annotated[str, example("SCORED")]
+    correct: Annotated[int | None, example(40)]
+    value: Annotated[float | None, Field(description="as in the outcome of a guess"), example(0.4)]
+    risk: Annotated[
+        float | None, Field(description="the value adjusted for chance, which boards compare"), example(0.4)
+    ]
+
+
+class RescoreGuess(Form):
+    guess_id: Id
+    team: TeamName
+    target: Annotated[str, example("T07")]
+    question: Annotated[str, example("link")]
+    before: RescoreGuessOutcome
+    after: RescoreGuessOutcome
+
+
 class RescoreSummary(Form):
     id: Id
     state: Annotated[str, open_enum(*get_args(Stage))]
     created_at: Moment
     applied_at: datetime | None
     cancelled_at: datetime | None
-    finished: Annotated[int, example(12)]
-    total: Annotated[int, example(12)]
+    finished: Annotated[int, Field(description="submissions that are scored by the new rules"), example(12)]
+    total: Annotated[int, Field(description="submissions of the set"), example(12)]
+    judged: Annotated[int, Field(description="guesses that are judged by the new rules"), example(40)]
+    guesses: Annotated[int, Field(description="guesses of the set"), example(40)]
 
 
 class Rescore(RescoreSummary):
     rows: Annotated[
         list[RescoreChange], Field(description="results of every submission under the old and the new rules")
+    ]
+    guess_rows: Annotated[
+        list[RescoreGuess], Field(description="guesses whose results change, before the set is applied")
     ]

@@ -8,12 +8,13 @@ from anoncup import schemas
 from anoncup.rules.toml_text import decode_file
 from app.api.competitions import Toml
 from app.api.documentation.responses import ORGANIZER_ERRORS, REVISION_ERRORS, build_error_responses
+from app.db.models import JudgingJob
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import competitions, revisions
 from app.services.organizing import rescores
-from app.services.organizing.rescores import EvaluationChange, RankedEvaluation, RescorePreview
+from app.services.organizing.rescores import EvaluationChange, GuessChange, RankedEvaluation, RescorePreview
 
 router = APIRouter(tags=["re-scoring"])
 
@@ -24,7 +25,7 @@ router = APIRouter(tags=["re-scoring"])
     responses=build_error_responses(*ORGANIZER_ERRORS, *REVISION_ERRORS, "other_round_changes"),
 )
 def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas.RescoreSummary:
-    """Score every submission under the rules of this file. Nothing changes until the set is applied."""
+    """Score all submissions and guesses under the rules of this file. Nothing changes until it is applied."""
     with transaction() as session:
         contest = competitions.find_for_organizer(session, principal, slug)
     revision = revisions.compute_file_revision(contest, decode_file(file))
@@ -46,7 +47,8 @@ def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescor
     with transaction() as session:
         preview = rescores.preview(session, principal, rescore_id)
         rows = [_serialize_change(change) for change in preview.changes]
-        return schemas.Rescore(**_summarize(preview).model_dump(), rows=rows)
+        guess_rows = [_serialize_guess_change(change) for change in preview.guess_changes]
+        return schemas.Rescore(**_summarize(preview).model_dump(), rows=rows, guess_rows=guess_rows)
 
 
 @router.post(
@@ -72,7 +74,12 @@ def cancel_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Res
 
 def _summarize(preview: RescorePreview) -> schemas.RescoreSummary:
     return schemas.RescoreSummary.from_row(
-        preview.rescore, state=preview.stage, finished=preview.finished, total=preview.total
+        preview.rescore,
+        state=preview.stage,
+        finished=preview.finished,
+        total=preview.total,
+        judged=preview.guesses.finished,
+        guesses=preview.guesses.total,
     )
 
 
@@ -95,4 +102,25 @@ def _serialize_outcome(ranked_evaluation: RankedEvaluation) -> schemas.RescoreOu
         overall=ranked_evaluation.overall,
         violations=list(numbers.violations) if numbers else [],
         **schemas.build_failure_fields(ranked_evaluation.evaluation.failure),
+    )
+
+
+def _serialize_guess_change(change: GuessChange) -> schemas.RescoreGuess:
+    return schemas.RescoreGuess(
+        guess_id=change.guess.id,
+        team=change.guess.team.name,
+        target=change.guess.target.name,
+        question=change.guess.question,
+        before=_serialize_judgement(change.guess),
+        after=_serialize_judgement(change.proposed),
+    )
+
+
+def _serialize_judgement(job: JudgingJob) -> schemas.RescoreGuessOutcome:
+    return schemas.RescoreGuessOutcome(
+        status=job.state,
+        correct=job.correct,
+        value=job.outcome["value"] if job.outcome else None,
+        risk=job.risk,
+        **schemas.build_failure_fields(job.failure),
     )

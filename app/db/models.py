@@ -93,7 +93,7 @@ def _inserted_at_column() -> Mapped[datetime]:
 class LeasedJob:
     """Columns of jobs that a worker leases and finishes once.
 
-    Jobs are evaluations, guesses and threshold reports.
+    Jobs are evaluations, guesses, rejudgements and threshold reports.
     """
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
@@ -113,6 +113,17 @@ class LeasedJob:
     """Reason for the state ERROR, or for the last time that a worker released the job unfinished."""
     traceback: Mapped[str | None]
     """Where the code of a track or of the service failed; only for organizers."""
+
+
+class JudgingJob(LeasedJob):
+    """Columns of jobs that judge a guess."""
+
+    correct: Mapped[int | None]
+    outcome: Mapped[dict[str, Any] | None]
+    risk: Mapped[float | None]
+    """The outcome's value adjusted for chance, in [0, 1], which boards compare (``Outcome.risk``)."""
+    refusal: Mapped[dict[str, Any] | None]
+    """The problems of a guess in the state REFUSED (``InvalidUpload.to_json``)."""
 
 
 UNFINISHED = sql("state IN ('QUEUED', 'SCORING')")
@@ -898,8 +909,11 @@ class SubmissionTerms(Base):
     grace_s: Mapped[int]
 
 
-class Guess(LeasedJob, Base):
-    """A team's attempt to answer a question about a target."""
+class Guess(JudgingJob, Base):
+    """A team's attempt to answer a question about a target.
+
+    Its result is the one in force: applying a rescore replaces it (``Rejudgement``).
+    """
 
     __tablename__ = "guesses"
     __table_args__ = (
@@ -920,12 +934,6 @@ class Guess(LeasedJob, Base):
     """SHA-256 of the guess file."""
     answered: Mapped[int]
     """Number of individuals for which the guess gives an answer."""
-    correct: Mapped[int | None]
-    outcome: Mapped[dict[str, Any] | None]
-    risk: Mapped[float | None]
-    """The outcome's value adjusted for chance, in [0, 1], which boards compare (``Outcome.risk``)."""
-    refusal: Mapped[dict[str, Any] | None]
-    """The problems of a guess in the state REFUSED (``InvalidUpload.to_json``)."""
     guesses_left: Mapped[int]
     """Remaining guesses on this target after this one; part of the receipt."""
     idempotency_key: Mapped[str | None]
@@ -942,3 +950,21 @@ class Guess(LeasedJob, Base):
     @property
     def parsed_refusal(self) -> InvalidUpload | None:
         return InvalidUpload.from_json(self.refusal) if self.refusal else None
+
+
+class Rejudgement(JudgingJob, Base):
+    """A guess that is judged by the changed rules of a rescore. Its result counts once that is applied."""
+
+    __tablename__ = "rejudgements"
+    __table_args__ = (
+        Index("ix_rejudgements_unfinished", "created_at", postgresql_where=UNFINISHED),
+        Index(None, "round_id", "started_at"),
+        Index(None, "round_id", "rescore_id", "started_at"),
+        UniqueConstraint("rescore_id", "guess_id"),
+    )
+
+    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
+    rescore_id: Mapped[UUID] = mapped_column(ForeignKey("rescores.id"))
+    guess_id: Mapped[UUID] = mapped_column(ForeignKey("guesses.id"), index=True)
+    replaced: Mapped[dict[str, Any] | None]
+    """State and result of the guess until the rescore was applied; None if it was not applied."""

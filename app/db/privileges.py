@@ -101,8 +101,10 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "user_id received_at question file answered guesses_left": ("ri", "r", "r"),
         "idempotency_key fingerprint": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
-        "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
-        "started_at finished_at failure traceback correct outcome risk refusal": ("ri", "ru", "r"),
+        "attempt excused not_before missing_since started_at": ("ri", "ru", "r"),
+        # A trigger lets the web process write results of rejudgements only (migrations.guards).
+        "state leased_until finished_at failure traceback": ("riu", "ru", "r"),
+        "correct outcome risk refusal": ("riu", "ru", "r"),
     },
     "heartbeats": {"task": ("ri", "", "riu"), "at": ("riu", "", "riu")},
     "identities": {"issuer subject user_id": ("ri", "", ""), "created_at": ("r", "", "")},
@@ -118,6 +120,15 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id user_id digest mailed expires_at": ("ri", "i", ""),
         "created_at": ("r", "", ""),
         "used_at": ("riu", "", ""),
+    },
+    "rejudgements": {
+        "id round_id rescore_id guess_id": ("ri", "r", "r"),
+        "created_at": ("r", "r", "r"),
+        # A trigger restricts the states that the web process may set (migrations.guards).
+        "state leased_until finished_at": ("riu", "ru", "r"),
+        "attempt excused not_before missing_since started_at failure traceback": ("ri", "ru", "r"),
+        "correct outcome risk refusal": ("ri", "ru", "r"),
+        "replaced": ("riu", "r", "r"),
     },
     "rescores": {
         "id round_id user_id file competition_file scales scored_by replaces": ("ri", "r", ""),
@@ -290,6 +301,13 @@ ROW_POLICIES = (
     RowPolicy(
         "begins_unjudged",
         "guesses",
+        WEB,
+        "INSERT",
+        f"{_IS_NOT_STARTED} AND correct IS NULL AND outcome IS NULL AND risk IS NULL AND refusal IS NULL",
+    ),
+    RowPolicy(
+        "begins_unjudged",
+        "rejudgements",
         WEB,
         "INSERT",
         f"{_IS_NOT_STARTED} AND correct IS NULL AND outcome IS NULL AND risk IS NULL AND refusal IS NULL",

@@ -53,6 +53,7 @@ TABLES = (
     "openings",
     "guess_terms",
     "guesses",
+    "rejudgements",
     "audit_entries",
     "heartbeats",
     "webhooks",
@@ -604,7 +605,7 @@ def _create_submissions() -> None:
 
 
 def _create_attacks() -> None:
-    """Create targets, their opened secrets, and guesses with the terms that limit them."""
+    """Create targets, their opened secrets, guesses with the terms that limit them, and rejudgements."""
     op.create_table(
         "targets",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -674,6 +675,31 @@ def _create_attacks() -> None:
     )
     op.create_index(op.f("ix_guesses_target_id"), "guesses", ["target_id"])
     op.create_index("ix_guesses_unfinished", "guesses", ["created_at"], postgresql_where=UNFINISHED)
+    op.create_table(
+        "rejudgements",
+        sa.Column("round_id", sa.Uuid(), nullable=False),
+        sa.Column("rescore_id", sa.Uuid(), nullable=False),
+        sa.Column("guess_id", sa.Uuid(), nullable=False),
+        sa.Column("correct", sa.Integer()),
+        sa.Column("outcome", sa.JSON()),
+        sa.Column("risk", sa.Float()),
+        sa.Column("refusal", sa.JSON()),
+        sa.Column("replaced", sa.JSON()),
+        *_job_columns(),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_rejudgements_round_id")),
+        sa.ForeignKeyConstraint(["rescore_id"], ["rescores.id"], name=op.f("fk_rejudgements_rescore_id")),
+        sa.ForeignKeyConstraint(["guess_id"], ["guesses.id"], name=op.f("fk_rejudgements_guess_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_rejudgements")),
+        sa.UniqueConstraint("rescore_id", "guess_id", name=op.f("uq_rejudgements_rescore_id_guess_id")),
+    )
+    op.create_index(op.f("ix_rejudgements_guess_id"), "rejudgements", ["guess_id"])
+    op.create_index(op.f("ix_rejudgements_round_id_started_at"), "rejudgements", ["round_id", "started_at"])
+    op.create_index(
+        op.f("ix_rejudgements_round_id_rescore_id_started_at"),
+        "rejudgements",
+        ["round_id", "rescore_id", "started_at"],
+    )
+    op.create_index("ix_rejudgements_unfinished", "rejudgements", ["created_at"], postgresql_where=UNFINISHED)
 
 
 def _create_records() -> None:

@@ -2,17 +2,31 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.db.models import Evaluation, Rescore, State
+from anoncup.errors import FileProblem, InvalidUpload
+from anoncup.messages import Message
+from app.db.models import Evaluation, Rejudgement, Rescore, State
+from app.db.transaction import transaction
+from app.services.attacks import guesses
+from app.services.jobs import leases
 from tests.recorded import build_verdict
 from tests.support.accounts import list_audit_entries, read_refusal
-from tests.support.contest import Contest, load_competition, lock_evaluations, run_clock
+from tests.support.contest import (
+    Contest,
+    build_outcome,
+    judge_everything,
+    load_competition,
+    lock_evaluations,
+    run_clock,
+)
 from tests.support.database_rows import execute, load_all
+from tests.support.job_claims import FAILURE, claim_guess
 from tests.support.rescores import (
     apply_rescore,
     begin_rescore,
@@ -235,6 +249,116 @@ def test_rescore_from_before_the_freeze_can_be_applied_after_it(contest: Contest
     assert contest.find_target(red)["withdrawn"]
     run_clock()
     assert contest.get_state() == "reidentification"
+
+
+REFUSAL = InvalidUpload([FileProblem("guess", None, None, "header", Message("no header"))]).to_json()
+
+
+def judge_by_hand(guess: str, correct: int | None, *, rescore: str | None = None) -> None:
+    """Record an outcome of a guess, or of its rejudgement; without one, the worker fails."""
+    with transaction() as session:
+        claim = claim_guess(session, UUID(guess), rescore=UUID(rescore) if rescore else None)
+        if correct is None:
+            leases.fail(session, claim.kind, claim.job_id, claim.attempt, FAILURE)
+        else:
+            assert guesses.record(session, claim, outcome=build_outcome(correct))
+
+
+def send_guesses(contest: Contest, submission: str, count: int) -> list[str]:
+    target, content = contest.find_target(submission)["id"], contest.build_guess(submission, 1)
+    responses = [contest.submit_guess("blue", target, content) for _ in range(count)]
+    return [response.json()["id"] for response in responses]
+
+
+def read_guesses(contest: Contest) -> dict[str, Any]:
+    """Return state and right rows of blue's guesses, as the team sees them."""
+    rows = contest.arena.get(f"{contest.path}/guesses", team="blue").json()
+    return {row["id"]: (row["status"], row["correct"]) for row in rows}
+
+
+def find_identified(contest: Contest) -> int:
+    board = contest.get_board("reidentification", organizer=True)
+    (identified,) = [int(row["identified"]) for row in board["rows"] if row["team"] == "blue"]
+    return identified
+
+
+def test_guesses_get_the_results_of_an_applied_rescore(contest: Contest) -> None:
+    """Also a guess that a worker judges by the old rules meanwhile. A refused guess stays refused."""
+    contest.arena.get_team_token("blue")
+    (red,) = contest.publish_targets("red")
+    judged, running, refused = send_guesses(contest, red, 3)
+    judge_by_hand(judged, 12)
+    with transaction() as session:
+        refused_claim = claim_guess(session, UUID(refused))
+        guesses.record(session, refused_claim, refused=REFUSAL)
+        running_claim = claim_guess(session, UUID(running))
+    identifier = begin_rescore(contest, build_reweighted_file(contest))
+    (posted,) = send_guesses(contest, red, 1)
+    assert get_preview(contest, identifier)["guesses"] == 3
+    score_everything()
+    for guess, correct in ((judged, 30), (running, 5), (posted, 12)):
+        assert read_refusal(end_rescore(contest, identifier, "apply")) == (409, "rescore_scoring")
+        judge_by_hand(guess, correct, rescore=identifier)
+    assert find_identified(contest) == 12
+    rows = get_preview(contest, identifier)["guess_rows"]
+    assert {row["guess_id"]: (row["before"]["correct"], row["after"]["correct"]) for row in rows} == {
+        judged: (12, 30),
+        running: (None, 5),
+        posted: (None, 12),
+    }
+    hidden = {judged: ("SCORED", None), running: ("SCORING", None)} | {refused: ("REFUSED", None)}
+    assert read_guesses(contest) == hidden | {posted: ("QUEUED", None)}
+    assert end_rescore(contest, identifier, "apply").status_code == 200
+    with transaction() as session:
+        assert not guesses.record(session, running_claim, outcome=build_outcome(40))
+    assert find_identified(contest) == 30
+    scored = dict.fromkeys((judged, running, posted), ("SCORED", None))
+    assert read_guesses(contest) == hidden | scored
+    contest.close_attacks()
+    run_clock()
+    assert read_guesses(contest) == {
+        judged: ("SCORED", 30),
+        running: ("SCORED", 5),
+        posted: ("SCORED", 12),
+        refused: ("REFUSED", None),
+    }
+
+
+def test_cancelled_rescore_leaves_guesses_alone(contest: Contest) -> None:
+    contest.arena.get_team_token("blue")
+    (red,) = contest.publish_targets("red")
+    first, second = send_guesses(contest, red, 2)
+    judge_everything()
+    identifier = begin_rescore(contest, build_reweighted_file(contest))
+    judge_by_hand(first, None, rescore=identifier)
+    with transaction() as session:
+        running_claim = claim_guess(session, UUID(second), rescore=UUID(identifier))
+    score_everything()
+    assert get_preview(contest, identifier)["judged"] == 1
+    assert end_rescore(contest, identifier, "cancel").status_code == 200
+    with transaction() as session:
+        assert not guesses.record(session, running_claim, outcome=build_outcome(40))
+    assert find_identified(contest) == 1
+    states = load_all(select(Rejudgement.state).order_by(Rejudgement.state))
+    assert states == [State.CANCELLED, State.ERROR]
+
+
+def test_rescore_with_a_failed_rejudgement_cannot_be_applied(contest: Contest) -> None:
+    contest.arena.get_team_token("blue")
+    (red,) = contest.publish_targets("red")
+    guess, failed_before = send_guesses(contest, red, 2)
+    judge_by_hand(failed_before, None)
+    judge_everything()
+    identifier = begin_rescore(contest, build_reweighted_file(contest))
+    score_everything()
+    judge_by_hand(guess, None, rescore=identifier)
+    judge_by_hand(failed_before, None, rescore=identifier)
+    (row,) = get_preview(contest, identifier)["guess_rows"]
+    assert (row["after"]["status"], row["after"]["failure_code"]) == ("ERROR", FAILURE.code)
+    refusal = end_rescore(contest, identifier, "apply")
+    assert read_refusal(refusal) == (409, "rescore_failed")
+    assert refusal.json()["detail"].startswith("1 guess ")
+    assert find_identified(contest) == 1
 
 
 REJECTED_VERDICT = build_verdict(measures={}, attackers={})

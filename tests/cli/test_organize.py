@@ -194,7 +194,7 @@ def test_rescore_is_started_compared_and_applied(
     identifier = anoncup("organize", "rescore", "start", "small", "new.toml", "--json").json["id"]
     score_everything()
     report = anoncup("organize", "rescore", "show", identifier)
-    assert f"{identifier} is ready, 2 of 2 scored" in report.stdout
+    assert f"{identifier} is ready, 2 of 2 submissions scored" in report.stdout
     assert "SCORED → REJECTED" in report.stdout
     assert identifier in anoncup("organize", "rescore", "list", "small").stdout
     unconfirmed = anoncup("organize", "rescore", "apply", identifier)

@@ -9,9 +9,8 @@ from anoncup.evaluation.ranking import (
     compute_overall_loss,
     compute_utility_loss,
     normalize_loss,
-    sort_for_board,
 )
-from anoncup.formulas.ranks import compute_ranks
+from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.tracks.linkage.attack_rates import GroupPrediction, rate_guess, rate_prediction
 from anoncup.tracks.outcomes import wilson_interval
 
@@ -60,6 +59,12 @@ def test_ties_share_a_rank_and_the_earlier_is_listed_first() -> None:
     assert compute_ranks(scores) == [4, 1, None, 2, 2, None, 4]
     assert sort_for_board(scores) == [1, 3, 4, 0, 6, 2, 5]
     assert compute_ranks([]) == []
+
+
+def test_scores_within_the_tolerance_of_the_lowest_of_a_rank_are_ties() -> None:
+    """A chain of small steps ends where it has left the first score of its rank behind."""
+    assert compute_ranks([124.0, 123.99999999999999, 1.0, 1.0 + 9e-10, 1.0 + 1.8e-9]) == [4, 4, 1, 1, 3]
+    assert sort_for_board([124.0, 123.99999999999999, None, 1.0 + 9e-10, 1.0]) == [3, 4, 0, 1, 2]
 
 
 def test_abstentions_are_never_correct() -> None:

@@ -198,14 +198,14 @@ def test_ranks_count_the_teams_ahead(numbers: list[Number]) -> None:
     assert evaluate("rank(a) + rank(-a)", board) == evaluate("rank(a) + rank(a, 'descending')", board)
 
 
-def test_ranks_use_the_rounding_of_the_measure() -> None:
-    numbers = np.array([4e-4, 0.0, 12.0, 12.0004])
-    for rounding, ranks in ((5e-4, [1.0, 1.0, 3.0, 3.0]), (1e-9, [2.0, 1.0, 3.0, 4.0])):
-        board = BoardNumbers(4, {"a": Values(numbers, rounding=rounding)})
+def test_values_below_the_rounding_of_the_measure_count_as_0_in_ranks() -> None:
+    numbers = np.array([4e-4, 0.0, 12.0, 12.0 + 5e-10, 12.0004])
+    for rounding, ranks in ((5e-4, [1.0, 1.0, 3.0, 3.0, 5.0]), (1e-9, [2.0, 1.0, 3.0, 3.0, 5.0])):
+        board = BoardNumbers(5, {"a": Values(numbers, rounding=rounding)})
         assert evaluate("rank(a)", board) == ranks
 
 
 def test_ties_are_not_transitive_over_small_steps() -> None:
-    """In units of 1e-9, the rounding: 0.8 counts as 0, 1.6 starts a new group, and 2.4 ties with 1.6."""
+    """In units of 1e-9, the tolerance: 0.8 counts as 0, 1.6 starts a new group, and 2.4 ties with 1.6."""
     board = BoardNumbers(3, {"a": Values(np.array([1.6e-9, 0.8e-9, 2.4e-9]))})
     assert evaluate("rank(a)", board) == [2.0, 1.0, 2.0]

@@ -13,6 +13,7 @@ from app.db.transaction import transaction
 from app.services.contests import upload_terms
 from tests.security.role_logins import SignInAsRole, connect_to, logins_folder, require_refusal, sign_in
 from tests.support.contest import Contest, load_round_id, run_clock
+from tests.support.rescores import begin_rescore, build_reweighted_file
 from tests.support.wait import poll_until
 from workers import clock
 
@@ -314,6 +315,34 @@ def test_worker_writes_each_result_once_with_its_end_time(
         for table, result in (("guesses", "correct = 4"), ("evaluations", "verdict = '{}'")):
             assert worker.execute(text(f"UPDATE {table} SET state = 'SCORED', {result}")).rowcount == 1
             assert "is not changed" in require_refusal(worker, f"UPDATE {table} SET state = 'ERROR'")
+
+
+def test_web_gives_a_guess_only_the_result_of_an_open_rescore(
+    second_phase_contest: Contest, sign_in: SignInAsRole, run_as_owner: Any
+) -> None:
+    contest = second_phase_contest
+    begin_rescore(contest, build_reweighted_file(contest))
+    apply = (
+        "UPDATE guesses SET (state, correct, outcome, risk) ="
+        " (SELECT state, correct, outcome, risk FROM rejudgements)"
+    )
+    forgeries = (
+        "UPDATE guesses SET correct = 40",
+        "UPDATE guesses SET finished_at = now()",
+        apply.replace("(SELECT state,", "(SELECT 'ERROR',"),
+    )
+    with sign_in(WEB) as web:
+        assert "result of an open rescore" in require_refusal(web, apply)  # it is not judged yet
+        assert "may not turn" in require_refusal(web, "UPDATE rejudgements SET state = 'SCORED'")
+    run_as_owner("UPDATE rejudgements SET state = 'SCORED', correct = 7, outcome = '{}', risk = 0.5")
+    with sign_in(WEB) as web:
+        for forgery in forgeries:
+            assert "result of an open rescore" in require_refusal(web, forgery), forgery
+        assert web.execute(text("UPDATE rejudgements SET replaced = '{}'")).rowcount == 1
+        assert web.execute(text(apply)).rowcount == 1
+    run_as_owner("UPDATE rescores SET cancelled_at = now()")
+    with sign_in(WEB) as web:
+        assert "result of an open rescore" in require_refusal(web, apply)
 
 
 def test_worker_writes_each_threshold_report_once(

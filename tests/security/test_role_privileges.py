@@ -99,6 +99,7 @@ DENIED_STATEMENTS = (
     (WEB, "UPDATE evaluations SET state = 'CANCELLED' WHERE state = 'SCORED'"),
     (WEB, "UPDATE guesses SET correct = 40"),
     (WEB, "UPDATE guesses SET state = 'SCORED'"),
+    (WEB, "UPDATE rejudgements SET correct = 40"),
     (WEB, "UPDATE targets SET files = '{}'"),
     (WEB, "UPDATE submissions SET received_at = clock_timestamp()"),
     (WEB, "UPDATE submissions SET files = '{}'"),

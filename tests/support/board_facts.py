@@ -1,7 +1,7 @@
 """Second implementation of the boards: slow, plain Python over a list of facts."""
 
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import fsum
 from typing import Any
@@ -65,12 +65,21 @@ class SubmissionFact:
 
 @dataclass
 class GuessFact:
+    """A guess with its present result. ``replaced`` has the moments at which earlier ones were replaced."""
+
     team: str
     victim: SubmissionFact
     received_at: datetime
     ended_at: datetime
     state: str
     correct: int
+    replaced: list[tuple[datetime, str, int]] = field(default_factory=list)
+
+    def find_visible(self, moment: datetime) -> "GuessFact":
+        """Return the guess with the result that it had at the moment."""
+        results = (result for result in self.replaced if result[0] >= moment)
+        _, state, correct = next(results, (moment, self.state, self.correct))
+        return replace(self, state=state, correct=correct)
 
 
 FORMULA_TOML = """[ranking]
@@ -128,9 +137,9 @@ class BoardFacts:
         return row if row["own"] else self.round_scores(viewer, row)
 
     def list_visible_guesses(self, viewer: str) -> list[GuessFact]:
-        return [
-            guess for guess in self.guesses if self.can_see(viewer, guess) and self.is_counted(viewer, guess)
-        ]
+        moment = self.get_visibility_end(viewer)
+        guesses = [guess.find_visible(moment) for guess in self.guesses]
+        return [guess for guess in guesses if self.can_see(viewer, guess) and self.is_counted(viewer, guess)]
 
     def can_see(self, viewer: str, guess: GuessFact) -> bool:
         if guess.received_at >= self.get_visibility_end(viewer):
@@ -171,7 +180,7 @@ class BoardFacts:
             ]
             best = sorted(
                 marked_finals or eligible_submissions,
-                key=lambda final: (self.compute_loss(final), final.received_at, final.id),
+                key=lambda final: (drop_noise(self.compute_loss(final)), final.received_at, final.id),
             )
             finals += best[: self.finals]
         return finals
@@ -193,9 +202,7 @@ def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[dict[str, A
     for row in scored_rows:
         if facts.rule == "rank_sum":
             compared_values = [*facts.list_weighted_measures(viewer), "security"]
-            row["score"] = float(
-                sum(compute_tolerant_rank(row, scored_rows, name) for name in compared_values)
-            )
+            row["score"] = float(sum(compute_rank(row, scored_rows, name) for name in compared_values))
             row["loss"] = row["score"]
     for row in scored_rows:
         row["rank"] = compute_rank(row, scored_rows, "loss")
@@ -203,7 +210,7 @@ def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[dict[str, A
             dominates(facts.round_scores(viewer, rival), facts.round_scores(viewer, row))
             for rival in scored_rows
         )
-    scored_rows.sort(key=lambda row: (row["loss"], row["at"], row["id"]))
+    scored_rows.sort(key=lambda row: (row["rank"], row["at"], row["id"]))
     unscored_rows = sorted(
         (row for row in rows if row["overall"] is None),
         key=lambda unscored_row: (unscored_row["at"], unscored_row["id"]),
@@ -271,7 +278,11 @@ def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[s
     sorting_losses = {name: -score for name, score in scores.items()} if facts.rule == "formula" else overall
     best = min(
         eligible_submissions,
-        key=lambda submission: (sorting_losses[submission.id], submission.received_at, submission.id),
+        key=lambda submission: (
+            drop_noise(sorting_losses[submission.id]),
+            submission.received_at,
+            submission.id,
+        ),
     )
     return row | {
         "at": best.received_at,
@@ -310,23 +321,22 @@ def compute_formula(
     )
 
 
+def drop_noise(loss: float) -> float:
+    """Round a loss. Random losses that are no ties differ by far more."""
+    return round(loss, 6)
+
+
 def compute_rank(row: dict[str, Any], rows: list[dict[str, Any]], name: str) -> int:
-    """Return 1 plus the number of rows with a smaller value."""
+    """Return the rank where values below the measure's rounding are 0, and differences up to 1e-9 are ties.
+
+    Other random values differ far more, so that there are no chains of ties.
+    """
 
     def read_value(row: dict[str, Any]) -> float:
-        return float(row["measures"][name] if name in WEIGHTED_MEASURES else row[name])
+        value = float(row["measures"][name] if name in WEIGHTED_MEASURES else row[name])
+        return 0.0 if abs(value) < MEASURE_ROUNDING.get(name, 1e-9) else value
 
-    return 1 + sum(read_value(rival) < read_value(row) for rival in rows)
-
-
-def compute_tolerant_rank(row: dict[str, Any], rows: list[dict[str, Any]], name: str) -> int:
-    """Return the rank where differences below ``tolerance`` are ties. Other random values differ far more."""
-    tolerance = MEASURE_ROUNDING.get(name, 1e-9)
-
-    def read_value(row: dict[str, Any]) -> float:
-        return float(row["measures"][name] if name in WEIGHTED_MEASURES else row[name])
-
-    return 1 + sum(read_value(row) - read_value(rival) >= tolerance for rival in rows)
+    return 1 + sum(read_value(row) - read_value(rival) > 1e-9 for rival in rows)
 
 
 def dominates(rival: dict[str, Any], row: dict[str, Any]) -> bool:

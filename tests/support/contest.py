@@ -20,7 +20,7 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.tracks.linkage.permutation import parse_secret, write_guess
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
-from app.db.models import Competition, Evaluation, Guess, Round, State, Submission
+from app.db.models import Competition, Evaluation, Guess, Rejudgement, Round, State, Submission
 from app.db.transaction import transaction
 from tests.support.arena import ROWS, Arena, build_competition_toml, build_noisy_release
 from tests.support.database_rows import load_all, load_one
@@ -211,9 +211,10 @@ def run_clock() -> None:
 
 
 def judge_everything() -> None:
-    guess_ids = load_all(select(Guess.id).where(Guess.state == State.QUEUED))
-    for identifier in guess_ids:
-        judge.judge(str(identifier))
+    """Judge all queued guesses and rejudgements in this process."""
+    for kind in (Guess, Rejudgement):
+        for identifier in load_all(select(kind.id).where(kind.state == State.QUEUED)):
+            judge.judge(str(identifier))
 
 
 def set_submission_times(

@@ -3,10 +3,11 @@
 from datetime import timedelta
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.messages import CodedMessage, Message
-from app.db.models import Evaluation, Guess
+from app.db.models import Evaluation, Guess, Rejudgement
 from app.services.attacks import guesses
 from app.services.jobs import leases
 from app.services.submissions import evaluations
@@ -21,7 +22,12 @@ def claim_evaluation(session: Session, identifier: UUID) -> evaluations.Evaluati
     return evaluations.build_claim(session, evaluation)
 
 
-def claim_guess(session: Session, identifier: UUID) -> guesses.GuessClaim:
-    guess = session.get_one(Guess, identifier, with_for_update=True)
-    assert leases.begin_attempt(session, guess, lease=LEASE)
-    return guesses.build_claim(session, guess)
+def claim_guess(session: Session, identifier: UUID, *, rescore: UUID | None = None) -> guesses.GuessClaim:
+    """Claim a guess, or its rejudgement by the rules of a rescore."""
+    job: Guess | Rejudgement = session.get_one(Guess, identifier, with_for_update=True)
+    if rescore is not None:
+        job = session.scalars(
+            select(Rejudgement).where(Rejudgement.guess_id == identifier, Rejudgement.rescore_id == rescore)
+        ).one()
+    assert leases.begin_attempt(session, job, lease=LEASE)
+    return guesses.build_claim(session, job)

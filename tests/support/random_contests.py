@@ -43,7 +43,7 @@ TRACK = TRACKS["microdata"]
 VALUE_CHOICES = (0.0, 0.25, 0.5)
 """Few values, so that ties are frequent."""
 NOISE_CHOICES = (0.0, 0.0, 0.75)
-"""Added to a measure, in units of its rounding."""
+"""Added to a measure, in units of its rounding, and to U and E, in units of 5e-10."""
 END_STATES = ("SCORED", "SCORED", "SCORED", "REJECTED", "ERROR", "CANCELLED")
 BOARDS = ("anonymization", "reidentification", "matrix")
 WEIGHT_CHOICES = (board_facts.WEIGHTED_MEASURES, ("mean_mae",), ("cross_count", "information_loss"))
@@ -57,6 +57,7 @@ class RandomContest:
     def __init__(self, client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
         self.rng = np.random.default_rng(seed)
         self.now = datetime.now(UTC)
+        self.guesses_by_id: dict[UUID, GuessFact] = {}
         freeze = FREEZE_HOURS[seed % len(FREEZE_HOURS)]
         frozen_from = None if freeze is None else self.now + make_hours(freeze)
         finals = int(self.rng.integers(1, 3))
@@ -109,12 +110,12 @@ class RandomContest:
                 for name in TRACK.measures
             },
             attackers={name: self.pick(VALUE_CHOICES) for name in TRACK.attackers},
-            utility=self.pick(VALUE_CHOICES),
-            security=self.pick(VALUE_CHOICES),
+            utility=self.pick(VALUE_CHOICES) + self.pick(NOISE_CHOICES) * 5e-10,
+            security=self.pick(VALUE_CHOICES) + self.pick(NOISE_CHOICES) * 5e-10,
         )
 
-    def rescore(self, applied_at: datetime) -> None:
-        """Re-evaluate all submissions with other weights and apply the result at ``applied_at``."""
+    def rescore(self, applied_at: datetime, *, changes_guesses: bool = True) -> None:
+        """Score everything again with other weights and apply the results at ``applied_at``."""
         weighted_measures = self.pick(WEIGHT_CHOICES)
         text = self.contest.arena.get(f"{self.contest.path}/competition.toml").text
         weights = "".join(f"[measures.{name}]\nweight = 1.0\n" for name in weighted_measures)
@@ -131,10 +132,30 @@ class RandomContest:
                     self.build_evaluation(applied_at, applied_at - make_hours(0.5), state)
                 )
                 finish_scoring(submission, rescore=identifier)
+        for guess_id, guess in self.guesses_by_id.items():
+            self.judge_again(guess_id, guess, identifier, applied_at, is_changed=changes_guesses)
         apply_response = self.contest.post_as_organizer(f"/rescores/{identifier}/apply")
         assert apply_response.status_code == 200, apply_response.text
         execute(update(Rescore).where(Rescore.id == identifier).values(applied_at=applied_at))
+        for guess_id, guess in self.guesses_by_id.items():
+            execute(update(Guess).where(Guess.id == guess_id).values(finished_at=guess.ended_at))
         self.facts.weight_periods.append((applied_at, weighted_measures))
+
+    def judge_again(
+        self, guess_id: UUID, guess: GuessFact, rescore: UUID, applied_at: datetime, *, is_changed: bool
+    ) -> None:
+        """Record the result of a rejudgement, which the guess has from ``applied_at`` on."""
+        guess.replaced.append((applied_at, guess.state, guess.correct))
+        if guess.state == "QUEUED":
+            guess.ended_at = applied_at
+        if is_changed or guess.state == "QUEUED":
+            guess.state, guess.correct = "SCORED", int(self.pick((0, 10, 20, 30)))
+        with transaction() as session:
+            claim = claim_guess(session, guess_id, rescore=rescore)
+            if guess.state == "SCORED":
+                guesses.record(session, claim, outcome=build_outcome(guess.correct))
+            else:
+                leases.fail(session, claim.kind, claim.job_id, claim.attempt, FAILURE)
 
     def submit_guess(self) -> None:
         targets = [submission for submission in self.facts.submissions if self.facts.is_target(submission)]
@@ -159,6 +180,7 @@ class RandomContest:
             correct=int(self.pick((0, 10, 20, 30))),
         )
         self.facts.guesses.append(guess)
+        self.guesses_by_id[UUID(response.json()["id"])] = guess
         finish_judging(UUID(response.json()["id"]), guess)
 
     def set_disqualified(

@@ -18,6 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
+from anoncup.formulas.ranks import sort_for_board
 from app.db.models import (
     Competition,
     Evaluation,
@@ -89,17 +90,15 @@ class DueWork:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A valid submission. The lowest ``loss`` is the best: ``overall``, or what the formula gives."""
+    """A valid submission. The lowest ``loss`` is the best: ``overall``, or what the formula gives.
+
+    Without a loss it is the last.
+    """
 
     submission: Submission
     evaluation_id: UUID
     finished_at: datetime | None
     loss: float | None
-
-    @property
-    def sort_key(self) -> tuple[bool, float, datetime, UUID]:
-        """Sort key: lowest loss first, then earliest receipt; without a loss last."""
-        return self.loss is None, self.loss or 0.0, self.submission.received_at, self.submission.id
 
 
 def find_due_work(session: Session) -> DueWork:
@@ -342,7 +341,7 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
         .join(Submission.team)
         .where(Submission.round_id == round_.id, Evaluation.state == State.SCORED)
         .where(~Team.baseline, has_same_versions(round_.scored_by))
-        .order_by(Submission.team_id)
+        .order_by(Submission.team_id, Submission.received_at, Submission.id)
     )
     candidates = [Candidate(*fields) for fields in valid]
     if ranking_settings.rule == "formula":
@@ -378,11 +377,11 @@ def _apply_formula(session: Session, contest: Contest, candidates: Sequence[Cand
 def _choose_team_finals(team_candidates: Sequence[Candidate], max_finals: int) -> list[Submission]:
     """Return a team's best marked submissions, or its best qualified ones if it marked none.
 
+    The candidates are in order of receipt, which decides ties.
     More than ``max_finals`` may be marked if the limit was lowered later.
     """
     marked = [candidate for candidate in team_candidates if candidate.submission.final]
     qualified = [candidate for candidate in team_candidates if candidate.submission.disqualified_at is None]
-    return [
-        candidate.submission
-        for candidate in sorted(marked or qualified, key=lambda item: item.sort_key)[:max_finals]
-    ]
+    eligible = marked or qualified
+    order = sort_for_board([candidate.loss for candidate in eligible])
+    return [eligible[index].submission for index in order[:max_finals]]

@@ -19,12 +19,12 @@ from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.model import AnyQuestion, ReleaseContext, Sizes, TeamData
 from anoncup.tracks.outcomes import Outcome
 from app.db import now
-from app.db.models import Guess, Round, Secret, State, Target, Team
+from app.db.models import Guess, JudgingJob, Rejudgement, Rescore, Round, Secret, State, Target, Team
 from app.db.paging import Position, fetch_newest_first
 from app.processes import parser_process
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
-from app.services.attacks import targets
+from app.services.attacks import rejudgements, targets
 from app.services.contests import competitions, phases, sealed_inputs, visibility
 from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.sealed_inputs import AllocationInputs
@@ -49,9 +49,13 @@ class ParsedGuess:
 
 @dataclass(frozen=True, slots=True)
 class GuessClaim:
-    """Inputs for judging one guess, with the attempt that entitles a worker to record the result."""
+    """Inputs for judging one guess, with the attempt that entitles a worker to record the result.
 
-    guess_id: UUID
+    The job is the guess itself, or its rejudgement by the rules of a rescore.
+    """
+
+    kind: type[JudgingJob]
+    job_id: UUID
     attempt: int
     submission_id: UUID
     competition_file: str
@@ -206,6 +210,7 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         session.add(guess)
         uploads.flush_accepted_upload(session)
         queue.enqueue_after_commit(session, queue.JUDGE)
+        rejudgements.include_in_open_rescore(session, guess)
         return guess
 
     def load_accepted(self, session: Session, accepted_id: UUID) -> Guess:
@@ -274,20 +279,28 @@ def get_visible_result(guess: Guess, horizon: datetime | None) -> schemas.GuessO
 
 
 def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> GuessClaim | None:
-    """Claim the guess that is next in the fair order; None if none waits."""
-    guess = leases.claim_next(session, Guess, lease=lease, max_attempts=max_attempts)
-    return None if guess is None else build_claim(session, guess)
+    """Claim the guess that is next in the fair order, or else a rejudgement; None if none waits."""
+    job = leases.claim_next(session, Guess, lease=lease, max_attempts=max_attempts) or leases.claim_next(
+        session, Rejudgement, lease=lease, max_attempts=max_attempts
+    )
+    return None if job is None else build_claim(session, job)
 
 
-def build_claim(session: Session, guess: Guess) -> GuessClaim:
+def build_claim(session: Session, job: JudgingJob) -> GuessClaim:
+    """Load what a worker needs to judge a guess that it has leased."""
+    rescore = session.get_one(Rescore, job.rescore_id) if isinstance(job, Rejudgement) else None
+    guess = session.get_one(Guess, job.guess_id if isinstance(job, Rejudgement) else job.id)
     target = session.get_one(Target, guess.target_id)
     round_ = session.get_one(Round, guess.round_id)
     secret = session.get_one(Secret, target.submission_id)
     return GuessClaim(
-        guess_id=guess.id,
-        attempt=guess.attempt,
+        kind=type(job),
+        job_id=job.id,
+        attempt=job.attempt,
         submission_id=target.submission_id,
-        competition_file=competitions.build_published_file(round_),
+        competition_file=competitions.build_published_file(round_)
+        if rescore is None
+        else competitions.complete_file(rescore.file, rescore.scales, rescore.scored_by),
         original=round_.public_files,
         question=guess.question,
         sizes=target.sizes,
@@ -311,15 +324,15 @@ def record(
 
     Return False if another worker has claimed it since.
     """
-    guess = leases.lock_lease(session, Guess, claim.guess_id, claim.attempt)
-    if guess is None:
+    job = leases.lock_lease(session, claim.kind, claim.job_id, claim.attempt)
+    if job is None:
         return False
     if outcome is None:
-        leases.finish(session, guess, State.REFUSED)
-        guess.refusal, guess.failure = refused, None
+        leases.finish(session, job, State.REFUSED)
+        job.refusal, job.failure = refused, None
         return True
-    leases.finish(session, guess, State.SCORED)
-    guess.outcome, guess.failure = outcome, None
-    guess.correct = schemas.GuessOutcome.model_validate(outcome).correct_count
-    guess.risk = Outcome(outcome["value"], outcome["baseline"]).risk
+    leases.finish(session, job, State.SCORED)
+    job.outcome, job.failure = outcome, None
+    job.correct = schemas.GuessOutcome.model_validate(outcome).correct_count
+    job.risk = Outcome(outcome["value"], outcome["baseline"]).risk
     return True

@@ -72,13 +72,16 @@ def rank_under_rules(
     evaluations: Sequence[Evaluation],
     *,
     scored_by: Versions,
+    proposed_by: UUID | None = None,
 ) -> dict[str, int]:
     """Return rank by team as if ``competition_file`` and ``evaluations`` were in force.
 
-    ``evaluations`` are in order of receipt. The ranks are those that organizers see.
+    ``evaluations`` are in order of receipt. With ``proposed_by``, guesses have the results of this rescore.
+    The ranks are those that organizers see.
     """
     rules = replace(parse_stored_rules(competition_file), scored_by=scored_by)
-    return _load_ranks(session, source.read_proposed_source(session, round_, rules, evaluations))
+    board_source = source.read_proposed_source(session, round_, rules, evaluations, proposed_by=proposed_by)
+    return _load_ranks(session, board_source)
 
 
 def _load_ranks(session: Session, board_source: BoardSource) -> dict[str, int]:

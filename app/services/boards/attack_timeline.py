@@ -12,7 +12,6 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from anoncup.schemas import AttackHistory, AttackHistoryRow, AttackStep
-from app.db.models import Guess
 from app.services.boards import best_guesses, source
 from app.services.boards.best_guesses import RiskCombiner
 from app.services.boards.matrix import build_column
@@ -66,17 +65,18 @@ def _iter_team_rows(session: Session, board_source: BoardSource) -> Iterator[Att
 def _load_guesses(
     session: Session, board_source: BoardSource
 ) -> Mapping[UUID, Mapping[UUID, Sequence[EffectiveGuess]]]:
+    guess_row = best_guesses.select_guesses(board_source)
     guess_query = select(
-        Guess.team_id,
-        Guess.target_id,
-        Guess.received_at,
-        Guess.question,
-        func.coalesce(Guess.risk, 0.0),
-        func.coalesce(Guess.correct, 0),
-    ).order_by(Guess.received_at, Guess.id)
+        guess_row.team_id,
+        guess_row.target_id,
+        guess_row.received_at,
+        guess_row.question,
+        func.coalesce(guess_row.risk, 0.0),
+        func.coalesce(guess_row.correct, 0),
+    ).order_by(guess_row.received_at, guess_row.id)
     guesses_by_team: dict[UUID, dict[UUID, list[EffectiveGuess]]] = {}
     for team_id, target_id, *guess in session.execute(
-        best_guesses.filter_effective(guess_query, board_source)
+        best_guesses.filter_effective(guess_query, guess_row, board_source)
     ):
         guesses_by_team.setdefault(team_id, {}).setdefault(target_id, []).append(EffectiveGuess._make(guess))
     return guesses_by_team

@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import fsum
-from typing import NamedTuple, TypeVarTuple
+from typing import Any, NamedTuple, TypeVarTuple
 from uuid import UUID
 
-from sqlalchemy import Select, Subquery, func, literal, select, true
-from sqlalchemy.dialects.postgresql import array
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, Subquery, case, func, literal, select, true
+from sqlalchemy.dialects.postgresql import array, distinct_on
+from sqlalchemy.orm import Session, aliased
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import find_largest_risk
-from app.db.models import Guess, State, Target, Team
+from app.db.models import Guess, Rejudgement, Rescore, State, Target, Team
 from app.services.accounts import names
 from app.services.boards.source import BoardSource
 from app.services.contests.visibility import UNFROZEN
@@ -36,6 +36,16 @@ class BestGuess(NamedTuple):
 BestByQuestion = Mapping[str, BestGuess]
 """A team's best guesses on one target, by question. Unanswered questions are absent."""
 
+_GUESS_COLUMNS = (
+    "id",
+    "round_id",
+    "team_id",
+    "target_id",
+    "question",
+    "received_at",
+    "created_at",
+    "finished_at",
+)
 _ColumnTypes = TypeVarTuple("_ColumnTypes")
 RiskCombiner = Callable[[Mapping[str, Sequence[float]]], float]
 """Combines the risks of each question, sorted in descending order, into one risk. Questions may be absent."""
@@ -175,30 +185,78 @@ def _select_best(source: BoardSource) -> Subquery:
 
     Each row has the maximum risk and count of the guesses that count, their number and the first receipt.
     """
+    guess = select_guesses(source)
     first_question, *other_questions = source.questions
-    question = Guess.question if other_questions else literal(first_question).label("question")
+    question = guess.question if other_questions else literal(first_question).label("question")
     best = select(
-        Guess.team_id,
-        Guess.target_id,
+        guess.team_id,
+        guess.target_id,
         question,
-        func.max(func.coalesce(Guess.risk, 0.0)).label("risk"),
-        func.max(func.coalesce(Guess.correct, 0)).label("correct"),
+        func.max(func.coalesce(guess.risk, 0.0)).label("risk"),
+        func.max(func.coalesce(guess.correct, 0)).label("correct"),
         func.count().label("trials"),
-        func.min(Guess.received_at).label("since"),
-    ).group_by(Guess.team_id, Guess.target_id, *([Guess.question] if other_questions else []))
-    return filter_effective(best, source).subquery()
+        func.min(guess.received_at).label("since"),
+    ).group_by(guess.team_id, guess.target_id, *([guess.question] if other_questions else []))
+    return filter_effective(best, guess, source).subquery()
 
 
-def filter_effective(query: Select[*_ColumnTypes], source: BoardSource) -> Select[*_ColumnTypes]:
-    """Limit the query to the judged guesses that count in this scope, without those of disqualified teams."""
+def select_guesses(source: BoardSource) -> type[Guess]:
+    """Return the guesses with the results that are in effect in this scope.
+
+    A frozen board takes the results that the first rescore after its moment has replaced. The board that a
+    rescore proposes takes those of its rejudgements.
+    """
+    if source.proposed_by is not None:
+        return _replace_results(
+            select(Rejudgement.guess_id, Rejudgement.state, Rejudgement.risk, Rejudgement.correct)
+            .join(Guess, Guess.id == Rejudgement.guess_id)
+            .where(Rejudgement.rescore_id == source.proposed_by, Guess.state != State.REFUSED)
+        )
+    if source.scope.as_of == UNFROZEN:
+        return Guess
+    replaced = Rejudgement.replaced
+    return _replace_results(
+        select(
+            Rejudgement.guess_id,
+            replaced["state"].as_string().label("state"),
+            replaced["risk"].as_float().label("risk"),
+            replaced["correct"].as_integer().label("correct"),
+        )
+        .join(Rescore, Rescore.id == Rejudgement.rescore_id)
+        .where(Rescore.round_id == source.round_id, Rescore.applied_at >= source.scope.as_of)
+        .where(replaced["state"].as_string().is_not(None))
+        .ext(distinct_on(Rejudgement.guess_id))
+        .order_by(Rejudgement.guess_id, Rescore.applied_at)
+    )
+
+
+def _replace_results(results: Select[*tuple[Any, ...]]) -> type[Guess]:
+    """Return the guesses, those in ``results`` with the state, risk and count given there."""
+    result = results.subquery()
+    replaced_columns = (
+        case((result.c.guess_id.is_not(None), result.c[name]), else_=getattr(Guess, name)).label(name)
+        for name in ("state", "risk", "correct")
+    )
+    guesses = select(*(getattr(Guess, name) for name in _GUESS_COLUMNS), *replaced_columns)
+    joined = guesses.outerjoin(result, result.c.guess_id == Guess.id)
+    return aliased(Guess, joined.subquery(), adapt_on_names=True)
+
+
+def filter_effective(
+    query: Select[*_ColumnTypes], guess: type[Guess], source: BoardSource
+) -> Select[*_ColumnTypes]:
+    """Limit the query to the judged guesses that count in this scope, without those of disqualified teams.
+
+    ``guess`` is the result of ``select_guesses``.
+    """
     scope = source.scope
     return (
-        query.join(Team, Team.id == Guess.team_id)
-        .where(Guess.round_id == source.round_id, Guess.state == State.SCORED)
-        .where(Guess.created_at < scope.guesses_before, Team.disqualified_at.is_(None))
-        .where(true() if scope.as_of == UNFROZEN else Guess.finished_at < scope.as_of)
-        .where(Guess.target_id.in_([target.id for target in source.targets]))
-        .where(Guess.question.in_(source.questions))
+        query.join(Team, Team.id == guess.team_id)
+        .where(guess.round_id == source.round_id, guess.state == State.SCORED)
+        .where(guess.created_at < scope.guesses_before, Team.disqualified_at.is_(None))
+        .where(true() if scope.as_of == UNFROZEN else guess.finished_at < scope.as_of)
+        .where(guess.target_id.in_([target.id for target in source.targets]))
+        .where(guess.question.in_(source.questions))
     )
 
 

@@ -23,6 +23,7 @@ from sqlalchemy import Select, func, or_, over, select
 from sqlalchemy.orm import Session
 
 from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.formulas.ranks import TIE_TOLERANCE, sort_for_board
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
 from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
@@ -350,11 +351,8 @@ class BoardReplay:
     def update_best(self, team_id: UUID) -> bool:
         """Update the team's best entry and return whether it changed."""
         previous = self.best_entries.get(team_id)
-        best = min(
-            map(self.build_entry, self.evaluations_by_team[team_id].values()),
-            key=lambda candidate: candidate.sort_key,
-            default=None,
-        )
+        entries = map(self.build_entry, self.evaluations_by_team[team_id].values())
+        best = next(iter(ranking.sort_entries(entries)), None)
         if best == previous:
             return False
         if previous is not None:
@@ -400,11 +398,13 @@ class BoardReplay:
         best = self.best_entries.get(team_id)
         if best is None or not _is_ranked(best):
             return None
-        return bisect_left(self.ranking, best.sort_key[:2]) + 1
+        return bisect_left(self.ranking, (False, (best.loss or 0.0) - TIE_TOLERANCE)) + 1
 
     def list_leaders(self, leader_count: int) -> list[tuple[UUID, int]]:
         """Return the leading teams with their ranks, in the order of the board."""
-        team_ids = [team_id for *_, team_id in self.ranking[:leader_count]]
+        received = sorted(self.ranking, key=itemgetter(2, 3))
+        order = sort_for_board([loss for _, loss, *_ in received])
+        team_ids = [received[index][-1] for index in order[:leader_count]]
         return [(team_id, self.find_rank(team_id) or 0) for team_id in team_ids]
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from anoncup.formulas.ranks import sort_for_board
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import AnyAttacker
 from app.services.boards import best_guesses, source, spreadsheet
@@ -14,9 +15,6 @@ from app.services.boards.best_guesses import BestByQuestion, RiskCombiner
 from app.services.boards.source import BoardRows, BoardSource, BoardTarget
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests.visibility import BoardAccess, BoardScope
-
-_SUM_DECIMALS = 9
-"""Decimals to which sums are compared, because sums of the same rates can differ by rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ def list_attacks(session: Session, access: BoardAccess, submission_id: UUID) -> 
         for target, cell in zip(targets, row.cells, strict=True)
         if cell is not None
     ]
-    return sorted(attacks, key=lambda attack: -attack.cell.rate)
+    return [attacks[index] for index in sort_for_board([-attack.cell.rate for attack in attacks])]
 
 
 def build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:
@@ -190,9 +188,8 @@ def sort_by_strength(matrix: Matrix, question: str | None = None) -> Matrix:
 
 
 def _order_by_sum(rates_by_line: Iterable[Sequence[float]]) -> list[int]:
-    """Return the indices of the lines, sorted by descending sum."""
-    negated_sums = [-round(fsum(line), _SUM_DECIMALS) for line in rates_by_line]
-    return sorted(range(len(negated_sums)), key=negated_sums.__getitem__)
+    """Return the indices of the lines, sorted by descending sum; ties keep their order."""
+    return sort_for_board([-fsum(line) for line in rates_by_line])
 
 
 def find_rate(cell: Cell | None, question: str | None) -> float | None:

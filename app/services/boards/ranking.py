@@ -7,7 +7,7 @@ from uuid import UUID
 
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.evaluation.ranking import compute_overall_loss
-from anoncup.formulas.ranks import compute_ranks
+from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
 from app.services.boards.formula_rows import FormulaInputs, ReleaseNumbers
 from app.services.boards.source import FinishedEvaluation
@@ -89,12 +89,16 @@ def _select_best_per_team(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
 
     An entry that does not count is used only for a team without any that counts.
     """
-    best_by_team: dict[UUID, BoardEntry] = {}
-    for candidate in entries:
-        best_so_far = best_by_team.get(candidate.evaluation.team_id)
-        if best_so_far is None or candidate.sort_key < best_so_far.sort_key:
-            best_by_team[candidate.evaluation.team_id] = candidate
-    return list(best_by_team.values())
+    entries_by_team: dict[UUID, list[BoardEntry]] = {}
+    for entry in entries:
+        entries_by_team.setdefault(entry.evaluation.team_id, []).append(entry)
+    return [sort_entries(team_entries)[0] for team_entries in entries_by_team.values()]
+
+
+def sort_entries(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
+    """Sort entries by loss. Ties are in order of receipt; entries that do not count are last."""
+    received = sorted(entries, key=lambda entry: entry.evaluation.receipt_order)
+    return [received[index] for index in sort_for_board([entry.loss for entry in received])]
 
 
 def _average_over_time(entries: Sequence[BoardEntry], standing_times: StandingTimes) -> list[BoardEntry]:
@@ -176,7 +180,7 @@ def _orient(rules: Rules, value: float | None) -> float | None:
 
 def _rank_entries(rules: Rules, best_entries: Iterable[BoardEntry]) -> list[RankedEntry]:
     """Rank the best entries of the teams. Ties are ordered by receipt; entries without a rank follow."""
-    sorted_entries = sorted(best_entries, key=lambda entry: entry.sort_key)
+    sorted_entries = sort_entries(best_entries)
     competing = [entry for entry in sorted_entries if not entry.evaluation.is_baseline]
     baselines = [entry for entry in sorted_entries if entry.evaluation.is_baseline]
     ranks = [*compute_ranks([entry.loss for entry in competing]), *([None] * len(baselines))]

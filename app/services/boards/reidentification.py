@@ -5,8 +5,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from anoncup.evaluation.ranking import sort_for_board
-from anoncup.formulas.ranks import compute_ranks
+from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.services.boards import best_guesses, formula_inputs, source
 from app.services.boards.best_guesses import AttackTotals
@@ -15,8 +14,6 @@ from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.visibility import BoardAccess
 
 _NUMBER_COLUMNS = ("identified", "tried", "rate", "targets", "score", "by_question")
-_SCORE_DECIMALS = 9
-"""Decimals to which scores are compared, because sums of the same rates can differ by rounding errors."""
 
 
 def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | None = None) -> AttackersBoard:
@@ -55,7 +52,7 @@ def build_rows(
         scores = [_negate_score(attacks.get(team_id)) for team_id, _ in teams]
     else:
         values = [formula_scores.get(team_id) if team_id in attacks else None for team_id, _ in teams]
-        scores = [None if value is None else -round(value, _SCORE_DECIMALS) for value in values]
+        scores = [None if value is None else -value for value in values]
     row_ranks = compute_ranks(scores)
     return [
         _build_row(
@@ -74,8 +71,8 @@ def _build_tie_key(attacks: AttackTotals | None) -> tuple[bool, float]:
 
 
 def _negate_score(attacks: AttackTotals | None) -> float | None:
-    """Return the negated score, because ``ranks`` puts the lowest value first."""
-    return None if attacks is None else -round(attacks.ranked_value, _SCORE_DECIMALS)
+    """Return the negated score, because ``compute_ranks`` puts the lowest value first."""
+    return None if attacks is None else -attacks.ranked_value
 
 
 def _compute_formula_scores(

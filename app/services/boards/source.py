@@ -1,7 +1,7 @@
 """Rows of the database from which boards are computed, as they were in effect at a moment.
 
 Nothing extra is stored for frozen boards. An evaluation takes effect when it is created or, if it belongs to
-a rescore, when that is applied. Replaced evaluations and replaced competition files are kept.
+a rescore, when that is applied. Replaced evaluations, results of guesses and competition files are kept.
 Disqualifications have no history: a disqualified team or submission is absent from every board, and a
 reinstated one is back on all of them.
 """
@@ -74,7 +74,8 @@ class BoardSource:
 
     ``rules`` were in force at the moment of the scope. ``evaluations`` had ended then; they are in order of
     receipt. ``targets`` are sorted by name. They are accepted, and neither they nor their teams are
-    disqualified; before the publication there are none. ``standing_times`` is None without live targets.
+    disqualified; before the publication there are none. ``standing_times`` is None without live targets. With
+    ``proposed_by``, guesses have the results of this rescore.
     """
 
     scope: BoardScope
@@ -83,6 +84,7 @@ class BoardSource:
     evaluations: Sequence[FinishedEvaluation]
     targets: Sequence[BoardTarget]
     standing_times: StandingTimes | None = None
+    proposed_by: UUID | None = None
 
     @property
     def attackable_targets(self) -> list[BoardTarget]:
@@ -193,11 +195,17 @@ def read_source(
 
 
 def read_proposed_source(
-    session: Session, round_: Round, rules: Rules, evaluations: Iterable[Evaluation]
+    session: Session,
+    round_: Round,
+    rules: Rules,
+    evaluations: Iterable[Evaluation],
+    *,
+    proposed_by: UUID | None = None,
 ) -> BoardSource:
     """Return the input that the organizers' boards would have with the proposed rules and evaluations.
 
-    Unfinished evaluations and disqualified submissions are left out. The others keep their order.
+    With ``proposed_by``, guesses have the results of this rescore. Unfinished evaluations and disqualified
+    submissions are left out. The others keep their order.
     """
     finished_evaluations = [
         _build_finished_evaluation(evaluation)
@@ -206,7 +214,8 @@ def read_proposed_source(
     ]
     scope = visibility.build_organizer_scope(round_)
     targets = _list_targets(session, round_.id)
-    return _build_source(round_, scope, rules, finished_evaluations, targets)
+    board_source = _build_source(round_, scope, rules, finished_evaluations, targets)
+    return replace(board_source, proposed_by=proposed_by)
 
 
 def is_qualified(submission: Submission) -> bool:

@@ -8,9 +8,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.competition.ranking_formulas import find_total_formula
 from anoncup.errors import CompetitionUnavailable, NotFound
-from anoncup.evaluation.ranking import sort_for_board
 from anoncup.formulas.errors import FormulaError
-from anoncup.formulas.ranks import compute_ranks
+from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.formulas.syntax import Formula
 from anoncup.rules.rounds import RoundSettings, list_settings
 from anoncup.schemas import AttackersRow, BoardRow, TotalBoard, TotalRow
@@ -21,8 +20,6 @@ from app.services.contests import competitions
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, can_see_boards, compute_scope
 
-_ROUNDING = 1e-9
-"""Totals that differ by less are ties."""
 _Scores = Mapping[str, float | None]
 
 
@@ -142,7 +139,7 @@ def _rank_teams(
         for total in _evaluate(formula, teams, exact_scores)
     ]
     shown_totals = _evaluate(formula, teams, shown_scores)
-    ranks = compute_ranks(losses, rounding=_ROUNDING)
+    ranks = compute_ranks(losses)
     own_teams = {round_scores.own_team for round_scores in scores.values()}
     return [
         TotalRow(

@@ -26,9 +26,18 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from app.config import get_settings
-from app.db.models import Competition, Evaluation, Guess, LeasedJob, Round, State, ThresholdReport
+from app.db.models import (
+    Competition,
+    Evaluation,
+    Guess,
+    LeasedJob,
+    Rejudgement,
+    Round,
+    State,
+    ThresholdReport,
+)
 
-JobKind = type[Evaluation] | type[Guess] | type[ThresholdReport]
+JobKind = type[Evaluation] | type[Guess] | type[Rejudgement] | type[ThresholdReport]
 
 MAX_BACKOFF = timedelta(minutes=1)
 """Longest time before a job that was released uncounted can be claimed again."""
@@ -37,6 +46,7 @@ UNFINISHED = (State.QUEUED, State.SCORING)
 PARTY_COLUMNS: dict[type[LeasedJob], Any] = {
     Evaluation: Evaluation.party_id,
     Guess: Guess.team_id,
+    Rejudgement: Rejudgement.rescore_id,
     ThresholdReport: ThresholdReport.user_id,
 }
 """Column that identifies the party of each kind of job."""

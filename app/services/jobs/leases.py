@@ -11,14 +11,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.messages import CodedMessage, Message, PluralMessage
-from app.db.models import Evaluation, Guess, LeasedJob, State, ThresholdReport
+from app.db.models import Evaluation, Guess, LeasedJob, Rejudgement, State, ThresholdReport
 from app.db.now import read_clock
 from app.services.jobs import fairness, outbox
 
 log = structlog.get_logger(__name__)
 
 _JobT = TypeVar("_JobT", bound=LeasedJob)
-_ClaimedJobT = TypeVar("_ClaimedJobT", Evaluation, Guess, ThresholdReport)
+_ClaimedJobT = TypeVar("_ClaimedJobT", Evaluation, Guess, Rejudgement, ThresholdReport)
 
 UNFINISHED = fairness.UNFINISHED
 ATTEMPTS_EXHAUSTED = "attempts_used_up"

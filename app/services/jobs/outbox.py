@@ -55,7 +55,7 @@ def add_job_result(session: Session, job: LeasedJob) -> None:
     if isinstance(job, Evaluation) and job.current:
         add_evaluations(session, [job.id])
     elif isinstance(job, Guess):
-        _add(session, SCORE, literal(job.id, Uuid()), Webhook.team_id == job.team_id)
+        add_guesses(session, [job.id])
 
 
 def add_evaluations(session: Session, evaluation_ids: Sequence[UUID]) -> None:
@@ -66,6 +66,11 @@ def add_evaluations(session: Session, evaluation_ids: Sequence[UUID]) -> None:
         Webhook.team_id == Submission.team_id,
     )
     _add(session, SCORE, Evaluation.id, *is_team_of)
+
+
+def add_guesses(session: Session, guess_ids: Sequence[UUID]) -> None:
+    """Record that the teams of these guesses have their results."""
+    _add(session, SCORE, Guess.id, Guess.id.in_(guess_ids), Webhook.team_id == Guess.team_id)
 
 
 def add_announcement(session: Session, competition_id: UUID, announcement_id: UUID) -> None:

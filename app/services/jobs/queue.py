@@ -21,7 +21,7 @@ from app.db.transaction import AFTER_COMMIT
 log = structlog.get_logger(__name__)
 
 SCORE, JUDGE, ADVISE = "score", "guesses.judge", "threshold_reports.advise"
-"""Task names: score an evaluation, judge a guess, compute a threshold report."""
+"""Task names: score an evaluation, judge a guess (again), compute a threshold report."""
 
 QUEUES = {SCORE: "celery", JUDGE: "guesses", ADVISE: "reports"}
 """Queue of each task. Separate queues keep one kind of job from delaying another."""

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Evaluation, Guess, Round, ThresholdReport
+from app.db.models import Competition, Evaluation, Guess, Rejudgement, Round, ThresholdReport
 from app.services.jobs import leases, queue
 from app.services.jobs.fairness import JobKind
 
-_KIND_BY_TASK: dict[str, JobKind] = {
-    queue.SCORE: Evaluation,
-    queue.JUDGE: Guess,
-    queue.ADVISE: ThresholdReport,
+_KINDS_BY_TASK: dict[str, tuple[JobKind, ...]] = {
+    queue.SCORE: (Evaluation,),
+    queue.JUDGE: (Guess, Rejudgement),
+    queue.ADVISE: (ThresholdReport,),
 }
-"""Kind of the jobs that each task processes."""
+"""Kinds of the jobs that each task processes."""
 
 MAX_MESSAGES = 100
 """Messages sent per task and sweep: enough to keep a worker busy until the next sweep."""
@@ -26,8 +26,9 @@ def requeue_unattended(session: Session, *, waiting_messages: Mapping[str, int])
     ``waiting_messages`` is the number of messages in the queue of each task.
     """
     sent_by_task = {}
-    for task, kind in _KIND_BY_TASK.items():
-        message_count = min(leases.count_unattended(session, kind) - waiting_messages[task], MAX_MESSAGES)
+    for task, kinds in _KINDS_BY_TASK.items():
+        unattended_count = sum(leases.count_unattended(session, kind) for kind in kinds)
+        message_count = min(unattended_count - waiting_messages[task], MAX_MESSAGES)
         for _ in range(message_count):
             queue.enqueue_after_commit(session, task)
         if message_count > 0:

@@ -225,10 +225,8 @@ def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTa
     code: Literal["rescore_ready", "rescore_scoring"] = (
         "rescore_ready" if open_rescore.stage == "ready" else "rescore_scoring"
     )
-    remaining = open_rescore.total - open_rescore.finished
-    return [
-        OrganizerTask(code, remaining, urgent=code == "rescore_ready", rescore_id=open_rescore.rescore.id)
-    ]
+    is_ready, rescore_id = code == "rescore_ready", open_rescore.rescore.id
+    return [OrganizerTask(code, open_rescore.remaining, urgent=is_ready, rescore_id=rescore_id)]
 
 
 def is_stalled(load: Workload) -> bool:

@@ -1,4 +1,6 @@
-"""Rescores: all submissions are scored again by new rules, compared, then applied or cancelled as a whole.
+"""Rescores: submissions are scored and guesses judged again by new rules.
+
+The results are compared, then applied or cancelled as a whole.
 
 Until a rescore is applied, only the organizers can see its results. Users know it as a re-score set.
 """
@@ -17,9 +19,11 @@ from anoncup.messages import N_, PluralMessage
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
 from app.db import now
-from app.db.models import Competition, Evaluation, Rescore, Round, State, Submission
+from app.db.models import Competition, Evaluation, Guess, Rejudgement, Rescore, Round, State, Submission
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
+from app.services.attacks import rejudgements
+from app.services.attacks.rejudgements import RejudgementCounts
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions
@@ -64,18 +68,36 @@ class EvaluationChange:
 
 
 @dataclass(frozen=True, slots=True)
+class GuessChange:
+    """A guess whose result changes, and its rejudgement by the proposed rules."""
+
+    guess: Guess
+    proposed: Rejudgement
+
+
+@dataclass(frozen=True, slots=True)
 class RescorePreview:
-    """A rescore with its progress and changes; an applied one has no changes."""
+    """A rescore with its progress and changes; an applied one has no changes.
+
+    ``finished`` and ``total`` are numbers of submissions; ``guesses`` has those of guesses.
+    """
 
     rescore: Rescore
     stage: _Stage
     finished: int
     total: int
-    changes: tuple[EvaluationChange, ...]
+    guesses: RejudgementCounts
+    changes: tuple[EvaluationChange, ...] = ()
+    guess_changes: tuple[GuessChange, ...] = ()
+
+    @property
+    def remaining(self) -> int:
+        """Number of submissions and guesses without a result by the new rules."""
+        return self.total - self.finished + self.guesses.total - self.guesses.finished
 
 
 def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> Rescore:
-    """Queue every submission for scoring by the rules of ``revision``; only one rescore may be open."""
+    """Queue all submissions and guesses to be scored by the rules of ``revision``; only one may be open."""
     contest = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
     revisions.require_unchanged(revisions.describe_state(contest.competition), revision.replaces)
     new = _find_only_change(contest, revision)
@@ -106,6 +128,7 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
     session.flush()
     for submission_id in list_scorable(session, contest.round.id):
         evaluations.enqueue(session, submission_id, rescore=rescore)
+    rejudgements.enqueue_all(session, rescore, new_rules)
     audit.record(session, principal, "rescore.begin", contest.id, subject=str(rescore.id))
     return rescore
 
@@ -165,7 +188,14 @@ def load_progress(session: Session, rescore: Rescore) -> RescorePreview:
         .where(Evaluation.rescore_id == rescore.id, current_evaluation.state != State.CANCELLED)
     )
     total, finished = session.execute(query).one()
-    return RescorePreview(rescore, _determine_stage(rescore, finished, total), finished, total, ())
+    return _build_progress(session, rescore, finished, total)
+
+
+def _build_progress(session: Session, rescore: Rescore, finished: int, total: int) -> RescorePreview:
+    guesses = rejudgements.count(session, rescore)
+    is_finished = (finished, guesses.finished) == (total, guesses.total)
+    stage = _determine_stage(rescore, is_finished=is_finished)
+    return RescorePreview(rescore, stage, finished, total, guesses)
 
 
 def preview(session: Session, principal: Principal, rescore_id: UUID) -> RescorePreview:
@@ -181,7 +211,12 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Rescore
         new_evaluations = [change.proposed.evaluation for change in result.changes]
         rescore = result.rescore
         new_ranks = anonymization.rank_under_rules(
-            session, round_, rescore.file, new_evaluations, scored_by=rescore.scored_by
+            session,
+            round_,
+            rescore.file,
+            new_evaluations,
+            scored_by=rescore.scored_by,
+            proposed_by=rescore.id,
         )
     return replace(
         result, changes=tuple(_add_ranks(change, current_ranks, new_ranks) for change in result.changes)
@@ -209,10 +244,11 @@ def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID)
 
 def _build_preview(session: Session, rescore: Rescore) -> RescorePreview:
     changes = _load_changes(session, rescore) if rescore.applied_at is None else ()
-    states = [change.proposed.state for change in changes]
-    finished = sum(state not in leases.UNFINISHED for state in states)
-    return RescorePreview(
-        rescore, _determine_stage(rescore, finished, len(states)), finished, len(states), changes
+    finished = sum(change.proposed.state not in leases.UNFINISHED for change in changes)
+    progress = _build_progress(session, rescore, finished, len(changes))
+    guess_changes = rejudgements.list_changes(session, rescore) if rescore.applied_at is None else []
+    return replace(
+        progress, changes=changes, guess_changes=tuple(GuessChange(*pair) for pair in guess_changes)
     )
 
 
@@ -250,16 +286,16 @@ def _load_changes(session: Session, rescore: Rescore) -> tuple[EvaluationChange,
     )
 
 
-def _determine_stage(rescore: Rescore, finished: int, total: int) -> _Stage:
+def _determine_stage(rescore: Rescore, *, is_finished: bool) -> _Stage:
     if rescore.applied_at is not None:
         return "applied"
     if rescore.cancelled_at is not None:
         return "cancelled"
-    return "ready" if finished == total else "scoring"
+    return "ready" if is_finished else "scoring"
 
 
 def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
-    """Make the new rules and their evaluations the current ones."""
+    """Make the new rules, their evaluations and their results of guesses the current ones."""
     round_, rescore = _lock_open_rescore(session, principal, rescore_id)
     result = _build_preview(session, rescore)
     if result.stage != "ready":
@@ -273,18 +309,27 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
             count=len(newly_failed_changes),
         )
         raise Conflict(message, code="rescore_failed")
+    if result.guesses.failed:
+        message = PluralMessage(
+            "{count} guess could not be judged by the new rules: cancel the set",
+            "{count} guesses could not be judged by the new rules: cancel the set",
+            "count",
+            count=result.guesses.failed,
+        )
+        raise Conflict(message, code="rescore_failed")
     principal.require_reauthentication()
     replaced_ids = [change.current.evaluation.id for change in result.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced_ids)).values(current=False))
     new_ids = [change.proposed.evaluation.id for change in result.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
     outbox.add_evaluations(session, new_ids)
+    details = _summarize_changes(result)
+    rejudgements.apply(session, rescore)
     rescore.replaced_file, rescore.replaced_scored_by = round_.file, round_.scored_by
     round_.competition.file = _keep_phases(rescore.competition_file, round_.competition)
     round_.scales, round_.scored_by = rescore.scales, rescore.scored_by
     round_.allocation = competitions.describe_allocation(parse_stored_rules(round_.file))
     rescore.applied_at = now.read_clock(session)
-    details = _summarize_changes(result.changes)
     audit.record(
         session, principal, "rescore.apply", round_.competition_id, subject=str(rescore.id), after=details
     )
@@ -298,14 +343,24 @@ def _keep_phases(file: str, competition: Competition) -> str:
     return file
 
 
-def _summarize_changes(changes: Sequence[EvaluationChange]) -> dict[str, Any]:
-    """Return state and overall score of each submission before and after, for the audit log."""
-    return {
+def _summarize_changes(preview: RescorePreview) -> dict[str, Any]:
+    """Return state and overall score of each submission before and after, for the audit log.
+
+    Guesses have state and value, if these change.
+    """
+    submissions = {
         str(change.submission.id): [
             [ranked.state, ranked.overall] for ranked in (change.current, change.proposed)
         ]
-        for change in changes
+        for change in preview.changes
     }
+    guesses = {
+        str(change.guess.id): [
+            [job.state, job.outcome and job.outcome["value"]] for job in (change.guess, change.proposed)
+        ]
+        for change in preview.guess_changes
+    }
+    return submissions | guesses
 
 
 def is_newly_failed(change: EvaluationChange) -> bool:
@@ -314,7 +369,7 @@ def is_newly_failed(change: EvaluationChange) -> bool:
 
 
 def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
-    """Cancel a rescore and its unfinished evaluations."""
+    """Cancel a rescore and its unfinished evaluations and rejudgements."""
     round_, rescore = _lock_open_rescore(session, principal, rescore_id)
     unfinished = session.scalars(
         select(Evaluation)
@@ -323,6 +378,7 @@ def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     )
     for evaluation in unfinished:
         leases.finish(session, evaluation, State.CANCELLED)
+    rejudgements.cancel(session, rescore)
     rescore.cancelled_at = now.read_clock(session)
     audit.record(session, principal, "rescore.cancel", round_.competition_id, subject=str(rescore.id))
     return rescore

@@ -2,19 +2,21 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeAlias
 from uuid import UUID
 
 from sqlalchemy import Select, exists, func, literal, select, union_all
 from sqlalchemy.orm import Session
 
-from app.db.models import Evaluation, Guess, State, ThresholdReport
+from app.db.models import Evaluation, Guess, Rejudgement, State, ThresholdReport
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.jobs import health
 from app.services.jobs.fairness import is_in_present_round
 from app.services.jobs.leases import UNFINISHED
 
-_JOB_MODELS = (Evaluation, Guess, ThresholdReport)
+_JOB_MODELS = (Evaluation, Guess, Rejudgement, ThresholdReport)
+_Job: TypeAlias = Evaluation | Guess | Rejudgement | ThresholdReport
 MAX_FAILURES = 20
 _JOB_KINDS = tuple(model.__tablename__ for model in _JOB_MODELS)
 
@@ -55,9 +57,9 @@ def measure(session: Session, principal: Principal, slug: str) -> Workload:
     )
 
 
-def list_failures(session: Session, round_id: UUID) -> list[Evaluation | Guess | ThresholdReport]:
+def list_failures(session: Session, round_id: UUID) -> list[_Job]:
     """Return the latest jobs that ended in ERROR with a traceback, newest first."""
-    failures: list[Evaluation | Guess | ThresholdReport] = []
+    failures: list[_Job] = []
     for model in _JOB_MODELS:
         query = select(model).where(model.round_id == round_id, model.traceback.is_not(None))
         newest = query.order_by(model.finished_at.desc()).limit(MAX_FAILURES)
@@ -65,9 +67,7 @@ def list_failures(session: Session, round_id: UUID) -> list[Evaluation | Guess |
     return sorted(failures, key=lambda job: job.finished_at or job.created_at, reverse=True)[:MAX_FAILURES]
 
 
-def _select_unfinished(
-    model: type[Evaluation | Guess | ThresholdReport], round_id: UUID
-) -> Select[str, State, datetime]:
+def _select_unfinished(model: type[_Job], round_id: UUID) -> Select[str, State, datetime]:
     """Select kind, state and creation time of the competition's unfinished jobs."""
     columns = select(literal(model.__tablename__).label("kind"), model.state, model.created_at)
     return columns.where(model.round_id == round_id, model.state.in_(UNFINISHED))

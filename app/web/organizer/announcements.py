@@ -57,30 +57,28 @@ def show_announcements(page: RequestedOrganizerPage, rescore: str = "") -> HTMLR
 def _draft_announcement(page: OrganizerPage, rescore_id: str) -> dict[str, str]:
     """Return an announcement of an applied rescore in every language, or {} without such a rescore."""
     with transaction() as session:
-        all_rescores = [
-            progress.rescore for progress in rescores.list_rescores(session, page.principal, page.slug)
-        ]
-    rescore = next(
-        (
-            rescore
-            for rescore in all_rescores
-            if str(rescore.id) == rescore_id and rescore.replaced_file is not None
-        ),
-        None,
-    )
-    if rescore is None or rescore.replaced_file is None:
+        all_sets = rescores.list_rescores(session, page.principal, page.slug)
+    applied_set = next((entry for entry in all_sets if str(entry.rescore.id) == rescore_id), None)
+    if applied_set is None or applied_set.rescore.replaced_file is None:
         return {}
+    rescore, replaced_file = applied_set.rescore, applied_set.rescore.replaced_file
     track = parse_stored_rules(rescore.file).track
     return {
         language: _describe_changes(
-            rescore.replaced_file, rescore.file, adapt_to_track(load_translator(language), track)
+            replaced_file,
+            rescore.file,
+            adapt_to_track(load_translator(language), track),
+            has_guesses=applied_set.guesses.total > 0,
         )
         for language in LANGUAGES
     }
 
 
-def _describe_changes(old_file: str, new_file: str, t: Translator) -> str:
-    """Describe changed weights and a changed threshold by their values, and other changed parts by name."""
+def _describe_changes(old_file: str, new_file: str, t: Translator, *, has_guesses: bool) -> str:
+    """Describe changed weights and a changed threshold by their values, and other changed parts by name.
+
+    ``has_guesses``: guesses were judged again, too.
+    """
     changes = list_rule_changes(*(parse_stored_rules(file) for file in (old_file, new_file)))
     lines = [_describe_change(*change, t) for change in changes]
     changed_parts = set(revisions.find_changed_parts(old_file, new_file)) - {
@@ -90,7 +88,9 @@ def _describe_changes(old_file: str, new_file: str, t: Translator) -> str:
     lines += [t("- {name}", name=t.label(f"file_part_{part}", part)) for part in sorted(changed_parts)]
     return "\n".join(
         [
-            t("The rules have changed, and all submissions have been scored again:"),
+            t("The rules have changed; all submissions have been scored again and all guesses judged again:")
+            if has_guesses
+            else t("The rules have changed, and all submissions have been scored again:"),
             *lines,
             t("Boards and ranks show the new results."),
         ]

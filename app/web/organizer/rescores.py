@@ -18,6 +18,7 @@ from anoncup.rules.toml_text import MAX_CHARACTERS
 from app.db.models import State
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
+from app.services.attacks import rejudgements
 from app.services.boards.source import is_qualified
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import parse_stored_rules
@@ -30,6 +31,8 @@ from app.web.site.pages import PageRoute, see_other, show_problem
 router = APIRouter(prefix="/competitions/{slug}/organize/rescores", route_class=PageRoute)
 
 _WEIGHT_PREFIX = "weight_"
+_MAX_SHOWN_GUESSES = 200
+"""A contest may have tens of thousands of guesses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ def _render_rescores(
         frame = page.load_frame(session)
         all_previews = rescores.list_rescores(session, page.principal, page.slug)
         submission_count = len(rescores.list_scorable(session, frame.contest.round.id))
+        guess_ids = rejudgements.list_judgeable(session, frame.contest.round.id, frame.contest.rules)
     open_preview = next((preview for preview in all_previews if preview.stage in ("scoring", "ready")), None)
     notice = page.request.query_params.get("done", "")
     return page.render(
@@ -71,6 +75,7 @@ def _render_rescores(
         weights=_collect_weights(frame.rules),
         fields=fields or {},
         waiting=submission_count,
+        waiting_guesses=len(guess_ids),
         problem=problem,
     )
 
@@ -98,6 +103,8 @@ def _render_rescore(
         state_changes=[
             change for change in rescore_preview.changes if change.current.state != change.proposed.state
         ],
+        shown_guesses=_MAX_SHOWN_GUESSES,
+        several_questions=len({change.guess.question for change in rescore_preview.guess_changes}) > 1,
         newly_failed=[change for change in rescore_preview.changes if rescores.is_newly_failed(change)],
         problem=problem,
     )

@@ -5,9 +5,13 @@ from html import unescape
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import update
 
+from app.db.models import Rejudgement
 from app.locale.language import LANGUAGES
 from tests.support.arena import Arena, build_competition_toml
+from tests.support.contest import Contest, build_outcome
+from tests.support.database_rows import execute
 from tests.support.disqualification_pages import ORGANIZE_PATH, submit_release
 from tests.support.organizer_pages import get_page_text
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
@@ -116,3 +120,27 @@ def test_rescore_of_another_competition_is_not_found(client: TestClient, arena: 
     path = f"{ORGANIZE_PATH}/rescores/{response.json()['id']}"
     assert get_page(arena, path, organizer=True).status_code == 404
     assert post_form(arena, path + "/cancel", organizer=True).status_code == 404
+
+
+def test_page_and_announcement_name_the_guesses_that_are_judged_again(client: TestClient) -> None:
+    contest = Contest.create(client)
+    contest.arena.get_team_token("blue")
+    (red,) = contest.publish_targets("red")
+    contest.submit_correct_guess("blue", red, 4)
+    arena = contest.arena
+    assert translate("Guesses that would be judged: {n}.", n=1) in get_page_text(arena, "/rescores")
+    rescore_path = start_rescore(arena, build_fields("0.31"))
+    progress = translate("Guesses judged again: {finished} of {total}", finished=0, total=1)
+    assert progress in get_page_text(arena, rescore_path)
+    score_everything()
+    execute(update(Rejudgement).values(state="SCORED", correct=8, risk=0.2, outcome=build_outcome(8)))
+    html = get_page_text(arena, rescore_path)
+    assert re.search(r'<td class="number">0\.10*</td><td class="number">0\.20*</td>', html)
+    assert "1 guess gets another result." in html
+    send_form(arena, f"{ORGANIZE_PATH}{rescore_path}/apply", organizer=True)
+    html = get_page_text(arena, f"/announcements?rescore={rescore_path.rpartition('/')[2]}")
+    introduction = (
+        "The rules have changed; all submissions have been scored again and all guesses judged again:"
+    )
+    for language in LANGUAGES:
+        assert translate(introduction, language) in html
