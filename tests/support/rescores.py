@@ -10,7 +10,7 @@ from anoncup.rules.toml_text import replace_tables
 from app.db.models import Evaluation
 from app.db.transaction import transaction
 from app.services.jobs import leases
-from tests.support.contest import Contest
+from tests.support.contest import Contest, judge_everything
 from tests.support.job_claims import FAILURE, claim_evaluation
 from tests.support.uploads import score_everything
 
@@ -61,6 +61,7 @@ def apply_rescore(contest: Contest, text: str) -> dict[str, Any]:
     """Begin, score and apply a rescore. Return its preview before that."""
     identifier = begin_rescore(contest, text)
     score_everything()
+    judge_everything()
     preview = get_preview(contest, identifier)
     assert end_rescore(contest, identifier, "apply").status_code == 200
     return preview
