@@ -136,7 +136,7 @@ def _require_same_packages(child: SandboxedChild, rules: Rules) -> None:
     """
     require_current_packages(rules)
     if child.is_outdated:
-        raise Unavailable("a package was installed again meanwhile; scoring begins anew")
+        raise Unavailable("a package was installed again meanwhile; scoring begins again")
 
 
 def _run_with_deadline(

@@ -79,7 +79,7 @@ def _print_rescore(rescore: schemas.RescoreSummary, *, as_json: bool) -> None:
         return
     print(
         f"{rescore.id} is {rescore.state}, {rescore.finished} of {rescore.total} submissions scored,"
-        f" {rescore.judged} of {rescore.guesses} guesses judged"
+        f" {rescore.judged} of {rescore.guesses} guesses scored"
     )
     columns: ColumnSpec[schemas.RescoreChange] = {
         "submission": "submission_id",

@@ -20,7 +20,6 @@ from app.services.attacks import guesses
 from app.services.boards import spreadsheet
 from app.services.contests import competitions
 from app.services.jobs import leases
-from app.services.organizing import rescores
 from app.services.submissions import evaluations
 from tests.support import board_facts
 from tests.support.arena import API, ROWS
@@ -375,7 +374,7 @@ def format_cell(value: object) -> str:
 def unrecorded_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Disable the record of scoring versions, because made-up verdicts do not name them all."""
     monkeypatch.setattr(competitions, "pin_scoring_versions", lambda _: None)
-    monkeypatch.setattr(rescores, "collect_scoring_versions", lambda _: {})
+    monkeypatch.setattr(competitions, "collect_current_versions", lambda _: {})
 
 
 COMBINATIONS = list(product(("score", "rank_sum", "formula"), ("hidden", "daily", "immediate")))

@@ -25,7 +25,12 @@ def list_public_functions(*modules: ModuleType) -> set[str]:
 
 
 def test_every_function_of_microdata_is_registered() -> None:
-    helpers = {"mean_deviation", "count_original_rows"}
+    helpers = {
+        "mean_deviation",
+        "count_original_rows",
+        "find_largest_sensitive_cell",
+        "find_largest_target_cell",
+    }
     assert set(microdata.UTILITIES) == list_public_functions(microdata_utility) - helpers
     modules = (linkage_attackers, quasi_identifiers, ranks, euclidean, gower, assignment)
     helpers = {"find_nearest_matching", "find_nearest_in_class", "find_nearest_of_all", "sum_rows"}
@@ -34,7 +39,13 @@ def test_every_function_of_microdata_is_registered() -> None:
 
 
 def test_every_function_of_transactions_is_registered() -> None:
-    helpers = {"signed_row_difference", "deciles", "count_original_records"}
+    helpers = {
+        "signed_row_difference",
+        "deciles",
+        "count_original_records",
+        "find_largest_price",
+        "find_largest_spend",
+    }
     assert set(transactions.TRANSACTION_UTILITIES) == list_public_functions(transaction_utility) - helpers
     modules = (baskets, records, spending, transaction_assignment)
     assert set(transactions.TRANSACTION_ATTACKERS) == list_public_functions(*modules) | {"own_row"}

@@ -311,8 +311,8 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
         raise Conflict(message, code="rescore_failed")
     if result.guesses.failed:
         message = PluralMessage(
-            "{count} guess could not be judged by the new rules: cancel the set",
-            "{count} guesses could not be judged by the new rules: cancel the set",
+            "{count} guess could not be scored by the new rules: cancel the set",
+            "{count} guesses could not be scored by the new rules: cancel the set",
             "count",
             count=result.guesses.failed,
         )

@@ -88,7 +88,7 @@ def _describe_changes(old_file: str, new_file: str, t: Translator, *, has_guesse
     lines += [t("- {name}", name=t.label(f"file_part_{part}", part)) for part in sorted(changed_parts)]
     return "\n".join(
         [
-            t("The rules have changed; all submissions have been scored again and all guesses judged again:")
+            t("The rules have changed; all submissions and guesses have been scored again:")
             if has_guesses
             else t("The rules have changed, and all submissions have been scored again:"),
             *lines,

@@ -128,9 +128,9 @@ def test_page_and_announcement_name_the_guesses_that_are_judged_again(client: Te
     (red,) = contest.publish_targets("red")
     contest.submit_correct_guess("blue", red, 4)
     arena = contest.arena
-    assert translate("Guesses that would be judged: {n}.", n=1) in get_page_text(arena, "/rescores")
+    assert translate("Guesses that would be scored: {n}.", n=1) in get_page_text(arena, "/rescores")
     rescore_path = start_rescore(arena, build_fields("0.31"))
-    progress = translate("Guesses judged again: {finished} of {total}", finished=0, total=1)
+    progress = translate("Guesses scored again: {finished} of {total}", finished=0, total=1)
     assert progress in get_page_text(arena, rescore_path)
     score_everything()
     execute(update(Rejudgement).values(state="SCORED", correct=8, risk=0.2, outcome=build_outcome(8)))
@@ -139,8 +139,6 @@ def test_page_and_announcement_name_the_guesses_that_are_judged_again(client: Te
     assert "1 guess gets another result." in html
     send_form(arena, f"{ORGANIZE_PATH}{rescore_path}/apply", organizer=True)
     html = get_page_text(arena, f"/announcements?rescore={rescore_path.rpartition('/')[2]}")
-    introduction = (
-        "The rules have changed; all submissions have been scored again and all guesses judged again:"
-    )
+    introduction = "The rules have changed; all submissions and guesses have been scored again:"
     for language in LANGUAGES:
         assert translate(introduction, language) in html
