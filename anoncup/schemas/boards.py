@@ -336,9 +336,10 @@ class Cell(Form):
     ]
     rate: Annotated[float, example(0.18)]
     trials: Rows
-    by_question: Annotated[dict[str, float] | None, Field(description=_BY_QUESTION_DESCRIPTION)] = (
-        omit_if_none()
-    )
+    by_question: Annotated[
+        dict[str, float] | None,
+        Field(description=f"{_BY_QUESTION_DESCRIPTION}; 0 if the team sent no guess on it"),
+    ] = omit_if_none()
 
 
 class MatrixRow(BoardLine):

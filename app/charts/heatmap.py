@@ -20,11 +20,15 @@ _IDENTIFIER = "heatmap"
 
 @dataclass(frozen=True, slots=True)
 class HeatmapHeader:
-    """The heading of a column (a target) or a row (an attacker); ``note`` follows its name in small type."""
+    """The heading of a column (a target) or a row (an attacker); ``note`` follows its name in small type.
+
+    ``weight`` is the weight of a target in means.
+    """
 
     name: str
     own: bool = False
     note: str = ""
+    weight: int = 1
 
     @property
     def display_name(self) -> str:
@@ -84,35 +88,43 @@ def build_heatmap(
 
 def _build_table(targets: Sequence[HeatmapHeader], rows: Sequence[HeatmapRow], words: HeatmapWords) -> Markup:
     kind = "heat turned" if len(targets) > _MAX_UPRIGHT_HEADINGS else "heat"
-    own_flags = [heading.own for heading in targets]
     head = "".join(_build_heading_cell(heading, words, scope="col") for heading in targets)
-    body = "".join(_build_table_row(row, own_flags, words) for row in rows)
+    body = "".join(_build_table_row(row, targets, words) for row in rows)
     label_attribute = f'aria-labelledby="{_IDENTIFIER}-title"'
     return Markup(  # noqa: S704
         f'{_build_scale(words)}<div class="wide" tabindex="0" role="region" {label_attribute}>'
         f'<table class="{kind}" {label_attribute} aria-describedby="{_IDENTIFIER}-description">'
         f'<thead><tr><th scope="col" class="corner">{escape_text(words.corner)}</th>'
         f'<th scope="col" class="mean">{escape_text(words.mean)}</th>{head}</tr>'
-        f"{_build_means_row(rows, own_flags, words)}</thead>"
+        f"{_build_means_row(rows, targets, words)}</thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
 
 
-def _build_means_row(rows: Sequence[HeatmapRow], own_flags: Sequence[bool], words: HeatmapWords) -> str:
+def _build_means_row(
+    rows: Sequence[HeatmapRow], targets: Sequence[HeatmapHeader], words: HeatmapWords
+) -> str:
     """Build the row with the mean of each column and of all cells."""
-    columns = [compute_mean_rate([row.rates[index] for row in rows]) for index in range(len(own_flags))]
-    overall_mean = compute_mean_rate([rate for row in rows for rate in row.rates])
-    cells = "".join(_build_cell(rate, words, own=own) for rate, own in zip(columns, own_flags, strict=True))
+    columns = zip(*(row.rates for row in rows), strict=True)
+    overall_mean = compute_mean_rate(
+        [rate for row in rows for rate in row.rates], [target.weight for target in targets] * len(rows)
+    )
+    cells = "".join(
+        _build_cell(compute_mean_rate(rates), words, own=target.own)
+        for rates, target in zip(columns, targets, strict=True)
+    )
     return (
         f'<tr class="means"><th scope="row" class="corner">{escape_text(words.mean)}</th>'
         f"{_build_cell(overall_mean, words, kind=' mean')}{cells}</tr>"
     )
 
 
-def compute_mean_rate(rates: Sequence[float | None]) -> float | None:
-    """Return the mean of the known rates, whatever their order; None if no rate is known."""
-    numbers = [rate for rate in rates if rate is not None]
-    return fsum(numbers) / len(numbers) if numbers else None
+def compute_mean_rate(rates: Sequence[float | None], weights: Sequence[int] | None = None) -> float | None:
+    """Return the weighted mean of the known rates, whatever their order; None if no rate is known."""
+    weights = weights or [1] * len(rates)
+    products = [rate * weight for rate, weight in zip(rates, weights, strict=True) if rate is not None]
+    total_weight = sum([weight for rate, weight in zip(rates, weights, strict=True) if rate is not None])
+    return fsum(products) / total_weight if products else None
 
 
 def _build_scale(words: HeatmapWords) -> str:
@@ -128,13 +140,16 @@ def _build_heading_cell(heading: HeatmapHeader, words: HeatmapWords, *, scope: s
     return f'<th scope="{scope}"{own}><span>{escape_text(heading.display_name)}{small}</span></th>'
 
 
-def _build_table_row(row: HeatmapRow, own_flags: Sequence[bool], words: HeatmapWords) -> str:
+def _build_table_row(row: HeatmapRow, targets: Sequence[HeatmapHeader], words: HeatmapWords) -> str:
     kinds = " ".join(["built_in"] * row.built_in + ["own"] * row.attacker.own)
     kind = f' class="{kinds}"' if kinds else ""
-    cells = "".join(_build_cell(rate, words, own=own) for rate, own in zip(row.rates, own_flags, strict=True))
+    cells = "".join(
+        _build_cell(rate, words, own=target.own) for rate, target in zip(row.rates, targets, strict=True)
+    )
+    mean = compute_mean_rate(row.rates, [target.weight for target in targets])
     return (
         f"<tr{kind}>{_build_heading_cell(row.attacker, words, scope='row')}"
-        f"{_build_cell(compute_mean_rate(row.rates), words, kind=' mean')}{cells}</tr>"
+        f"{_build_cell(mean, words, kind=' mean')}{cells}</tr>"
     )
 
 

@@ -314,23 +314,34 @@ def test_cell_shows_its_rate_and_the_colour_of_its_tenth() -> None:
             min_size=1,
             max_size=5,
         )
-    )
+    ),
+    st.lists(st.sampled_from([1, 3, 400]), min_size=4, max_size=4),
 )
-def test_mean_ignores_empty_cells(rates: list[list[float | None]]) -> None:
-    headings = [HeatmapHeader(f"t{index}") for index in range(len(rates[0]))]
+def test_mean_ignores_empty_cells_and_weights_targets(
+    rates: list[list[float | None]], weights: list[int]
+) -> None:
+    headings = [
+        HeatmapHeader(f"t{index}", weight=weight) for index, weight in enumerate(weights[: len(rates[0])])
+    ]
     rows = [HeatmapRow(HeatmapHeader("a"), line) for line in rates]
     root = parse_markup(f"<div>{build_heatmap(headings, rows, translate_words(HeatmapWords, EN)).svg}</div>")
 
-    def format_mean(line: Sequence[float | None]) -> str:
-        numbers = [Fraction(rate) for rate in line if rate is not None]
-        return format_hundredths(float(sum(numbers) / len(numbers))) if numbers else "—"
+    def format_mean(line: Sequence[float | None], weights: Sequence[int]) -> str:
+        numbers = [
+            (Fraction(rate), weight) for rate, weight in zip(line, weights, strict=False) if rate is not None
+        ]
+        if not numbers:
+            return "—"
+        total_weight = sum(weight for _, weight in numbers)
+        return format_hundredths(float(sum(rate * weight for rate, weight in numbers) / total_weight))
 
     assert [row.findall("td")[0].text for row in root.findall(".//tbody/tr")] == [
-        format_mean(line) for line in rates
+        format_mean(line, weights) for line in rates
     ]
     overall_mean, *columns = (cell.text for cell in root.findall(".//tr[@class='means']/td"))
-    assert columns == [format_mean(column) for column in zip(*rates, strict=True)]
-    assert overall_mean == format_mean([rate for line in rates for rate in line])
+    assert columns == [format_mean(column, [1] * len(column)) for column in zip(*rates, strict=True)]
+    all_weights = weights[: len(rates[0])] * len(rates)
+    assert overall_mean == format_mean([rate for line in rates for rate in line], all_weights)
 
 
 # Size and number of steps: a loop over all pairs of five hundred teams would take millions of steps.

@@ -66,6 +66,11 @@ def select_targets() -> Select[Target]:
     )
 
 
+def select_counting(round_id: UUID) -> Select[Target]:
+    """Select the targets of a round that count, as on the boards: all but the withdrawn ones."""
+    return select_targets().where(is_in_contest(), Target.round_id == round_id)
+
+
 def is_withdrawn(target: Target) -> bool:
     submission = target.submission
     is_disqualified = submission.disqualified_at is not None or submission.team.disqualified_at is not None

@@ -116,13 +116,19 @@ def _build_cell(
     best_by_question: BestByQuestion | None,
     combine_risks: RiskCombiner,
 ) -> Cell | None:
-    """Return a team's best results on a target, by question if there are several; None if it did not try."""
+    """Return a team's best results on a target; None if it did not try.
+
+    If there are several questions, an unanswered one counts as 0, as on the re-identification board.
+    """
     if best_by_question is None:
         return None
     if board_source.counts_individuals:
         (best,) = best_by_question.values()
         return Cell(correct=best.correct, rate=best.correct / target.individual_count, trials=best.trials)
-    risks = {name: best.risk for name, best in best_by_question.items()}
+    risks = {
+        name: best_by_question[name].risk if name in best_by_question else 0.0
+        for name in board_source.questions
+    }
     return Cell(
         correct=None,
         rate=combine_risks(best_guesses.collect_risks(best_by_question)),

@@ -12,6 +12,7 @@ from anoncup.competition.required_packages import is_unsupported
 from anoncup.rules.model import Rules
 from app.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
 from app.services.accounts.principal import Principal
+from app.services.attacks import targets
 from app.services.boards import source, verdicts
 from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs, settling
@@ -34,7 +35,10 @@ _ENDING_SOON = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class ContestCounts:
-    """Counts of a competition's contents; ``idle_teams`` have no accepted or waiting submission."""
+    """Counts of a competition's contents; ``idle_teams`` have no accepted or waiting submission.
+
+    ``targets`` are those that count on the boards, without withdrawn ones.
+    """
 
     teams: int
     disqualified: int
@@ -162,12 +166,12 @@ def count_contents(session: Session, round_: Round) -> ContestCounts:
         .where(in_competition)
     ).one()
     current_evaluations = Evaluation.round_id == round_.id, Evaluation.current
-    targets = select(func.count()).where(Target.round_id == round_.id)
+    counting_targets = targets.select_counting(round_.id).with_only_columns(func.count(Target.id))
     return ContestCounts(
         *teams,
         health.count_by_state(session, Evaluation, *current_evaluations),
         health.count_by_state(session, Guess, Guess.round_id == round_.id),
-        session.scalars(targets).one(),
+        session.scalars(counting_targets).one(),
     )
 
 

@@ -97,7 +97,7 @@ def _take_snapshot(session: Session, principal: Principal, round_: Round) -> Con
     access = visibility.authorize_boards(session, principal, round_.address)
     releases = anonymization.build_board(session, access)
     attacks = reidentification.build_board(session, access)
-    counting_targets = targets.select_targets().where(targets.is_in_contest(), Target.round_id == round_.id)
+    counting_targets = targets.select_counting(round_.id)
     return ContestSnapshot(
         {row.team: row.rank for row in releases.rows if not row.baseline},
         {row.team: row.rank for row in attacks.rows} if round_.published_at else {},

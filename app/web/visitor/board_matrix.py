@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
-from anoncup.schemas import Matrix, MatrixRow, MatrixTarget
+from anoncup.schemas import Matrix, MatrixRow
 from app.charts.figure import Figure
 from app.charts.heatmap import (
     HeatmapHeader,
@@ -178,7 +178,7 @@ def _draw_heatmap(board: Matrix, t: Translator, question: str | None = None) -> 
         "summary": t("Attackers: {attackers}; targets: {targets}; most that was found: {largest}."),
     }
     return build_heatmap(
-        [_build_target_heading(target) for target in board.targets],
+        _build_target_headings(board),
         [
             HeatmapRow(_build_attacker_heading(row, t), rates, built_in=row.built_in)
             for row, rates in zip(board.rows, _collect_rates(board, question), strict=True)
@@ -191,8 +191,20 @@ def _collect_rates(board: Matrix, question: str | None) -> list[list[float | Non
     return [[matrix.find_rate(cell, question) for cell in row.cells] for row in board.rows]
 
 
-def _build_target_heading(target: MatrixTarget) -> HeatmapHeader:
-    return HeatmapHeader(target.target, own=target.own, note=target.team or "")
+def _build_target_headings(board: Matrix) -> list[HeatmapHeader]:
+    """Return the headings of the targets.
+
+    If individuals are counted, their weights make an attacker's mean its rate on the re-identification board.
+    """
+    return [
+        HeatmapHeader(
+            target.target,
+            own=target.own,
+            note=target.team or "",
+            weight=target.rows if board.counted else 1,
+        )
+        for target in board.targets
+    ]
 
 
 def _build_attacker_heading(row: MatrixRow, t: Translator) -> HeatmapHeader:
@@ -206,7 +218,7 @@ def _iter_lines(
 ) -> Iterator[MatrixLine]:
     """Yield the lines of the list in the order of the matrix."""
     attackers = [_build_attacker_heading(row, t) for row in board.rows]
-    targets = [_build_target_heading(target) for target in board.targets]
+    targets = _build_target_headings(board)
     rates = _collect_rates(board, question)
     if axis == "attackers":
         yield from (
@@ -230,4 +242,5 @@ def _build_line(
     ]
     ranked_bars = sorted(bars, key=lambda bar: -bar.rate)
     best = [bar for index, bar in enumerate(ranked_bars) if index < _MAX_BEST or bar.heading.own]
-    return MatrixLine(heading, compute_mean_rate([bar.rate for bar in bars]), len(bars), tuple(best))
+    mean = compute_mean_rate(rates, [counterpart.weight for counterpart in counterparts])
+    return MatrixLine(heading, mean, len(bars), tuple(best))

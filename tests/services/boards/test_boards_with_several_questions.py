@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from fractions import Fraction
+from statistics import fmean
 from uuid import UUID
 
 import pytest
@@ -81,6 +82,8 @@ def check_cells(judged_contest: JudgedContest, *, organizer: bool) -> None:
     names = judged_contest.map_target_names()
     assert [entry["target"] for entry in board["targets"]] == list(names)
     rows = {row["attacker"]: row["cells"] for row in board["rows"] if not row["built_in"]}
+    attackers_board = judged_contest.contest.get_board("reidentification", organizer=organizer)
+    attackers_rows = {row["team"]: row for row in attackers_board["rows"]}
     assert set(rows) == {entry.team for entry in guesses}
     for team, cells in rows.items():
         for victim, cell in zip(names.values(), cells, strict=True):
@@ -89,8 +92,14 @@ def check_cells(judged_contest: JudgedContest, *, organizer: bool) -> None:
                 assert cell is None
                 continue
             assert cell["rate"] == pytest.approx(float(combine_risks([risks])), abs=1e-12)
-            assert (cell["correct"], cell["by_question"]) == (None, risks)
+            assert (cell["correct"], cell["by_question"]) == (None, dict.fromkeys(QUESTIONS, 0.0) | risks)
             assert cell["trials"] == sum((entry.team, entry.victim) == (team, victim) for entry in guesses)
+        attacked_cells = [cell for cell in cells if cell]
+        assert attackers_rows[team]["targets"] == len(attacked_cells)
+        for name, mean in attackers_rows[team]["by_question"].items():
+            assert fmean(cell["by_question"][name] for cell in attacked_cells) == pytest.approx(
+                mean, abs=1e-12
+            )
 
 
 def check_rival_risks(judged_contest: JudgedContest) -> None:

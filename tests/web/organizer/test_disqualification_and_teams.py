@@ -212,6 +212,10 @@ def test_disqualification_preview_counts_targets_and_guesses(contest: Contest) -
         f"{translate('ruling_board_reidentification')} The row disappears (rank 1 now).",
     ):
         assert text in html
+    path = f"{ORGANIZE_PATH}/teams/{load_team_id('blue')}/disqualify"
+    send_form(contest.arena, path, {"reason": "copied"}, organizer=True)
+    assert "<dt>Targets</dt><dd>1</dd>" in get_page(contest.arena, ORGANIZE_PATH, organizer=True).text
+    assert len(contest.get_board("matrix", organizer=True)["targets"]) == 1
 
 
 def test_granted_quota_is_added(arena: Arena) -> None:

@@ -4,8 +4,12 @@ import re
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import update
 
 from app.charts.heatmap import format_hundredths
+from app.db.models import Target
+from app.db.transaction import transaction
+from tests.support.arena import ROWS
 from tests.support.contest import Contest
 from tests.support.translations import translate
 from tests.support.visitor_pages import (
@@ -38,6 +42,8 @@ def test_matrix_can_be_sorted_by_strength_or_name(client: TestClient) -> None:
     guesses = ("red", blue, 3), ("red", green, 30), ("green", blue, 20), ("blue", red, 9)
     for team, submission, correct in guesses:
         contest.submit_correct_guess(team, submission, correct)
+    with transaction() as session:  # targets of unlike sizes
+        session.execute(update(Target).where(Target.submission_id == blue).values(rows=2 * ROWS))
     target_names = {item: contest.find_target(item)["name"] for item in (red, blue, green)}
     html = get_board_page(contest.arena, "matrix", "?order=strength")
     default_html = get_board_page(contest.arena, "matrix")
@@ -46,14 +52,16 @@ def test_matrix_can_be_sorted_by_strength_or_name(client: TestClient) -> None:
     attackers, targets = read_matrix_headings(html)
     assert attackers == ["red", "green", "blue"]
     assert targets == [f"{target_names[item]}" for item in (green, blue, red)]
-    assert read_matrix_cells(html)[0] == [format_hundredths(30 / 40), format_hundredths(3 / 40), "—"]
+    assert read_matrix_cells(html)[0] == [format_hundredths(30 / 40), format_hundredths(3 / 80), "—"]
     by_name = get_board_page(contest.arena, "matrix", "?order=name")
     assert read_matrix_headings(by_name) == (["blue", "green", "red"], sorted(target_names.values()))
-    means = [f"mean {format_hundredths(hits / 80)}" for hits in (23, 33)]
+    rate = next(row["rate"] for row in contest.get_board("reidentification")["rows"] if row["team"] == "red")
+    assert rate == 33 / 120
+    means = [f"mean {format_hundredths(mean)}" for mean in (23 / 160, rate)]
     blue_target = f"{target_names[blue]} blue"
-    by_target = [f"{blue_target} {means[0]} · 2 attackers", "green 0.50", "red 0.07"]
+    by_target = [f"{blue_target} {means[0]} · 2 attackers", "green 0.25", "red 0.04"]
     assert by_target in read_matrix_list(html)
-    shares = [f"{target_names[green]} green 0.75", f"{blue_target} {format_hundredths(3 / 40)}"]
+    shares = [f"{target_names[green]} green 0.75", f"{blue_target} {format_hundredths(3 / 80)}"]
     by_attacker = read_matrix_list(get_board_page(contest.arena, "matrix", "?by=attackers"))
     assert [f"red {means[1]} · 2 targets", *shares] in by_attacker
 

@@ -196,7 +196,7 @@ def test_winner_and_leading_attacker_are_named_after_the_close(contest: Contest)
     assert "Final result" in text
     assert "blue wins the re-identification board: 30 of 40" in text
     assert re.search(r"Best anonymization (red|blue) overall score \d\.\d{4}", text)
-    own_text = "Re-identification board 1 of 1 Individuals identified 30"
+    own_text = "Re-identification board 1 of 1 Individuals identified 30 of 40"
     assert own_text in read_overview(arena, team="blue")
     (winner,) = re.findall(r"(\w+) wins with the lowest overall score", text)
     html = get_page(arena, contest.path).text
