@@ -153,6 +153,7 @@ def check_own_place(html: str, rows: list[dict[str, Any]]) -> None:
             r"<dd>(.*?)</dd>", html.partition('<dl class="place own">')[2].partition("</dl>")[0]
         )
         expected = [row["team"], f"{format_rank(row, rows)} of {ranked}"]
+        expected += [] if row["score"] is None else [notation.format_number(row["score"])]
         expected += [notation.format_score(row[name]) for name in ("overall", "utility", "security")]
         assert [extract_text(value) for value in values] == expected
 
@@ -225,8 +226,9 @@ def check_team_pages(reader: Reader) -> None:
         summary, *more = re.findall(r'<dl class="place.*?</dl>', html, re.DOTALL)
         values = [extract_text(value) for value in re.findall(r"<dd>(.*?)</dd>", summary, re.DOTALL)]
         rank = f"{format_rank(row, board['rows'])} of {ranked}" if row["rank"] else "–"
-        scores = [notation.format_score(row["overall"]), *format_losses(row, board["digits"])]
-        assert values[:5] == [rank, *scores, str(row["entries"])]
+        formula_score = [] if row["score"] is None else [notation.format_number(row["score"])]
+        scores = [*formula_score, notation.format_score(row["overall"]), *format_losses(row, board["digits"])]
+        assert values[: 2 + len(scores)] == [rank, *scores, str(row["entries"])]
         columns = [index for index, entry in enumerate(matrix["targets"]) if entry["team"] == row["team"]]
         assert (translate("What was found in its releases") in html) is bool(columns)
         assert [line[:2] for line in parse_body(html, 'class="most_found"')] == [
