@@ -968,3 +968,5 @@ class Rejudgement(JudgingJob, Base):
     guess_id: Mapped[UUID] = mapped_column(ForeignKey("guesses.id"), index=True)
     replaced: Mapped[dict[str, Any] | None]
     """State and result of the guess until the rescore was applied; None if it was not applied."""
+
+    guess: Mapped[Guess] = relationship(lazy="raise", viewonly=True)

@@ -239,6 +239,9 @@ def test_error_names_the_package_and_only_organizers_see_where(
     page = get_page(contest.arena, f"{PATH}/organize/health", organizer=True, language=language).text
     assert translate("Errors while scoring", language) in page
     assert reason in page
+    assert f"<b>blue</b> → {target['name']} " in page
+    assert f'<a href="/targets/{target["id"]}">' in page
+    assert guess["id"] not in page
     team_page = get_page(contest.arena, f"/targets/{target['id']}", team="blue", language=language).text
     assert reason not in team_page + str(guess)
     assert "cohorts" in team_page

@@ -6,9 +6,10 @@ from typing import TypeAlias
 from uuid import UUID
 
 from sqlalchemy import Select, exists, func, literal, select, union_all
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.sql.base import ExecutableOption
 
-from app.db.models import Evaluation, Guess, Rejudgement, State, ThresholdReport
+from app.db.models import Evaluation, Guess, Rejudgement, State, Submission, ThresholdReport
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.jobs import health
@@ -17,6 +18,13 @@ from app.services.jobs.leases import UNFINISHED
 
 _JOB_MODELS = (Evaluation, Guess, Rejudgement, ThresholdReport)
 _Job: TypeAlias = Evaluation | Guess | Rejudgement | ThresholdReport
+_LOAD_SENDERS: dict[type[_Job], tuple[ExecutableOption, ...]] = {
+    Evaluation: (joinedload(Evaluation.submission).joinedload(Submission.team),),
+    Guess: (joinedload(Guess.team), joinedload(Guess.target)),
+    Rejudgement: (joinedload(Rejudgement.guess).options(joinedload(Guess.team), joinedload(Guess.target)),),
+    ThresholdReport: (),
+}
+"""Options that load what a job was sent for, and by which team."""
 MAX_FAILURES = 20
 _JOB_KINDS = tuple(model.__tablename__ for model in _JOB_MODELS)
 
@@ -58,11 +66,11 @@ def measure(session: Session, principal: Principal, slug: str) -> Workload:
 
 
 def list_failures(session: Session, round_id: UUID) -> list[_Job]:
-    """Return the latest jobs that ended in ERROR with a traceback, newest first."""
+    """Return the latest jobs that ended in ERROR with a traceback, newest first, with their teams."""
     failures: list[_Job] = []
     for model in _JOB_MODELS:
         query = select(model).where(model.round_id == round_id, model.traceback.is_not(None))
-        newest = query.order_by(model.finished_at.desc()).limit(MAX_FAILURES)
+        newest = query.options(*_LOAD_SENDERS[model]).order_by(model.finished_at.desc()).limit(MAX_FAILURES)
         failures += session.scalars(newest)
     return sorted(failures, key=lambda job: job.finished_at or job.created_at, reverse=True)[:MAX_FAILURES]
 
