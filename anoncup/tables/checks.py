@@ -9,11 +9,20 @@ from anoncup.tables.csv_text import Problems
 def check_row_count(table: pa.Table, problems: Problems, *, minimum: int, maximum: int) -> None:
     if not minimum <= table.num_rows <= maximum:
         sizes = {"found": table.num_rows, "fewest": minimum, "most": maximum}
-        message = PluralMessage(
-            "the table has {found} row; {fewest} to {most} are possible",
-            "the table has {found} rows; {fewest} to {most} are possible",
-            "found",
-            **sizes,
+        message = (
+            PluralMessage(
+                "the table has {found} row instead of {most}",
+                "the table has {found} rows instead of {most}",
+                "found",
+                **sizes,
+            )
+            if minimum == maximum
+            else PluralMessage(
+                "the table has {found} row; {fewest} to {most} are possible",
+                "the table has {found} rows; {fewest} to {most} are possible",
+                "found",
+                **sizes,
+            )
         )
         shortage_code = "too_few_rows" if table.num_rows else "no_rows"
         problems.add("too_many_rows" if table.num_rows > maximum else shortage_code, message)

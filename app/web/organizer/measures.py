@@ -22,6 +22,7 @@ from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 from app.services.contests.contest import Contest
 from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
+from app.web.site import notation
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -203,7 +204,9 @@ def _build_content(contest: Contest, form: ParsedForm | None) -> dict[str, Any]:
     roles = track.settings.list_columns_by_role(rules.columns, rules.settings)
     measures = [_build_measure_entry(measure, rules, roles, form) for measure in track.measures.values()]
     min_rows_kept = (
-        form.text("min_rows_kept") if form else _format_field_number(rules.limits.min_rows_kept or 0.0)
+        form.text("min_rows_kept")
+        if form
+        else notation.format_exact_number(rules.limits.min_rows_kept or 0.0)
     )
     return {
         "weighted_measures": [entry for entry in measures if entry.is_weighted],
@@ -232,7 +235,7 @@ def _build_measure_entry(
         field,
         _build_choices("measure", measure, settings.parameters, roles, form),
         is_weighted=measure.weighs,
-        weight_text=form.text(field) if form else _format_field_number(settings.weight),
+        weight_text=form.text(field) if form else notation.format_exact_number(settings.weight),
     )
 
 
@@ -289,8 +292,6 @@ def _list_selected(parameter: Parameter, values: Parameters, roles: Roles) -> tu
     value = values.get(parameter.name, None if parameter.is_number else parameter.resolve_default(roles))
     if value is None:
         return ()
-    return value if isinstance(value, tuple) else (str(value),)
-
-
-def _format_field_number(number: float) -> str:
-    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+    if isinstance(value, tuple):
+        return value
+    return (notation.format_exact_number(value) if isinstance(value, float) else str(value),)

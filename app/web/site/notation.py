@@ -19,6 +19,11 @@ def format_number(value: float | None) -> str:
     return numbers.format_number(value)
 
 
+def format_exact_number(number: float) -> str:
+    """Return the shortest text of exactly this number, for settings and fields of forms: 60, not 60.0."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
 def format_clock_time(moment: datetime, zone: str) -> str:
     """Return a time in the time zone of the competition, with seconds and the name of the zone."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")

@@ -19,6 +19,7 @@ from app.db.models import Round
 from app.db.transaction import transaction
 from app.services.contests import sealed_inputs
 from app.services.contests.phases import REIDENTIFICATION
+from app.web.site import notation
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.questions import group_by_guess_file
@@ -179,7 +180,9 @@ def _format_parameter(parameter: Parameter, given_value: ParameterValue, roles: 
 
 
 def _format_value(value: ParameterValue) -> str:
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return notation.format_exact_number(value) if isinstance(value, float) else str(value)
 
 
 def build_worked_example(rules: Rules, track: AnyTrack) -> WorkedExample | None:

@@ -111,6 +111,8 @@ def read_guess(membership_contest: MembershipContest, response: Any, team: str) 
 def test_both_questions_are_judged_and_revealed(membership_contest: MembershipContest) -> None:
     contest = membership_contest.contest
     contest.open_attacks()
+    one_row = membership_contest.submit_guess("blue", "red", "membership", b"score\n0.5\n")
+    assert one_row.json()["errors"][0]["message"] == f"the table has 1 row instead of {ROWS}"
     for content, question, code in (
         (b"score\n0.5\n", "membership", "too_few_rows"),
         (b"score\n" + b"2\n" * ROWS, "membership", "out_of_range"),

@@ -54,12 +54,16 @@ def test_hidden_column_can_be_added_by_a_form(new_organizer: Arena) -> None:
         "asks_attribute": "yes",
         "question_attribute_hidden": "disease",
         "question_membership_value": "advantage",
+        "question_attribute_tolerance": "60",
     }
     send_form(new_organizer, f"{ORGANIZE_PATH}/measures", fields | question_fields, organizer=True)
     assert load_rules("fresh").questions == {
         "membership": {"value": "advantage"},
-        "attribute": {"hidden": "disease"},
+        "attribute": {"hidden": "disease", "tolerance": 60.0},
     }
+    measures_html = get_page(new_organizer, f"{ORGANIZE_PATH}/measures", organizer=True).text
+    assert parse_form(measures_html, "/organize/measures")["question_attribute_tolerance"] == "60"
+    assert "60.0" not in get_page(new_organizer, "/competitions/fresh/rules", organizer=True).text
     data_html = get_page(new_organizer, f"{ORGANIZE_PATH}/data", organizer=True).text
     assert "<code>disease</code>" not in data_html.partition("background.csv")[0]
     assert re.search(r"<code>hidden\.csv</code>", data_html)

@@ -50,9 +50,17 @@ def post_upload(arena: Arena, action: str = SUBMISSIONS_PAGE, **more: Any) -> Re
     return post_form(arena, action, {"comment": "first try"}, files=build_files(**more), team="red")
 
 
+def require_40_rows(_sizes: object, _rules: object) -> tuple[int, int]:
+    return 40, 40
+
+
 def test_form_states_row_limits_of_other_tracks(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     (file,) = TRACKS["microdata"].release_files
-    for rows, expected in ((file.row_limits, "1 to 40 rows"), (allow_any_row_count, "any number of rows")):
+    for rows, expected in (
+        (file.row_limits, "CSV, 1 to 40 rows"),
+        (require_40_rows, "CSV, 40 rows"),
+        (allow_any_row_count, "CSV, any number of rows"),
+    ):
         changed_track = replace(
             TRACKS["microdata"], release_files=(replace(file, row_limits=rows, rows_are_individuals=False),)
         )
