@@ -6,7 +6,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from sqlalchemy import Select, exists, func, literal, select, union_all
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, joinedload, undefer
 from sqlalchemy.sql.base import ExecutableOption
 
 from app.db.models import Evaluation, Guess, Rejudgement, State, Submission, ThresholdReport
@@ -19,7 +19,9 @@ from app.services.jobs.leases import UNFINISHED
 _JOB_MODELS = (Evaluation, Guess, Rejudgement, ThresholdReport)
 _Job: TypeAlias = Evaluation | Guess | Rejudgement | ThresholdReport
 _LOAD_SENDERS: dict[type[_Job], tuple[ExecutableOption, ...]] = {
-    Evaluation: (joinedload(Evaluation.submission).joinedload(Submission.team),),
+    Evaluation: (
+        joinedload(Evaluation.submission).options(joinedload(Submission.team), undefer(Submission.number)),
+    ),
     Guess: (joinedload(Guess.team), joinedload(Guess.target)),
     Rejudgement: (joinedload(Rejudgement.guess).options(joinedload(Guess.team), joinedload(Guess.target)),),
     ThresholdReport: (),

@@ -5,9 +5,10 @@ from html import unescape
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import update
+from sqlalchemy import func, update
 
-from app.db.models import Rejudgement
+from anoncup.messages import CodedMessage, Message
+from app.db.models import Evaluation, Rejudgement
 from app.locale.language import LANGUAGES
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import Contest, build_outcome
@@ -134,6 +135,16 @@ def test_page_and_announcement_name_the_guesses_that_are_judged_again(client: Te
     assert progress in get_page_text(arena, rescore_path)
     score_everything()
     execute(update(Rejudgement).values(state="SCORED", correct=8, risk=0.2, outcome=build_outcome(8)))
+    failure = CodedMessage("package_failed", Message("enter a whole number"))
+    for model in (Rejudgement, Evaluation):
+        execute(update(model).values(traceback="KeyError", failure=failure, finished_at=func.now()))
+    health_html, target = get_page_text(arena, "/health"), contest.find_target(red)
+    for sender, address in (
+        (f"<b>blue</b> → {target['name']} ", f"/targets/{target['id']}"),
+        (f"<b>red</b> {translate('No. {n}', n=1)} ", f"{ORGANIZE_PATH}/submissions/{red}"),
+    ):
+        assert sender in health_html
+        assert f'<a href="{address}">' in health_html
     html = get_page_text(arena, rescore_path)
     assert re.search(r'<td class="number">0\.10*</td><td class="number">0\.20*</td>', html)
     assert "1 guess gets another result." in html
