@@ -25,6 +25,7 @@ from anoncup.evaluation.scales import require_scales
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion, answer
 from anoncup.formulas.ranks import sort_for_board
+from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.result_tables import (
     AdvisedThreshold,
@@ -92,7 +93,7 @@ def guess(
     contest = _load_contest(original, competition)
     track, rules = contest.track, contest.rules
     chosen = _choose(track.attackers, attacker, "attackers")
-    files = _read_files(target, list(track.target_file_names))
+    files = _read_files(target, track.target_file_names)
     parsed_target = track.parse_target(files, contest.original, rules)
     guesses = write_guesses(chosen, parsed_target, track=track, rules=rules, rng=np.random.default_rng(seed))
     return {question: read_text_table(content) for question, content in guesses.items()}
@@ -163,7 +164,8 @@ def _load_contest(original: Tables, competition: Competition) -> _Contest:
     rules = competition if isinstance(competition, Rules) else parse_competition(_read_text(competition))
     track = TRACKS[rules.track]
     required = [spec.name for spec in track.original_files if spec.required]
-    parsed_original, remarks = track.parse_original(_read_files(original, required), rules)
+    contents = _read_files(original, required, possible_names=track.original_file_names)
+    parsed_original, remarks = track.parse_original(contents, rules)
     return _Contest(rules, track, parsed_original, tuple(remarks))
 
 
@@ -178,13 +180,18 @@ def _read_text(competition: Path | str) -> str:
     return str(competition) if is_text else Path(competition).read_text("utf-8")
 
 
-def _read_files(tables: Tables, names: list[str]) -> dict[str, bytes]:
-    """Return the contents of tables by name; a single table has the only one of ``names``."""
-    if isinstance(tables, Mapping):
-        return {name: _read_table(table, name) for name, table in tables.items()}
-    if len(names) != 1:
+def _read_files(
+    tables: Tables, names: Sequence[str], *, possible_names: Sequence[str] = ()
+) -> dict[str, bytes]:
+    """Return the contents of tables by name; a single table has the only one of ``names``.
+
+    ``possible_names`` may be given, too.
+    """
+    if not isinstance(tables, Mapping) and len(names) == 1:
+        return {names[0]: _read_table(tables, names[0])}
+    if not isinstance(tables, Mapping) or not {*names} <= {*tables} <= {*names, *possible_names}:
         raise InvalidInput("give the tables by their names: {names}", names=tuple(names))
-    return {names[0]: _read_table(tables, names[0])}
+    return {name: _read_table(table, name) for name, table in tables.items()}
 
 
 def _read_table(table: Table, name: str) -> bytes:
@@ -242,27 +249,44 @@ def _convert_cell(value: object) -> object:
 
 def _read_upload(contest: _Contest, released: Tables, secret: Secret) -> ParsedUpload:
     track = contest.track
-    content = _read_secret(secret, track)
+    content = _read_secret(secret, contest)
     team = TeamData(own_files={track.answer_spec.file.name: content})
     return parse_upload(
         track,
         contest.rules,
         contest.original,
-        _read_files(released, list(track.release_file_names)),
+        _read_files(released, track.release_file_names),
         content,
         team=team if track.allocates_answer else TeamData(),
     )
 
 
-def _read_secret(secret: Secret, track: AnyTrack) -> bytes:
-    spec = track.answer_spec
-    rows = None if isinstance(secret, pd.DataFrame | Path | str | Mapping) else np.asarray(secret)
-    if rows is None or spec.file.kind != "permutation":
+def _read_secret(secret: Secret, contest: _Contest) -> bytes:
+    spec = contest.track.answer_spec
+    if isinstance(secret, pd.DataFrame | Path | str | Mapping) or spec.file.kind != "permutation":
         return _read_table(cast("Table", secret), spec.file.name)
+    rows = _convert_rows(secret)
+    is_outside = (rows < 0) | (rows >= contest.original.rows)
+    if is_outside.any():
+        position = int(is_outside.argmax())
+        raise InvalidInput(
+            "an array for the secret counts the rows of the original from 0, here to {last}; it contains "
+            "{value}",
+            last=contest.original.rows - 1,
+            value=int(rows[position]),
+        )
+    return spec.write(rows)
+
+
+def _convert_rows(secret: object) -> IntArray:
+    try:
+        rows = np.asarray(secret)
+    except ValueError:  # rows of different lengths
+        rows = np.asarray([None])
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
         raise InvalidInput(
             "an array for the secret needs one dimension and whole numbers, not {shape} of {kind}",
             shape=rows.shape,
             kind=str(rows.dtype),
         )
-    return spec.write(rows)
+    return rows

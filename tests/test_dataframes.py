@@ -325,11 +325,38 @@ def test_missing_numbers_and_dates_are_empty_cells() -> None:
 def test_other_kinds_of_tables_are_refused(table: Any) -> None:
     with pytest.raises(InvalidInput, match="anonymized must be a pandas DataFrame with one level"):
         score_table(table)
-    with pytest.raises(InvalidInput, match="must be a pandas DataFrame"):
-        anoncup.score(table, build_table(), [0, 1], competition=FEW_COLUMNS)
+    original = {"original": table["anonymized"]} if isinstance(table, dict) else table
+    with pytest.raises(InvalidInput, match="original must be a pandas DataFrame"):
+        anoncup.score(original, build_table(), [0, 1], competition=FEW_COLUMNS)
 
 
-@pytest.mark.parametrize("secret", [np.zeros((2, 2), int), [0.0, 1.0], {"original_row": [1, 2]}, ["1", "2"]])
+@pytest.mark.parametrize(
+    ("original", "released"),
+    [({"x": None}, None), ({}, None), (None, {"released": None}), (None, {"anonymized": None, "x": None})],
+)
+def test_tables_of_other_names_are_refused(
+    original: dict[str, None] | None, released: dict[str, None] | None
+) -> None:
+    """Each table of a dictionary is a valid one; only the names differ."""
+    original_table, released_table = (
+        build_table() if names is None else dict.fromkeys(names, build_table())
+        for names in (original, released)
+    )
+    expected = "original" if original is not None else "anonymized"
+    with pytest.raises(InvalidInput, match=f"give the tables by their names: {expected}$"):
+        anoncup.score(original_table, released_table, [0, 1], competition=FEW_COLUMNS)
+
+
+@pytest.mark.parametrize(("secret", "value"), [([1, 2], 2), ([-1, 0], -1)])
+def test_array_for_the_secret_that_is_not_counted_from_0_is_refused(secret: list[int], value: int) -> None:
+    with pytest.raises(InvalidInput, match=f"from 0, here to 1; it contains {value}"):
+        anoncup.score(build_table(), build_table(), secret, competition=FEW_COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [np.zeros((2, 2), int), [0.0, 1.0], {"original_row": [1, 2]}, ["1", "2"], [[0], [1, 2]]],
+)
 def test_other_kinds_of_secrets_are_refused(secret: Any) -> None:
     with pytest.raises(InvalidInput, match="secret"):
         anoncup.score(build_table(), build_table(), secret, competition=FEW_COLUMNS)

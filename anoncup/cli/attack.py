@@ -86,11 +86,14 @@ def _attack_own_release(
     seed: int,
 ) -> dict[str, schemas.AttackerVerdict]:
     """Attack a release with a known secret, write guesses if ``into`` is given, and return the rates."""
-    from anoncup.cli.local_files import read_release, read_secret
+    from anoncup.cli.local_files import read_upload
+    from anoncup.cli.score import build_notices
+    from anoncup.cli.submit import show_warnings
 
-    tables, _ = read_release(contest, paths)
-    context = contest.track.build_context(contest.rules, contest.original, tables)
-    source = read_secret(secret, contest, tables)[0]
+    upload = read_upload(contest, paths, secret)
+    show_warnings(build_notices([*contest.remarks, *upload.remarks]))
+    source = upload.answer
+    context = contest.track.build_context(contest.rules, contest.original, upload.release)
     answers = _run_attackers(contest, contest.track.build_target(source, context), names)
     if into is not None:
         _write_guesses(answers, contest, into, seed)

@@ -127,18 +127,6 @@ def _read_named_files(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
         yield {name: path.read_bytes() for name, path in paths.items()}
 
 
-def read_secret(path: Path, contest: LocalContest, release: object) -> tuple[IntArray, list[Remark]]:
-    """Read the true answer and the remarks on it.
-
-    There are no remarks, which concern the row order, if the service shuffles the rows of targets.
-    """
-    answer_spec, track = contest.track.answer_spec, contest.track
-    context = track.build_context(contest.rules, contest.original, release)
-    with _read_named_files({SECRET_FILE: path}) as contents:
-        answer = answer_spec.read(contents[SECRET_FILE], context)
-    return answer, [] if contest.rules.publication.shuffle_targets else answer_spec.find_remarks(answer)
-
-
 def read_drawn_answer(path: Path, contest: LocalContest) -> object:
     """Read the answer that the service has assigned to a team. No release is needed."""
     with _read_named_files({SECRET_FILE: path}) as contents:

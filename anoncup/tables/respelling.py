@@ -16,13 +16,30 @@ _SIMPLE_SIGNS = dict.fromkeys(map(ord, "\u02d7\u2010\u2011\u2012\u2013\u2014\u20
 }
 """Dashes, and the wave dash, which stands for ``~`` in some conversions from Shift_JIS."""
 _MISSING_TEXTS = frozenset(("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"))
-_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
+_MONTH_NAMES = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_MONTHS = {
+    spelling: number for number, name in enumerate(_MONTH_NAMES, 1) for spelling in (name, name[:3])
+} | {"sept": 9}
 _match_number = re.compile(NUMBER_PATTERN).match
-_NUMBERS_PATTERN = re.compile(r"[0-9]{1,4}(?:[-/:][0-9]{1,4}){1,2}(?: 0?0:00(?::00)?)?")
+_NUMBERS_PATTERN = re.compile(r"[0-9]{1,4}(?:[-/:][0-9]{1,4}){1,2}(?:[ t]0?0:00(?::00)?)?")
 _JAPANESE_DATE_PATTERN = re.compile(r"(?:[0-9]{4}年)?[0-9]{1,2}月[0-9]{1,2}日")
-_DAY_MONTH_PATTERN = re.compile(r"([0-9]{1,2})[-/ ]?([a-z]{3})[a-z]*(?:[-/ ][0-9]{2,4})?")
-_MONTH_DAY_PATTERN = re.compile(r"([a-z]{3})[a-z]*[-/ ]?([0-9]{1,4})")
+_DAY_MONTH_PATTERN = re.compile(r"([0-9]{1,2})[-/ ]?([a-z]{3,9})(?:[-/ ]([0-9]{2}|[0-9]{4}))?")
+_MONTH_NUMBER_PATTERN = re.compile(r"([a-z]{3,9})[-/ ]?([0-9]{1,4})")
+_LAST_DAY = 31
+_CENTURY = 2000
 
 _Key = str | float | tuple[int, ...] | None
 """What two spellings of a value have in common; None for a missing value."""
@@ -78,15 +95,27 @@ def _list_keys(value: str) -> list[_Key]:
 def _list_date_keys(text: str) -> list[_Key]:
     """Return the numbers of a date, and those of the codes that a spreadsheet takes for this date."""
     if _NUMBERS_PATTERN.fullmatch(text) or _JAPANESE_DATE_PATTERN.fullmatch(text):
-        numbers = tuple(map(int, re.findall("[0-9]+", text.split(" ", maxsplit=1)[0])))
-        is_year_first = len(numbers) == 3 and numbers[0] > 31
-        return [numbers, numbers[1:]] if is_year_first else [numbers]
-    day_match = _DAY_MONTH_PATTERN.fullmatch(text)
-    month_match = _MONTH_DAY_PATTERN.fullmatch(text)
+        date_text = re.split("[ t]", text, maxsplit=1)[0]
+        return _list_orders(tuple(map(int, re.findall("[0-9]+", date_text))))
+    day_match, number_match = _DAY_MONTH_PATTERN.fullmatch(text), _MONTH_NUMBER_PATTERN.fullmatch(text)
     if day_match and day_match[2] in _MONTHS:
-        month, day = _MONTHS[day_match[2]], int(day_match[1])
-    elif month_match and month_match[1] in _MONTHS:
-        month, day = _MONTHS[month_match[1]], int(month_match[2])
-    else:
-        return []
-    return [(month, day), (day, month)]
+        day, month, year = int(day_match[1]), _MONTHS[day_match[2]], day_match[3]
+        return [*([(_complete_year(int(year)), month, day)] if year else []), (month, day), (day, month)]
+    if number_match and number_match[1] in _MONTHS:
+        month, number = _MONTHS[number_match[1]], int(number_match[2])
+        return [(month, number), (number, month), (_complete_year(number), month)]
+    return []
+
+
+def _list_orders(numbers: tuple[int, ...]) -> list[_Key]:
+    """Return the numbers as written and, if one of three is a year, with it first or left out."""
+    if len(numbers) == 3 and numbers[0] > _LAST_DAY:
+        return [numbers, numbers[1:]]
+    if len(numbers) == 3 and numbers[2] > _LAST_DAY:
+        first, second, year = numbers
+        return [numbers, (year, first, second), (year, second, first), (first, second), (second, first)]
+    return [numbers]
+
+
+def _complete_year(year: int) -> int:
+    return year if year > 99 else _CENTURY + year

@@ -228,6 +228,9 @@ def test_warning_shows_column_names_with_brackets(folder: Path) -> None:
     completed = run_score(folder)
     assert completed.returncode == 0
     assert "  respelled: 年数[/b]: some cells are spelled differently" in completed.stdout
+    attacked = run_program("attack", *build_options(folder, *INPUT_NAMES), cwd=folder)
+    assert attacked.returncode == 0
+    assert "anoncup: respelled: 年数[/b]: some cells are spelled differently" in attacked.stderr
 
 
 def test_shift_jis_files_are_read_with_warnings(folder: Path) -> None:
