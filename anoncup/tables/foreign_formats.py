@@ -130,6 +130,18 @@ def build_invalid_byte_problem(content: bytes, position: int, file: str) -> File
     return FileProblem(file, line - 1 or None, None, "encoding", message, line)
 
 
+def build_user_defined_problem(content: bytes, position: int, file: str) -> FileProblem:
+    """Return the problem of a character in a Shift_JIS file that only the computer that wrote it knows."""
+    line, code = line_at(content, position), content[position : position + 2].hex().upper()
+    message = Message(
+        "line {line} holds the user-defined character {code} of Shift_JIS (CP932), which only the computer "
+        "that wrote the file knows: replace it",
+        line=line,
+        code=code,
+    )
+    return FileProblem(file, line - 1 or None, None, "encoding", message, line)
+
+
 def list_invisible_codes(text: str) -> tuple[str, ...]:
     """Return the code points of the invisible characters, such as U+FEFF."""
     return tuple(

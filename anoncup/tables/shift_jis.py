@@ -9,15 +9,19 @@ encoding (``docs/decisions/0017-detection-of-shift-jis.md``).
 
 import re
 import string
+from collections.abc import Iterable
 from enum import Enum
 from itertools import islice
 
 _WORD_PATTERN = re.compile("[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\uffff]*")
 _MAX_WORDS = 10_000
 _IMPOSSIBLE_PATTERN = re.compile("[\ue000-\uf8ff\x80\xa0]")
-"""Characters that Python decodes from bytes that no CP932 text contains."""
+"""Characters that Python decodes from bytes that no CP932 text contains, and user-defined ones."""
+_FIRST_USER_DEFINED, _LAST_USER_DEFINED = "\ue000", "\ue757"
 _JAPANESE_LEADS = frozenset(range(0x81, 0xA0))
 """First bytes of kana and common kanji. They are control characters in Latin-1 and rare in EUC."""
+_COMMON_LEADS = frozenset(range(0x81, 0x99))
+"""Those of kana and the more common kanji, without the small letters of Central Europe (``š``, ``ž``)."""
 _WINDOWS_BYTES = frozenset(b"\x84\x85\x8a\x8c\x8d\x8e\x91\x92\x93\x94\x95\x96\x97\x9a\x9c\x9d\x9e\x9f")
 """Letters and punctuation of Windows code pages in the same range: ``’`` in ``it’s``, ``œ`` in ``cœur``."""
 _WESTERN_BYTES = _WINDOWS_BYTES.union(string.ascii_letters.encode(), range(0xC0, 0x100))
@@ -31,11 +35,15 @@ _FIRST_THREE_BYTE_CHARACTER = "\u0800"
 
 
 class NotShiftJis(ValueError):
-    """Raised for content that is not certainly CP932; ``offset``: the position of the first doubtful byte."""
+    """Raised for content that is not certainly CP932; ``offset``: the position of the first doubtful byte.
 
-    def __init__(self, offset: int) -> None:
+    ``is_user_defined``: the text is certain, but a character in it is known to one computer only.
+    """
+
+    def __init__(self, offset: int, *, is_user_defined: bool = False) -> None:
         super().__init__(offset)
         self.offset = offset
+        self.is_user_defined = is_user_defined
 
 
 class _WordKind(Enum):
@@ -52,16 +60,28 @@ def decode_shift_jis(content: bytes) -> str:
         text = content.decode("cp932")
     except UnicodeDecodeError as problem:
         raise NotShiftJis(problem.start) from None
-    for impossible_match in _IMPOSSIBLE_PATTERN.finditer(text):
-        raise NotShiftJis(_count_bytes_before(text, impossible_match.start()))
     words = dict.fromkeys(islice((match[0] for match in _WORD_PATTERN.finditer(text)), _MAX_WORDS))
     kinds = {word: _classify(word) for word in words}
     foreign_words = [word for word in words if kinds[word] is _WordKind.FOREIGN]
     japanese_count = sum(kind is _WordKind.JAPANESE for kind in kinds.values())
-    if words and (japanese_count == 0 or japanese_count < len(foreign_words)):
+    is_certain = 0 < japanese_count >= len(foreign_words) or _are_certain_together(words)
+    if impossible_match := _IMPOSSIBLE_PATTERN.search(text):
+        is_user_defined = is_certain and _FIRST_USER_DEFINED <= impossible_match[0] <= _LAST_USER_DEFINED
+        offset = _count_bytes_before(text, impossible_match.start())
+        raise NotShiftJis(offset, is_user_defined=is_user_defined)
+    if words and not is_certain:
         first_word = next(iter(foreign_words or words))
         raise NotShiftJis(_count_bytes_before(text, text.index(first_word)))
     return text
+
+
+def _are_certain_together(words: Iterable[str]) -> bool:
+    """Return whether all words consist of common characters with different first bytes, as ``年`` and ``月``.
+
+    Each could be ``”N`` or ``ŒŽ``, but other encodings hardly have words of this kind alone.
+    """
+    leads = {character.encode("cp932")[0] for character in "".join(words)}
+    return len(leads) > 1 and leads <= _COMMON_LEADS
 
 
 def _classify(word: str) -> _WordKind:

@@ -96,6 +96,14 @@ def test_japanese_tables_are_read_with_a_remark(words: list[str], uncertain_word
         *(f"q,s\n{cell},1\n" for cell in ["表", "東京", "Tシャツ", "の", "１０", "①", "女", "年齢"]),
         "性別,年齢,年収\n男,30,500\n男,40,400\n",
         "男,年齢\n1,20\n",
+        *(
+            "年,月,日\n2020,1,2",
+            "年,月,額\n1,2,3\n",
+            "店,品\n1,2\n",
+            "月額,時間\n1,2\n",
+            "車種,時間,月額\n1,2,3\n",
+        ),
+        "q,s\n男,1\n品,2\n男,3\n",
         "氏名,年齢\nﾔﾏﾀﾞ ﾀﾛｳ,30\nｽｽﾞｷ ﾊﾅｺ,40\nｻﾄｳ ｼﾞﾛｳ,50\n",
         "GDP,s\nATM利用,1\n手数料,2\np値,3\n",
     ],
@@ -113,7 +121,19 @@ def test_second_codes_that_windows_writes_are_read(code: bytes) -> None:
     assert decode_shift_jis(content) == f"住居,年齢\n低層,1\n{character}層,2\n"
 
 
-@pytest.mark.parametrize("cell", "".join(UNCERTAIN_JAPANESE_TEXTS).split())
+@pytest.mark.parametrize("code", [b"\xf0\x40", b"\xf9\xfc"])
+def test_user_defined_characters_are_named(code: bytes) -> None:
+    """Other doubtful texts, and bytes that no CP932 text contains, have the usual message."""
+    (problem,) = expect_refusal("q,s\n東京,1\n".encode("cp932") + code + b",2\n").problems
+    assert (problem.row, problem.message.values["code"]) == (2, code.hex().upper())
+    for content in (b"q,s\nx,1\n" + code + b",2\n", "q,s\n東京,1\n".encode("cp932") + b"\x80,2\n"):
+        (problem,) = expect_refusal(content).problems
+        assert "code" not in problem.message.values
+
+
+@pytest.mark.parametrize(
+    "cell", [*"".join(UNCERTAIN_JAPANESE_TEXTS).split(), "男,値", "月,渡邊", "月,ﾃｽﾄ", "年,A群"]
+)
 def test_words_that_may_be_western_are_refused(cell: str) -> None:
     with pytest.raises(NotShiftJis):
         decode_shift_jis(f"q,s\n{cell},1\n".encode("cp932"))
@@ -124,6 +144,9 @@ def test_words_that_may_be_western_are_refused(cell: str) -> None:
     [
         ("Łódź już być", "cp1250"),
         ("příští ještě", "cp1250"),
+        ("še šo ťi že Šo", "cp1250"),
+        ("śr św ŚR", "cp1250"),
+        ("’t ’n ’k", "cp1252"),
         ("KÜÇÜK DÜŞÜŞ", "cp1254"),
         ("МОСКВА СЕВЕР ВОЛГА", "cp1251"),
         ("москва север волга", "koi8-r"),
