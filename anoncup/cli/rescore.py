@@ -86,6 +86,7 @@ def _print_rescore(rescore: schemas.RescoreSummary, *, as_json: bool) -> None:
         "team": "team",
         "status": lambda row: _format_change(row, "status"),
         "rank": lambda row: _format_change(row, "rank"),
+        "score": lambda row: _format_change(row, "score"),
         "overall": lambda row: _format_change(row, "overall"),
         "utility loss": lambda row: _format_change(row, "utility"),
         "risk": lambda row: _format_change(row, "security"),

@@ -181,9 +181,22 @@ class RescoreOutcome(FailureFields):
         ),
         example(1),
     ]
+    score: Annotated[
+        float | None,
+        Field(
+            description="score by which the organizers' board ranks the team under these rules: the value of"
+            " the formula or, without one, `overall` of that board, with the guesses of other teams; null if"
+            " it has none or not all submissions are scored"
+        ),
+        example(0.132),
+    ]
     utility: Annotated[float | None, example(0.084)]
     security: Annotated[float | None, Field(description="risk by the built-in attackers only"), example(0.18)]
-    overall: Annotated[float | None, example(0.132)]
+    overall: Annotated[
+        float | None,
+        Field(description="of the submission, by the built-in attackers only"),
+        example(0.132),
+    ]
     violations: Annotated[list[str], example([])]
 
 

@@ -97,6 +97,7 @@ def _serialize_outcome(ranked_evaluation: RankedEvaluation) -> schemas.RescoreOu
     return schemas.RescoreOutcome(
         status=ranked_evaluation.state,
         rank=ranked_evaluation.rank,
+        score=ranked_evaluation.score,
         utility=numbers.utility if numbers else None,
         security=numbers.security if numbers else None,
         overall=ranked_evaluation.overall,

@@ -11,6 +11,7 @@ from sqlalchemy import select, update
 
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
+from anoncup.tracks.microdata import MICRODATA
 from app.db.models import Evaluation, Rejudgement, Rescore, State
 from app.db.transaction import transaction
 from app.services.attacks import guesses
@@ -87,21 +88,34 @@ def test_rescore_takes_effect_only_when_applied(
     assert "1e-07" in get_competition_file(contest) or "0.0000001" in get_competition_file(contest)
 
 
-def test_preview_shows_ranks_before_and_after(client: TestClient) -> None:
-    contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
+def test_preview_shows_ranks_and_scores_before_and_after(client: TestClient) -> None:
+    uncounted_attackers = "".join(f"[attackers.{name}]\ncounts = false\n" for name in MICRODATA.attackers)
+    extra_toml = f'[publication]\nfeedback = "immediate"\n{uncounted_attackers}'
+    contest = Contest.create(client, extra_toml=extra_toml)
     submissions = {team: contest.submit(team) for team in ("red", "blue", "green")}
     contest.open_attacks()
     contest.submit_correct_guess("blue", submissions["red"], 40)
-    for text in (build_reweighted_file(contest), build_strict_file(contest), build_lenient_file(contest)):
-        ranks_before = read_ranks(contest)
+    formula = "[ranking]\ndefence = \"5 * max(utility, strongest('link'))\"\n"
+    reweighted, strict = build_reweighted_file(contest), build_strict_file(contest)
+    for text in (reweighted, strict, build_lenient_file(contest) + formula):
+        standings_before = read_standings(contest)
         rescore = apply_rescore(contest, text)
-        assert {row["team"]: row["before"]["rank"] for row in rescore["rows"]} == ranks_before
-        assert {row["team"]: row["after"]["rank"] for row in rescore["rows"]} == read_ranks(contest)
-    assert set(read_ranks(contest).values()) == {1, 2, 3}
+        assert get_standings(rescore, "before") == standings_before
+        assert get_standings(rescore, "after") == read_standings(contest)
+    assert read_standings(contest)["red"] == (3, 5.0)
 
 
-def read_ranks(contest: Contest) -> dict[str, int | None]:
-    return {row["team"]: row["rank"] for row in contest.get_board(organizer=True)["rows"]}
+def get_standings(preview: dict[str, Any], rules: str) -> dict[str, tuple[int | None, float | None]]:
+    """Return rank and score by team, ``before`` or ``after`` the change of rules."""
+    return {row["team"]: (row[rules]["rank"], row[rules]["score"]) for row in preview["rows"]}
+
+
+def read_standings(contest: Contest) -> dict[str, tuple[int | None, float | None]]:
+    """Return rank by team, and the value of the formula or, without one, the overall score."""
+    return {
+        row["team"]: (row["rank"], row["overall"] if row["score"] is None else row["score"])
+        for row in contest.get_board(organizer=True)["rows"]
+    }
 
 
 def test_rejected_target_counts_again_after_an_accepting_rescore(

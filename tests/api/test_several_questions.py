@@ -13,6 +13,7 @@ from app.db.models import Round
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.attacks.guesses import GuessUpload
+from app.web.site.notation import format_number
 from tests.support.accounts import read_refusal
 from tests.support.arena import ROWS, Arena
 from tests.support.contest import Contest, judge_everything, run_clock
@@ -177,6 +178,12 @@ def test_boards_show_the_gain_over_the_baseline_of_each_question(client: TestCli
     assert row_after["security"] == pytest.approx(above_baseline)
 
 
+VALUE_FORMULA = """
+[publication]
+feedback = "immediate"
+[ranking]
+defence = "utility + strongest('value')"
+"""
 EASIER_FINAL = """
 [rounds.questions.value]
 column = "age"
@@ -189,7 +196,7 @@ weight = 5.0
 
 def create_round_in_second_phase(client: TestClient) -> tuple[Contest, Contest, dict[str, str]]:
     """Let three teams submit in both rounds and begin the second phases; return the final's submissions."""
-    extra_toml = QUESTIONS_TOML + UNCOUNTED_ATTACKERS + '[publication]\nfeedback = "immediate"\n'
+    extra_toml = QUESTIONS_TOML + UNCOUNTED_ATTACKERS + VALUE_FORMULA
     file = build_two_round_toml(extra_toml=extra_toml).replace('track = "microdata"', 'track = "riddles"')
     arena = Arena.create(client, file=file)
     preliminary, final = (build_contest(arena, name) for name in ("preliminary", "final"))
@@ -230,6 +237,12 @@ def read_board(contest: Contest) -> dict[str, Any]:
     }
 
 
+def read_standings(contest: Contest) -> dict[str, tuple[int, float]]:
+    """Return rank and value of the formula by team."""
+    rows = contest.get_board(organizer=True)["rows"]
+    return {row["team"]: (row["rank"], row["score"]) for row in rows}
+
+
 def approximate(board: dict[str, Any]) -> dict[str, Any]:
     losses = {team: pytest.approx(pair, rel=1e-12) for team, pair in board["losses"].items()}
     return {"losses": losses, "attacks": pytest.approx(board["attacks"], rel=1e-12)}
@@ -263,10 +276,18 @@ def test_round_scored_again_in_its_second_phase_equals_a_computation_from_its_fi
         ("blue", "value", 0.5, pytest.approx(2 / 3, rel=1e-12)),
         ("blue", "value", pytest.approx(0.2, rel=1e-12), pytest.approx(0.35 / 0.75, rel=1e-12)),
     ]
-    ranks = {row["team"]: row["after"]["rank"] for row in preview["rows"]}
+    organizer_path = f"/competitions/small.final/organize/rescores/{identifier}"
+    html = get_page(final.arena, organizer_path, organizer=True).text
+    assert html.count("<td>value</td>") == 2
+    standings_before, standings = read_standings(final), {}
+    for row in preview["rows"]:
+        scores = [row[rules]["score"] for rules in ("before", "after")]
+        assert (row["before"]["rank"], scores[0]) == standings_before[row["team"]]
+        standings[row["team"]] = (row["after"]["rank"], scores[1])
+        assert f'{format_number(scores[0])}</td><td class="number changed">{format_number(scores[1])}' in html
     assert end_rescore(final, identifier, "apply").status_code == 200
     assert read_board(final) == approximate(recompute_board(final, counts, chance=0.25))
-    assert {row["team"]: row["rank"] for row in final.get_board(organizer=True)["rows"]} == ranks
+    assert read_standings(final) == standings
     assert {guess["outcome"]["baseline"] for guess in list_guesses(final)} == {0.25}
     assert preliminary.get_boards() == other_boards
     assert {guess["outcome"]["baseline"] for guess in list_guesses(preliminary)} == {0.5}

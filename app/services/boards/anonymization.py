@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -22,6 +23,13 @@ from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests import visibility
 from app.services.contests.contest import parse_stored_rules
 from app.services.contests.visibility import BoardAccess, BoardScope
+
+
+class TeamStanding(NamedTuple):
+    """A team's rank, which baselines do not have, and the score that ranks it."""
+
+    rank: int | None
+    score: float | None
 
 
 def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | None = None) -> Board:
@@ -62,7 +70,8 @@ def load_previous_ranks(session: Session, access: BoardAccess, board_rows: Board
     if stable_since is not None and compared_with <= stable_since:
         return {}
     past_scope = visibility.compute_past_scope(contest, access.scope.viewer, compared_with)
-    return _load_ranks(session, board_rows.build_source(past_scope))
+    standings = _load_standings(session, board_rows.build_source(past_scope))
+    return {team: standing.rank for team, standing in standings.items() if standing.rank is not None}
 
 
 def rank_under_rules(
@@ -73,22 +82,24 @@ def rank_under_rules(
     *,
     scored_by: Versions,
     proposed_by: UUID | None = None,
-) -> dict[str, int]:
-    """Return rank by team as if ``competition_file`` and ``evaluations`` were in force.
+) -> dict[str, TeamStanding]:
+    """Return rank and score by team as if ``competition_file`` and ``evaluations`` were in force.
 
     ``evaluations`` are in order of receipt. With ``proposed_by``, guesses have the results of this rescore.
-    The ranks are those that organizers see.
+    They are those that organizers see.
     """
     rules = replace(parse_stored_rules(competition_file), scored_by=scored_by)
     board_source = source.read_proposed_source(session, round_, rules, evaluations, proposed_by=proposed_by)
-    return _load_ranks(session, board_source)
+    return _load_standings(session, board_source)
 
 
-def _load_ranks(session: Session, board_source: BoardSource) -> dict[str, int]:
+def _load_standings(session: Session, board_source: BoardSource) -> dict[str, TeamStanding]:
+    ranked_entries = _rank(session, board_source, _load_entries(session, board_source))
     return {
-        ranked.entry.evaluation.team: ranked.rank
-        for ranked in _rank(session, board_source, _load_entries(session, board_source))
-        if ranked.rank is not None
+        ranked.entry.evaluation.team: TeamStanding(
+            ranked.rank, ranking.find_ranking_score(board_source.rules, ranked.entry)
+        )
+        for ranked in ranked_entries
     }
 
 

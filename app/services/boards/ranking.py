@@ -164,6 +164,11 @@ def find_score(rules: Rules, entry: BoardEntry) -> float | None:
     return _orient(rules, entry.loss)
 
 
+def find_ranking_score(rules: Rules, entry: BoardEntry) -> float | None:
+    """Return the number that ranks: the value of the formula or, without a formula, the overall score."""
+    return entry.overall if rules.ranking.rule == "score" else find_score(rules, entry)
+
+
 def compute_losses(
     rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
 ) -> list[float | None]:

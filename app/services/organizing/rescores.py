@@ -25,6 +25,7 @@ from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements
 from app.services.attacks.rejudgements import RejudgementCounts
 from app.services.boards import anonymization, verdicts
+from app.services.boards.anonymization import TeamStanding
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, get_timetable, parse_stored_rules
@@ -43,11 +44,15 @@ _STAGE_MESSAGES: dict[_Stage, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RankedEvaluation:
-    """An evaluation without its verdict, the numbers of the verdict if there is one, and the team's rank."""
+    """An evaluation without its verdict, the numbers of the verdict if there is one, and the team's standing.
+
+    The team's ``score`` is the number by which the board ranks it, guesses of other teams included.
+    """
 
     evaluation: Evaluation
     numbers: VerdictNumbers | None
     rank: int | None = None
+    score: float | None = None
 
     @property
     def state(self) -> State:
@@ -199,18 +204,18 @@ def _build_progress(session: Session, rescore: Rescore, finished: int, total: in
 
 
 def preview(session: Session, principal: Principal, rescore_id: UUID) -> RescorePreview:
-    """Return a rescore with its changes, and with the ranks by the new rules once everything is scored."""
+    """Return a rescore with its changes, and with standings by the new rules once everything is scored."""
     result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
     round_ = session.get_one(Round, result.rescore.round_id)
     current_evaluations = [change.current.evaluation for change in result.changes]
-    current_ranks = anonymization.rank_under_rules(
+    current_standings = anonymization.rank_under_rules(
         session, round_, round_.file, current_evaluations, scored_by=round_.scored_by
     )
-    new_ranks: dict[str, int] = {}
+    new_standings: dict[str, TeamStanding] = {}
     if result.stage == "ready":
         new_evaluations = [change.proposed.evaluation for change in result.changes]
         rescore = result.rescore
-        new_ranks = anonymization.rank_under_rules(
+        new_standings = anonymization.rank_under_rules(
             session,
             round_,
             rescore.file,
@@ -219,19 +224,25 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Rescore
             proposed_by=rescore.id,
         )
     return replace(
-        result, changes=tuple(_add_ranks(change, current_ranks, new_ranks) for change in result.changes)
+        result,
+        changes=tuple(_add_standings(change, current_standings, new_standings) for change in result.changes),
     )
 
 
-def _add_ranks(
-    change: EvaluationChange, current_ranks: dict[str, int], new_ranks: dict[str, int]
+def _add_standings(
+    change: EvaluationChange,
+    current_standings: dict[str, TeamStanding],
+    new_standings: dict[str, TeamStanding],
 ) -> EvaluationChange:
-    team = change.submission.team.name
     return replace(
         change,
-        current=replace(change.current, rank=current_ranks.get(team)),
-        proposed=replace(change.proposed, rank=new_ranks.get(team)),
+        current=_add_standing(change.current, current_standings.get(change.submission.team.name)),
+        proposed=_add_standing(change.proposed, new_standings.get(change.submission.team.name)),
     )
+
+
+def _add_standing(ranked: RankedEvaluation, standing: TeamStanding | None) -> RankedEvaluation:
+    return replace(ranked, rank=standing.rank, score=standing.score) if standing else ranked
 
 
 def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:

@@ -15,7 +15,6 @@ from anoncup.errors import DomainError, InvalidCompetition, InvalidInput, NotFou
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import MAX_CHARACTERS
-from app.db.models import State
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
 from app.services.attacks import rejudgements
@@ -23,7 +22,7 @@ from app.services.boards.source import is_qualified
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rescores
-from app.services.organizing.rescores import EvaluationChange, RankedEvaluation, RescorePreview
+from app.services.organizing.rescores import EvaluationChange, RescorePreview
 from app.web.organizer.frame import FormFields, OrganizerPage, RequestedOrganizerPage
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, see_other, show_problem
@@ -37,16 +36,13 @@ _MAX_SHOWN_GUESSES = 200
 
 @dataclass(frozen=True, slots=True)
 class TeamRankChange:
-    """A team's rank and best overall score under the present and the new rules.
-
-    The overall scores include built-in attackers only, no guesses of other teams.
-    """
+    """A team's rank, and the score that ranks it, under the present and the new rules."""
 
     team: str
     rank_before: int | None
     rank_after: int | None
-    overall_before: float | None
-    overall_after: float | None
+    score_before: float | None
+    score_after: float | None
 
     @property
     def places_gained(self) -> int | None:
@@ -104,7 +100,9 @@ def _render_rescore(
             change for change in rescore_preview.changes if change.current.state != change.proposed.state
         ],
         shown_guesses=_MAX_SHOWN_GUESSES,
-        several_questions=len({change.guess.question for change in rescore_preview.guess_changes}) > 1,
+        several_questions=any(
+            len(TRACKS[rules.track].select_questions(rules)) > 1 for rules in (frame.rules, new_rules)
+        ),
         newly_failed=[change for change in rescore_preview.changes if rescores.is_newly_failed(change)],
         problem=problem,
     )
@@ -218,8 +216,8 @@ def _compare_teams(preview: RescorePreview) -> list[TeamRankChange]:
             team,
             changes[0].current.rank,
             changes[0].proposed.rank,
-            _find_best_overall([change.current for change in changes]),
-            _find_best_overall([change.proposed for change in changes]),
+            changes[0].current.score,
+            changes[0].proposed.score,
         )
         for team, changes in changes_by_team.items()
     ]
@@ -228,8 +226,3 @@ def _compare_teams(preview: RescorePreview) -> list[TeamRankChange]:
         rows,
         key=lambda row: (row.rank_after or after_all_ranks, row.rank_before or after_all_ranks, row.team),
     )
-
-
-def _find_best_overall(evaluations: list[RankedEvaluation]) -> float | None:
-    scores = [evaluation.overall for evaluation in evaluations if evaluation.state == State.SCORED]
-    return min((overall for overall in scores if overall is not None), default=None)

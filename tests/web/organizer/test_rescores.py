@@ -67,7 +67,7 @@ def test_applied_rescore_suggests_an_announcement(arena: Arena) -> None:
     score_everything()
     ready_html = unescape(get_page(arena, location, organizer=True).text)
     assert begun not in ready_html
-    assert translate("Ranks by the new rules come once everything is scored.") not in ready_html
+    assert translate("Ranks and scores by the new rules come once everything is scored.") not in ready_html
     path = location.partition("?")[0]
     assert f'<form method="post" action="{path}/apply">' in ready_html
     send_form(arena, path + "/apply", organizer=True)
