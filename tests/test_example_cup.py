@@ -15,7 +15,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.catalogues import find_package_catalogues, find_track_catalogues, load_translations
-from anoncup.competition import drafts, parser, scoring_versions
+from anoncup.competition import drafts, parser, required_packages, scoring_versions
 from anoncup.competition.parser import parse_rounds
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.plugins import BUILT_IN, TRACKS, discover_plugins
@@ -97,7 +97,7 @@ def track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnyTrack]:
         installed = discover_plugins(BUILT_IN)
         patch.setitem(TRACKS, "cup2026", installed.tracks["cup2026"])
         patch.setitem(TEMPLATES, "cup2026", TRACKS["cup2026"].examples.templates["cup2026"])
-        for module in (parser, scoring_versions, scoring_child, language):
+        for module in (parser, required_packages, scoring_versions, scoring_child, language):
             patch.setattr(module, "INSTALLED", installed)
         yield TRACKS["cup2026"]
     scoring_child.slot.end()

@@ -2,7 +2,6 @@
 
 from numpy.random import PCG64, Generator
 
-from anoncup.errors import Conflict
 from anoncup.tracks.seeds import derive_key
 
 
@@ -13,10 +12,3 @@ def create_generator(key: bytes) -> Generator:
 def derive_generator(seed: bytes, purpose: str, team: str, attempt: int = 0) -> Generator:
     """Return the generator of one team for one purpose; the team is "" for files that all teams share."""
     return create_generator(derive_key(seed, purpose, team, attempt))
-
-
-def refuse_to_draw(_purpose: str) -> Generator:
-    """Stand for a generator where the seed is not known; raises Conflict."""
-    raise Conflict(
-        "the teams' data have been drawn: their source can no longer be changed", code="drawn_already"
-    )

@@ -163,7 +163,7 @@ def test_server_that_cannot_load_the_application_ends(
     )
     with run_program(program) as process:
         assert process.wait(TIMEOUT_S) != 0
-    assert "Error" in (tmp_path / "log").read_text()
+    assert "process_cannot_start" in (tmp_path / "log").read_text()
 
 
 def test_killed_parent_ends_its_children(settings: Settings, tmp_path: Path) -> None:

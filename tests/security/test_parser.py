@@ -123,6 +123,7 @@ def test_parser_has_no_file_descriptors_except_its_pipe() -> None:
     assert sorted(name.partition(":")[0] for name in descriptors) == [
         "/dev/null",
         "/dev/null",
+        "/dev/null",
         "pipe",
         "pipe",
     ]

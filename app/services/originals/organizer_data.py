@@ -9,7 +9,7 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tracks.capabilities import AllocationContext
-from anoncup.tracks.generators import refuse_to_draw
+from anoncup.tracks.seeds import refuse_to_draw
 from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import OrganizerFile, Round
