@@ -13,6 +13,7 @@ from anoncup.competition.scoring_versions import (
     collect_scoring_versions,
 )
 from anoncup.errors import InvalidCompetition
+from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, Package, find_installed_version
 from anoncup.rules.model import Rules
 
@@ -98,6 +99,26 @@ def check_unchanged(package: Package) -> None:
             version=package.version,
             installed=version,
         )
+
+
+def find_package_change(package: Package) -> Message | None:
+    """Return how the installed package differs from the one that this process has read, if it does."""
+    try:
+        check_unchanged(package)
+    except InvalidCompetition as problem:
+        return problem.message
+    return None
+
+
+def find_changed_package(rules: Rules) -> Message | None:
+    """Return why work of the competition waits, if its packages were upgraded or removed meanwhile."""
+    if not any(map(find_package_change, list_packages(rules))):
+        return None
+    try:
+        check_current_packages(rules)
+    except InvalidCompetition as problem:
+        return problem.message
+    return None
 
 
 def is_unsupported(rules: Rules) -> bool:

@@ -8,7 +8,8 @@ from uuid import UUID
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from anoncup.competition.required_packages import is_unsupported
+from anoncup.competition.required_packages import find_changed_package, is_unsupported
+from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from app.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
 from app.services.accounts.principal import Principal
@@ -21,13 +22,14 @@ from app.services.contests.settling import Wait
 from app.services.contests.visibility import UNFROZEN
 from app.services.jobs import health
 from app.services.jobs.leases import UNFINISHED
+from app.services.jobs.worker_reports import list_workers
 from app.services.organizing import rescores, workload
 from app.services.organizing.rescores import RescorePreview
-from app.services.organizing.workload import Workload
+from app.services.organizing.workload import DUTIES, Workload
 from app.services.originals import allocated_files
 
 _STALLED_AFTER = timedelta(minutes=1)
-"""If jobs wait longer than this while none is running, there is probably no worker."""
+"""If jobs wait longer than this while none is running, something is probably wrong."""
 _SWEEP_OVERDUE_S = 60.0
 """If the last sweep is longer ago than this, the periodic tasks are probably not running."""
 _ENDING_SOON = timedelta(hours=24)
@@ -68,18 +70,23 @@ TaskCode = Literal[
     "rescore_scoring",
     "rescore_ready",
     "newer_scorer",
+    "changed_package",
     "mixed_versions",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class OrganizerTask:
-    """Something that organizers should do or know. It is urgent if the contest suffers until it is done."""
+    """Something that organizers should do or know. It is urgent if the contest suffers until it is done.
+
+    ``reason``: message about the cause, for tasks whose label has a place for it.
+    """
 
     code: TaskCode
     count: int = 0
     urgent: bool = False
     rescore_id: UUID | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +187,8 @@ def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dash
     counts, load = dashboard.counts, dashboard.workload
     waiting_jobs, failed = sum(load.waiting.values()), counts.submissions[State.ERROR]
     # Scoring versions change only through a rescore. Until then, no worker scores, and jobs wait.
-    is_unscorable = is_unsupported(rules)
+    is_unscorable, changed_package = is_unsupported(rules), find_changed_package(rules)
+    waiting_submissions = counts.submissions[State.QUEUED]
     tasks = [
         (dashboard.missing_files, _urgent("no_truth", len(dashboard.missing_files))),
         (dashboard.unanswered_questions, _urgent("questions", dashboard.unanswered_questions)),
@@ -189,11 +197,12 @@ def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dash
         (rules.excessive is not None and rules.threshold is None, _urgent("no_threshold")),
         (not rules.phases, _urgent("no_phases")),
         (failed, _urgent("errors", failed)),
-        (is_stalled(load) and not is_unscorable, _urgent("stalled", waiting_jobs)),
+        (not is_unscorable and lacks_workers(load), _urgent("stalled", waiting_jobs)),
         (is_sweep_overdue(load), _urgent("unswept")),
         (status.paused, _urgent("paused")),
         *((True, task) for task in _list_rescore_tasks(dashboard.open_rescore)),
-        (is_unscorable, _urgent("newer_scorer", counts.submissions[State.QUEUED])),
+        (changed_package, _urgent("changed_package", waiting_submissions, reason=changed_package)),
+        (is_unscorable and not changed_package, _urgent("newer_scorer", waiting_submissions)),
         (dashboard.mixed_versions, _urgent("mixed_versions", dashboard.mixed_versions)),
         (not counts.teams, OrganizerTask("no_teams")),
         *((True, task) for task in _list_waiting_tasks(dashboard)),
@@ -219,8 +228,8 @@ def _ends_soon(status: PhaseStatus) -> bool:
     )
 
 
-def _urgent(code: TaskCode, count: int = 0) -> OrganizerTask:
-    return OrganizerTask(code, count, urgent=True)
+def _urgent(code: TaskCode, count: int = 0, *, reason: Message | None = None) -> OrganizerTask:
+    return OrganizerTask(code, count, urgent=True, reason=reason)
 
 
 def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTask]:
@@ -237,6 +246,14 @@ def is_stalled(load: Workload) -> bool:
     """Whether jobs wait for too long while no worker is busy, not even with another competition."""
     is_overdue = load.oldest_waiting is not None and load.oldest_waiting > _STALLED_AFTER
     return is_overdue and not load.is_busy
+
+
+def lacks_workers(load: Workload) -> bool:
+    """Whether jobs wait for too long and no worker that does such jobs answers."""
+    if not is_stalled(load):
+        return False
+    served_kinds = {kind for worker in list_workers() or () for kind in worker.serves}
+    return any(count and DUTIES[kind] not in served_kinds for kind, count in load.waiting.items())
 
 
 def is_sweep_overdue(load: Workload) -> bool:

@@ -17,7 +17,7 @@ from anoncup import schemas
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import replace_round_phases
+from anoncup.rules.rounds import list_settings, replace_round_phases
 from app.db import now
 from app.db.models import Competition, Evaluation, Guess, Rejudgement, Rescore, Round, State, Submission
 from app.services.accounts import audit
@@ -345,6 +345,19 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
         session, principal, "rescore.apply", round_.competition_id, subject=str(rescore.id), after=details
     )
     return rescore
+
+
+def list_changed_parts(round_: Round, rescore: Rescore) -> list[str]:
+    """Return the parts of the round's rules that a rescore would change, without phases, which are kept.
+
+    "rounds" is among them if the rescore changes how much a round counts.
+    """
+    old_weights, new_weights = (
+        [(settings.name, settings.weight, settings.practice) for settings in list_settings(file)]
+        for file in (round_.competition.file, rescore.competition_file)
+    )
+    parts = {*revisions.find_changed_parts(round_.file, rescore.file)} - {"phases"}
+    return sorted(parts if old_weights == new_weights else {*parts, "rounds"})
 
 
 def _keep_phases(file: str, competition: Competition) -> str:

@@ -5,10 +5,12 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 from uuid import UUID
 
-from sqlalchemy import Select, exists, func, literal, select, union_all
+from sqlalchemy import Select, cast, exists, func, literal, select, union_all
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session, joinedload, undefer
 from sqlalchemy.sql.base import ExecutableOption
 
+from anoncup.messages import CodedMessage, Message
 from app.db.models import Evaluation, Guess, Rejudgement, State, Submission, ThresholdReport
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
@@ -28,7 +30,13 @@ _LOAD_SENDERS: dict[type[_Job], tuple[ExecutableOption, ...]] = {
 }
 """Options that load what a job was sent for, and by which team."""
 MAX_FAILURES = 20
-_JOB_KINDS = tuple(model.__tablename__ for model in _JOB_MODELS)
+DUTIES = {
+    "evaluations": "scores",
+    "guesses": "guesses",
+    "rejudgements": "guesses",
+    "threshold_reports": "reports",
+}
+"""The duty of a worker, as it reports it, that each kind of job needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,15 @@ class Workload:
     is_busy: bool
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingReason:
+    """The reason why ``count`` jobs of a kind wait."""
+
+    kind: str
+    message: Message
+    count: int
+
+
 def measure(session: Session, principal: Principal, slug: str) -> Workload:
     """Measure the workload of a competition for one of its organizers."""
     contest = competitions.find_for_organizer(session, principal, slug)
@@ -55,8 +72,8 @@ def measure(session: Session, principal: Principal, slug: str) -> Workload:
     ).all()
     waiting = [(kind, count, oldest) for kind, state, count, oldest in counts if state == State.QUEUED]
     return Workload(
-        waiting=dict.fromkeys(_JOB_KINDS, 0) | {kind: count for kind, count, _ in waiting},
-        scoring=dict.fromkeys(_JOB_KINDS, 0)
+        waiting=dict.fromkeys(DUTIES, 0) | {kind: count for kind, count, _ in waiting},
+        scoring=dict.fromkeys(DUTIES, 0)
         | {kind: count for kind, state, count, _ in counts if state == State.SCORING},
         oldest_waiting=max((oldest for *_, oldest in waiting), default=None),
         last_sweep_s=health.load_heartbeat_ages(session).get(health.SWEEP_TASK),
@@ -65,6 +82,21 @@ def measure(session: Session, principal: Principal, slug: str) -> Workload:
             for model in _JOB_MODELS
         ),
     )
+
+
+def list_waiting_reasons(session: Session, round_id: UUID) -> list[WaitingReason]:
+    """Return why jobs wait that a worker has tried, the most frequent reasons of each kind first."""
+    reasons: list[WaitingReason] = []
+    for model in _JOB_MODELS:
+        failure = cast(model.failure, JSONB).label("failure")
+        query = select(failure, func.count().label("count")).group_by(failure).order_by(func.count().desc())
+        query = query.where(
+            model.round_id == round_id, model.state == State.QUEUED, model.failure.is_not(None)
+        )
+        for content, count in session.execute(query.limit(MAX_FAILURES)):
+            message = CodedMessage.from_json(content).message
+            reasons.append(WaitingReason(model.__tablename__, message, count))
+    return reasons
 
 
 def list_failures(session: Session, round_id: UUID) -> list[_Job]:

@@ -1,5 +1,6 @@
 """Audit log, health and export pages for organizers."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import urlencode
@@ -7,7 +8,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from anoncup.plugins import INSTALLED
+from anoncup.competition.required_packages import find_package_change
+from anoncup.messages import Message
+from anoncup.plugins import INSTALLED, Package, find_installed_version
 from anoncup.schemas.roles import Role
 from app.config import get_settings
 from app.db.transaction import transaction
@@ -27,6 +30,17 @@ from workers import sandbox
 router = APIRouter(route_class=PageRoute)
 
 PAGE_SIZE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PackageStatus:
+    """A package that the service has read. ``version`` is installed now; ``change`` says if that differs."""
+
+    package: Package
+    version: str | None
+    change: Message | None
+
+
 _CLOCK_ACTOR = "clock"
 """Value of the person filter that selects entries caused by the service itself."""
 
@@ -90,17 +104,23 @@ def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
         current_load = workload.measure(session, page.principal, page.slug)
         heartbeat_ages = health.load_heartbeat_ages(session)
         failures = workload.list_failures(session, frame.contest.round.id)
+        waiting_reasons = workload.list_waiting_reasons(session, frame.contest.round.id)
     is_administrator = page.principal.role == Role.ADMINISTRATOR  # the sandboxes would help an attacker
     return page.render(
         "organizer/health.html",
         frame=frame,
         load=current_load,
         failures=failures,
+        waiting_reasons=waiting_reasons,
         beats=sorted(heartbeat_ages.items()),
         stalled=dashboard.is_stalled(current_load),
+        without_workers=dashboard.lacks_workers(current_load),
         unswept=dashboard.is_sweep_overdue(current_load),
         depth=queue.count_messages(),
-        packages=INSTALLED.packages,
+        packages=[
+            PackageStatus(package, find_installed_version(package), find_package_change(package))
+            for package in INSTALLED.packages
+        ],
         is_administrator=is_administrator,
         sandboxes=_list_sandboxes() if is_administrator else None,
         apart_s=abs((datetime.now(UTC) - frame.status.now).total_seconds()),

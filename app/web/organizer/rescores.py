@@ -92,9 +92,7 @@ def _render_rescore(
         rules=list_rule_changes(frame.rules, new_rules)
         if rescore_preview.stage in ("scoring", "ready")
         else [],
-        parts=revisions.find_changed_parts(
-            frame.contest.competition.file, rescore_preview.rescore.competition_file
-        ),
+        parts=rescores.list_changed_parts(frame.contest.round, rescore_preview.rescore),
         by_team=_compare_teams(rescore_preview),
         state_changes=[
             change for change in rescore_preview.changes if change.current.state != change.proposed.state

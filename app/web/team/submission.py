@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from anoncup import schemas
-from anoncup.competition.required_packages import is_unsupported
+from anoncup.competition.required_packages import find_changed_package, is_unsupported
 from anoncup.evaluation.ranking import compute_overall_loss, compute_utility_loss
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_values import MAX_NUMBER
@@ -127,6 +127,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID, board: Submiss
         line=line,
         own=is_own,
         finals=summarize_finals(frame, own_summaries),
+        changed_package=find_changed_package(frame.rules) if line.is_unfinished else None,
         waits_for_rules=line.is_unfinished and is_unsupported(frame.rules),
         result=verdict,
         stands=bool(verdict and not verdict.violations and submission.disqualified_at is None),

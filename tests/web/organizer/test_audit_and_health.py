@@ -1,7 +1,9 @@
 """The organizers' pages of announcements, audit log, health and exports."""
 
 import base64
+import importlib
 import re
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -10,24 +12,30 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 from kombu.connection import Connection
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
+from anoncup.competition import parser, required_packages, scoring_versions
 from anoncup.messages import Message
+from anoncup.plugins import BUILT_IN, discover_plugins
 from anoncup.schemas.roles import Role
 from app.db.models import Evaluation, State
 from app.db.now import read_clock
 from app.db.transaction import transaction
 from app.locale.language import load_translator
 from app.services.jobs import health, queue, worker_reports
+from app.web.organizer import audit_and_health
 from app.web.organizer.audit_entries import flatten
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
 from tests.support.contest import Contest, run_clock
-from tests.support.database_rows import load_team_id
+from tests.support.database_rows import execute, load_team_id
 from tests.support.organizer_pages import ORGANIZE_PATH, get_page_text
+from tests.support.package_catalogues import open_package_folder
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.translations import LABEL_KEYS, translate, translate_message
+from tests.support.uploads import score_everything
 from tests.support.wait import poll_until
 from workers import sandbox
 
@@ -185,14 +193,14 @@ def test_jobs_waiting_for_another_competition_are_no_missing_worker(arena: Arena
 
 
 @contextmanager
-def run_workers(**answers: Mapping[str, object]) -> Iterator[None]:
-    """Run fake workers on the queue that give these answers when asked for their sandbox."""
+def run_workers(query: str, **answers: Mapping[str, object]) -> Iterator[None]:
+    """Run fake workers on the queue that give these answers to a query."""
     stop = threading.Event()
     with ExitStack() as stack:
         for name, answer in answers.items():
             connection = stack.enter_context(queue.celery.connection_for_read())
             node = queue.celery.control.mailbox.Node(name, channel=connection.default_channel)
-            node.handlers[worker_reports.SANDBOX_QUERY] = lambda _, answer=answer: answer
+            node.handlers[query] = lambda _, answer=answer: answer
             stack.enter_context(node.listen(callback=node.handle_message))
             thread = threading.Thread(target=consume_events, args=(connection, stop))
             thread.start()
@@ -225,10 +233,78 @@ def test_health_page_shows_sandboxes_only_to_administrators(arena: Arena) -> Non
 
     no_answer = translate("No worker has answered. A busy worker may be slow: load the page again.")
     assert no_answer in get_page(arena, ORGANIZE_PATH + "/health", team="root").text
-    with run_workers(**answers):
+    with run_workers(worker_reports.SANDBOX_QUERY, **answers):
         assert poll_until(lambda: read_rows() == expected)
         title = translate("Sandbox of the processes that read files")
         assert title not in get_page_text(arena, "/health")
+
+
+@pytest.fixture
+def package_contest(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Contest, Path]]:
+    """A contest that requires version 0.1.0 of a package, and the folder in which the package is installed."""
+    install_package(tmp_path, "0.1.0")
+    (tmp_path / "places.py").write_text("from anoncup.tracks.plugin import Plugin\n\nPLUGIN = Plugin(0)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with open_package_folder(tmp_path):
+        installed = discover_plugins(BUILT_IN)
+        for module in (parser, required_packages, scoring_versions, audit_and_health):
+            monkeypatch.setattr(module, "INSTALLED", installed)
+        yield Contest.create(client, extra_toml='[requires]\nanoncup-places = ">=0.1"\n'), tmp_path
+
+
+def install_package(folder: Path, version: str | None) -> None:
+    """Install a version of the package in place of the present one; None removes it."""
+    for old_metadata in folder.glob("*.dist-info"):
+        shutil.rmtree(old_metadata)
+    if version:
+        metadata = folder / f"anoncup_places-{version}.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: anoncup-places\nVersion: {version}\n"
+        )
+        (metadata / "entry_points.txt").write_text("[anoncup.plugins]\nplaces = places:PLUGIN\n")
+    importlib.invalidate_caches()
+
+
+def test_pages_say_that_work_waits_for_a_package(package_contest: tuple[Contest, Path]) -> None:
+    contest, folder = package_contest
+    arena = contest.arena
+    assert translate("in use") in get_page_text(arena, "/health")
+    submission = contest.submit("red", score=False)
+    for version, message in (
+        (
+            "0.2.0",
+            "version 0.1.0 of the package anoncup-places was installed when the service started, and 0.2.0 is "
+            "now: the service must be restarted",
+        ),
+        (None, "requires.anoncup-places: the package anoncup-places is not installed"),
+    ):
+        install_package(folder, version)
+        reason = message[0].upper() + message[1:] + "." if version else message + "."
+        dashboard_html, health_html = get_page_text(arena), get_page_text(arena, "/health")
+        assert translate("duty_changed_package", n=1, reason=reason) in dashboard_html
+        assert translate("duty_newer_scorer", n=1) not in dashboard_html
+        row = health_html.partition('class="entry">anoncup-places')[2].partition("</tr>")[0]
+        assert f"<td>{version or '–'}</td>" in row
+        assert translate("Cannot be used: {reason}", reason=reason) in row
+    score_everything()
+    failure = arena.get_submission(submission, "red")["failure"]
+    assert failure == message
+    for path in ("/health", "/submissions", f"/submissions/{submission}"):
+        assert f"{failure}." in get_page_text(arena, path).partition("<h2>Packages")[0]
+    team_text = unescape(get_page(arena, f"/submissions/{submission}", team="red").text)
+    assert "It is waiting for a package of this contest; nothing is lost." in team_text
+    assert f"{failure}." in team_text
+    execute(update(Evaluation).values(created_at=func.now() - timedelta(minutes=5)))
+    no_worker = translate(
+        "Work has been waiting for more than a minute and nothing is running: there seems to be no worker."
+    )
+    for duty in ("scores", "reports"):
+        with run_workers(worker_reports.DUTIES_QUERY, worker={"kinds": [duty], "lacks": None}):
+            assert poll_until(lambda: bool(worker_reports.list_workers()))
+            assert (no_worker in get_page_text(arena, "/health")) is (duty == "reports")
 
 
 def test_exports_can_be_downloaded_with_the_session_cookie(arena: Arena) -> None:

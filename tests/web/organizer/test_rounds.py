@@ -14,12 +14,15 @@ from anoncup.competition.parser import parse_rounds
 from anoncup.tables.csv_text import write_csv
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
+from app.locale.language import LANGUAGES
 from tests.support.arena import Arena, build_original_table
 from tests.support.contest import Contest, load_competition
 from tests.support.organizer_pages import extract_hidden_fields, format_future_time
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.setup_pages import parse_form
+from tests.support.translations import translate
 from tests.support.two_rounds import build_round, build_two_round_toml, create_two_rounds
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
@@ -152,12 +155,20 @@ def test_threshold_report_and_rescore_pages_work_in_a_round(rounds: dict[str, Co
         assert 'round = "preliminary"' in session.scalars(select(ThresholdReport.file)).one()
     assert get_page(arena, response.headers["location"], organizer=True).status_code == 200
     assert 'name="by" value="rules"' not in get_text(arena, f"{path}/rescores")
-    weight = "[rounds.measures.mean_mae]\nweight = 5.0\n"
+    changes = "[rounds.measures.mean_mae]\nweight = 5.0\n[rounds.questions.link]\n"
     start_of_final = '[[rounds]]\nname = "final"'
-    file = load_competition().file.replace(start_of_final, weight + start_of_final)
+    file = load_competition().file.replace(start_of_final, changes + start_of_final)
+    file = file.replace("weight = 0.1", "weight = 0.2")
     begun = send_form(arena, f"{path}/rescores", {"by": "file", "file": file}, organizer=True)
-    text = get_text(arena, begun.headers["location"].partition("?")[0])
-    assert "rounds" in text.partition("Parts of the file")[2][:400]
+    rescore_path = begun.headers["location"].partition("?")[0]
+    parts = get_text(arena, rescore_path).partition("Parts of the file that change:")[2].partition("</p>")[0]
+    assert re.findall("<code>(.*?)</code>", parts) == ["measures", "questions", "rounds"]
+    score_everything()
+    send_form(arena, f"{rescore_path}/apply", organizer=True)
+    draft = get_text(arena, f"{path}/announcements?rescore={rescore_path.rpartition('/')[2]}")
+    for language in LANGUAGES:
+        name = translate("file_part_questions", language)
+        assert translate("- {name}", language, name=name) in draft
 
 
 def test_editor_compares_and_saves_the_file_with_all_rounds(arena: Arena) -> None:

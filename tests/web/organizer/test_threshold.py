@@ -187,14 +187,16 @@ def test_report_about_other_data_is_not_used(arena: Arena) -> None:
     assert load_rule() == rule_before
 
 
-def test_failed_report_is_shown_as_failed(arena: Arena) -> None:
+def test_report_that_failed_or_waits_says_why(arena: Arena) -> None:
     path = request_report(arena)
-    with transaction() as session:
-        row = session.scalars(select(ThresholdReport)).one()
-        row.state, row.failure = State.ERROR, CodedMessage("scoring_failed", Message("out of memory"))
-    html = get_page(arena, path, organizer=True).text
-    assert "Failed" in html
-    assert "Out of memory." in html
+    for state in (State.QUEUED, State.ERROR):
+        with transaction() as session:
+            row = session.scalars(select(ThresholdReport)).one()
+            row.state, row.failure = state, CodedMessage("scoring_failed", Message("out of memory"))
+        html = get_page(arena, path, organizer=True).text
+        assert ("Failed" in html) is (state == State.ERROR)
+        assert "The report is being computed" not in html
+        assert "Out of memory." in html
 
 
 def test_invalid_report_request_is_kept_in_the_form(arena: Arena) -> None:
