@@ -117,11 +117,14 @@ def anonymize(
 def compare(
     original: Tables, releases: Mapping[str, tuple[Tables, Secret]], *, competition: Competition
 ) -> Comparison:
-    """Score several releases, given by name with their secrets, and return them best first."""
+    """Score several releases, given by name with their secrets, and return them best first.
+
+    Rejected ones come last, because they have no rank.
+    """
     contest = _load_scaled_contest(original, competition)
     scores = {name: _score(contest, *release) for name, release in releases.items()}
     names = list(scores)
-    order = sort_for_board([score.overall for score in scores.values()])
+    order = sort_for_board([score.overall if score.is_accepted else None for score in scores.values()])
     return Comparison({names[index]: scores[names[index]] for index in order})
 
 

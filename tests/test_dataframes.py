@@ -1,6 +1,7 @@
 """The functions for notebooks give the numbers of ``evaluate``, from tables, arrays and files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import anoncup
 from anoncup import TRACKS, schemas
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.result_tables import Score, read_text_table
+from anoncup.rules.settings import Excessive
 from anoncup.tables.csv_text import write_csv
 from tests.support import rounding_cases
 from tests.support.competition_texts import MINIMAL
@@ -256,6 +258,14 @@ FEW_COLUMNS = anoncup.parse_competition(
 
 def build_table(**columns: Any) -> pd.DataFrame:
     return pd.DataFrame({"day": ["1", "2"], "q": ["a", "b"], "s": [1, 2]} | columns)
+
+
+def test_comparison_lists_rejected_releases_last() -> None:
+    rules = replace(FEW_COLUMNS, excessive=Excessive(threshold=0.05))
+    releases = {"cheat": (build_table(), [1, 0]), "honest": (build_table(), [0, 1])}
+    table = anoncup.compare(build_table(), releases, competition=rules).table
+    assert list(table.index) == ["honest", "cheat"]
+    assert table["overall"]["cheat"] < table["overall"]["honest"]
 
 
 def score_table(table: Any) -> Score:
