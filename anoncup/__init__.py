@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from anoncup.errors import InvalidUpload as InvalidUpload
     from anoncup.evaluation.evaluate import Verdict as Verdict
     from anoncup.evaluation.evaluate import evaluate as evaluate
-    from anoncup.evaluation.fingerprint import fingerprint as fingerprint
     from anoncup.evaluation.scales import scales as scales
     from anoncup.excessive.certified_bounds import certified_bounds as certified_bounds
     from anoncup.plugins import TRACKS as TRACKS
@@ -90,7 +89,6 @@ _IMPORT_PATHS = {
     "evaluate": "anoncup.evaluation.evaluate.evaluate",
     "expected_dummies": "anoncup.tracks.transactions.cluster_planning.expected_dummies",
     "expected_shared_goods": "anoncup.tracks.transactions.cluster_planning.expected_shared_goods",
-    "fingerprint": "anoncup.evaluation.fingerprint.fingerprint",
     "generate_households": "anoncup.tracks.microdata.example.generate_households",
     "get_household_columns": "anoncup.tracks.microdata.example.get_household_columns",
     "load_tc400": "anoncup.tracks.transactions.example.load_tc400",

@@ -17,8 +17,7 @@ from numpy.random import Generator, default_rng
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import FileProblem, InvalidCompetition, InvalidInput, InvalidResult, InvalidUpload
 from anoncup.evaluation.attacks import write_guesses
-from anoncup.evaluation.evaluate import Verdict, evaluate
-from anoncup.evaluation.fingerprint import fingerprint
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.results import judge_guess
 from anoncup.evaluation.samples import build_sample_release
 from anoncup.excessive import ProgressCallback, question
@@ -118,13 +117,13 @@ def _find_failed_package(error: Exception) -> str:
 
 
 def score(job: ScoreJob, context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
-    """Return the verdict on a submission, with the sample methods that it resembles."""
+    """Return the verdict on a submission."""
     rules, original = _load_original(job, context)
     release = _read_release(job, rules, original, context)
     release_context = _build_release_context(job, rules, original, release, context)
     answer = _read_answer(job.secret, release_context)
     verdict = evaluate(rules, original, release, answer, progress=progress, context=release_context)
-    return verdict.to_json() | {"resembles": _find_resemblances(rules, original, verdict)}
+    return verdict.to_json()
 
 
 def _load_original(job: Job, context: JobContext) -> _LoadedOriginal:
@@ -208,17 +207,6 @@ def allocate(job: AllocateJob, context: JobContext, __: ProgressCallback) -> dic
     allocation_context = AllocationContext(rules, organizer_files, generator, team.name)
     files = track.allocation.make_files(original, allocation_context)
     return _serialize_files({name: files[name] for name in job.file_names if files})
-
-
-def _find_resemblances(rules: Rules, original: Any, verdict: Verdict) -> list[dict[str, object]]:
-    """Return the sample methods that the release resembles, closest first.
-
-    Only the closest has its evidence, which is long.
-    """
-    resemblances = [resemblance.to_json() for resemblance in fingerprint(rules, original, verdict)]
-    for resemblance in resemblances[1:]:
-        del resemblance["evidence"]
-    return resemblances
 
 
 def advise(job: AdviceJob, context: JobContext, progress: ProgressCallback) -> dict[str, Any]:

@@ -9,19 +9,9 @@ from typing import Any, Literal
 from anoncup.cli.options import ReleasePaths, assign_originals, read_text, use_local_names
 from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.errors import InvalidInput
-from anoncup.evaluation.reidentified import (
-    ReidentifiedIndividuals,
-    SharedTrait,
-    find_reidentified,
-    find_shared_traits,
-    get_attacker_knowledge,
-    list_reidentified,
-)
-from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import extract_round, list_settings
-from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark, build_too_large_error
 from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import AnyTrack, TeamData
@@ -131,13 +121,3 @@ def read_drawn_answer(path: Path, contest: LocalContest) -> object:
     """Read the answer that the service has assigned to a team. No release is needed."""
     with _read_named_files({SECRET_FILE: path}) as contents:
         return contest.track.read_allocated_answer(contents[SECRET_FILE], contest.original, contest.rules)
-
-
-def write_reidentified(
-    contest: LocalContest, answers: Mapping[str, object], source: IntArray, path: Path
-) -> tuple[ReidentifiedIndividuals, list[SharedTrait]]:
-    """Find the re-identified individuals and their shared traits; write the individuals to ``path``."""
-    table, columns = get_attacker_knowledge(contest.track, contest.rules, contest.original)
-    reidentified = find_reidentified(contest.track, contest.rules, answers, source, len(table))
-    path.write_bytes(write_csv(list_reidentified(reidentified, table, columns)))
-    return reidentified, find_shared_traits(reidentified, table, columns)

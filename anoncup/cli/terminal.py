@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,10 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from anoncup import schemas
-    from anoncup.evaluation.fingerprint import MethodResemblance
-    from anoncup.evaluation.reidentified import ReidentifiedIndividuals, SharedTrait
     from anoncup.rules.model import Rules
 
 _ProgressCallback = Callable[[int, int, str], None]
 LINE_INTERVAL_S = 10.0
-_MAX_SHARED_TRAITS = 10
 _SCORE_LABELS = {"utility": "utility loss", "security": "risk", "overall": "overall"}
 
 
@@ -141,51 +138,6 @@ def _format_spread(entry: schemas.AttackerVerdict) -> str:
     if entry.interval is not None:
         return "–".join(f"{limit:.4f}" for limit in entry.interval)
     return "–" if entry.sd is None else f"± {entry.sd:.4f}"
-
-
-def show_fingerprint(resemblances: Sequence[MethodResemblance]) -> None:
-    """Print the combinations of sample methods that the release resembles, and the evidence for the best."""
-    if not resemblances:
-        return
-    console, methods_table = make_console(), make_table("resembles", "evidence that fits")
-    for item in resemblances:
-        matching = sum(entry.changed == entry.expected_to_change for entry in item.evidence)
-        methods_table.add_row(" + ".join(item.methods) or "untouched", f"{matching} of {len(item.evidence)}")
-    console.print(methods_table)
-    evidence_table = make_table("evidence", "untouched", "here", "changed", "by these methods")
-    for entry in resemblances[0].evidence:
-        flags = ("yes" if item else "no" for item in (entry.changed, entry.expected_to_change))
-        evidence_table.add_row(entry.name, format_number(entry.before), format_number(entry.after), *flags)
-    console.print(evidence_table)
-
-
-def show_reidentified(reidentified: ReidentifiedIndividuals | None, traits: Sequence[SharedTrait]) -> None:
-    """Print how many individuals were re-identified, and which traits are common among them."""
-    if reidentified is None:
-        return
-    console = make_console()
-    found_count = int(reidentified.is_reidentified.sum())
-    present_count = int(reidentified.is_present.sum())
-    console.print(
-        f"{found_count} of {present_count} individuals are found by an attacker that counts", style="bold"
-    )
-    counts_table = make_table("found by", "individuals")
-    for number, count in reidentified.individuals_by_hits.items():
-        counts_table.add_row(f"{number} attackers", str(count))
-    console.print(counts_table)
-    if not traits:
-        return
-    console.print(
-        f"by {traits[0].hits_total / present_count:.2f} attackers on average; more often those with"
-    )
-    traits_table = make_table("value", "individuals", "re-identified", "found by", "times")
-    for trait in traits[:_MAX_SHARED_TRAITS]:
-        name = trait.column or "people alike in all"
-        mean, lift = f"{trait.hits / trait.present:.2f}", f"{trait.lift:.2f}"
-        traits_table.add_row(
-            f"{name}: {trait.value}", str(trait.present), str(trait.reidentified), mean, lift
-        )
-    console.print(traits_table)
 
 
 def make_table(first: str, *number_columns: str) -> Table:

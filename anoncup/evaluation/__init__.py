@@ -1,1 +1,1 @@
-"""Evaluation of releases: scores, attack rates, scales, ranks and fingerprints."""
+"""Evaluation of releases: scores, attack rates, scales and ranks."""

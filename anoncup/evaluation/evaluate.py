@@ -33,7 +33,6 @@ from anoncup.tracks.model import AnyContext, AnyTrack, Sizes
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import AnyAttacker, AnyDistance, AnyMeasure, AnyScoredRelease, HasRows
 
-_AnswerCallback = Callable[[str, object], None]
 _Json = dict[str, object]
 ResultT = TypeVar("ResultT")
 
@@ -119,10 +118,6 @@ class Verdict:
         }
 
 
-def _ignore_answer(name: str, answer: object) -> None:
-    """Discard the answers of attackers."""
-
-
 def evaluate(
     rules: Rules,
     original: HasRows,
@@ -130,7 +125,6 @@ def evaluate(
     secret: object,
     *,
     progress: ProgressCallback = ignore_progress,
-    on_answer: _AnswerCallback = _ignore_answer,
     context: AnyContext | None = None,
 ) -> Verdict:
     """Score a release, given the secret ``answer`` that only its team knows.
@@ -139,8 +133,7 @@ def evaluate(
     ``answer[j]`` is the row of individual j in the original, counted from 0.
 
     ``progress(step, total, name)`` is called before each measure and attacker; ``step`` begins at 1.
-    ``on_answer(name, answer)`` is called with each attacker's answer, None if the contest asks none of its
-    questions. ``context`` adds what only workers have, such as the organizers' files.
+    ``context`` adds what only workers have, such as the organizers' files.
     """
     track = TRACKS[rules.track]
     context = context or track.build_context(rules, original, anonymized)
@@ -164,18 +157,15 @@ def evaluate(
     def rate(attacker: AnyAttacker, attacker_answer: object) -> Rate:
         return rate_attack(attacker, attacker_answer, release.answer, context, track=track)
 
-    attack_results = {
-        name: attack_result
+    attackers = {
+        name: attacker_result
         for name, part in track.attackers.items()
         if (
-            attack_result := _compute_if_possible(
+            attacker_result := _compute_if_possible(
                 rules, f"attackers.{name}", _run_attacker, part, release.target, rules, rate, announce
             )
         )
     }
-    for name, (attacker_answer, _) in attack_results.items():
-        on_answer(name, attacker_answer)
-    attackers = {name: result for name, (_, result) in attack_results.items()}
     violations, excessive, warnings = _check_rules(rules, track, release, context.sizes)
     utility_loss = _combine_measures(rules, track, original, measures)
     security_risk = _combine_attackers(rules, attackers)
@@ -252,11 +242,10 @@ def _run_attacker(
     rules: Rules,
     rate: Callable[[AnyAttacker, object], Rate],
     announce: Callable[[str], None],
-) -> tuple[object, AttackerResult]:
-    """Return an attacker's answer, None if the contest asks none of its questions, and its result."""
+) -> AttackerResult:
     announce(attacker.name)
     attacker_answer = predict(attacker, target, track=TRACKS[rules.track], rules=rules)
-    return attacker_answer, AttackerResult(rate(attacker, attacker_answer), attacker.version)
+    return AttackerResult(rate(attacker, attacker_answer), attacker.version)
 
 
 def _combine_measures(

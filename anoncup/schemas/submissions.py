@@ -161,10 +161,7 @@ class Submission(Receipt, FailureFields):
     scorer: Annotated[str | None, example("1")]
     result: Annotated[
         Verdict | None,
-        Field(
-            description="the verdict as `anoncup score --json` prints it, with the methods that it resembles"
-            " and without `score`, which is on the board"
-        ),
+        Field(description="the verdict as `anoncup score --json` prints it, without `score` (see the board)"),
     ]
 
 

@@ -135,29 +135,12 @@ class Excess(VerdictPart):
     histogram: Histogram
 
 
-class ChangeEvidence(VerdictPart):
-    name: str
-    before: Number
-    after: Number
-    expected_to_change: bool
-    changed: bool
-
-
-class Resemblance(VerdictPart):
-    """The agreement of sample methods with the observed changes."""
-
-    methods: Annotated[list[str], _limit_entries(10)]
-    agreement: Share
-    evidence: Annotated[list[ChangeEvidence] | None, _limit_entries(100)] = omit_if_none()
-
-
 class Verdict(VerdictPart):
     """The result of a submission. ``utility``, ``security`` and ``overall`` are from 0 to 1; 0 is best.
 
-    ``warnings`` are those about the secret; the command also prints those about the files. ``resembles`` is
-    only in stored verdicts. ``excessive`` is null if the track has no distances. Where a formula ranks, the
-    command adds its value as ``score``, null if it depends on other teams. ``format`` is the version of the
-    stored form; it is not printed.
+    ``warnings`` are those about the secret; the command also prints those about the files. ``excessive`` is
+    null if the track has no distances. Where a formula ranks, the command adds its value as ``score``,
+    null if it depends on other teams. ``format`` is the version of the stored form; it is not printed.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [_EXAMPLE]})
@@ -173,9 +156,6 @@ class Verdict(VerdictPart):
     utility: Share
     security: Share
     overall: Share
-    resembles: Annotated[
-        list[Resemblance] | None, ChildConstraint(required=True, limits={"max_length": 10})
-    ] = omit_if_none()
     format: Annotated[Literal[1], Field(exclude=True), ChildConstraint(sent_by_child=False)] = 1
 
 

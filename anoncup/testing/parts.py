@@ -205,9 +205,9 @@ def _compute_value(measure: AnyMeasure, checked: CheckedCase) -> float:
 
 
 def _check_weight(measure: AnyMeasure, checked: CheckedCase) -> None:
-    fingerprints = checked.track.fingerprints
-    if fingerprints is not None:
-        value = measure.compute(fingerprints.identity_release(checked.case.original))
+    identity_release = checked.track.scaling.identity_release
+    if identity_release is not None:
+        value = measure.compute(identity_release(checked.case.original))
         require(value == 0.0, measure.name, f"the original as it is has lost nothing, not {value}")
     single_measure_track = replace(checked.track, measures={measure.name: measure})
     weights = {measure.name: MeasureSettings(weight=1.0)}  # without it, that of a package has no scale

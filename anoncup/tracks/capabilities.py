@@ -93,27 +93,12 @@ class Scaling(Generic[OriginalT, ScoredT]):
 
     - ``null_release(original, seed)`` returns a random release that keeps only the marginal distributions.
       The scale of a measure is its mean over such releases.
+    - ``identity_release(original)`` returns the unchanged original as a release, with one individual for each
+      of the original's. Its measures that may have a weight are 0.
     """
 
     null_release: Callable[[OriginalT, int], ScoredT] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprints(Generic[OriginalT, ScoredT]):
-    """What ``evaluation.fingerprint`` compares a release with.
-
-    - ``identity_release(original)`` returns the unchanged original as a release, with one individual for each
-      of the original's. Its measures that may have a weight are 0.
-    - ``signatures``: measures and attackers of the track that each kind of method changes. The parts that
-      occur in any of them are the evidence; without any, releases have no fingerprint.
-
-    A measure has changed if it is larger than its rounding errors; one with ``higher_is_better`` if it is
-    larger than for the original. An attacker has changed if its rate is lower than for the original. An
-    original with a ``memo`` keeps its own values there; others compute them for each release.
-    """
-
-    identity_release: Callable[[OriginalT], ScoredT]
-    signatures: Mapping[str, frozenset[str]]
+    identity_release: Callable[[OriginalT], ScoredT] | None = None
 
 
 def _offer_no_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:

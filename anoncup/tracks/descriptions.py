@@ -15,7 +15,6 @@ from anoncup.tracks.capabilities import (
     Allocation,
     Distances,
     Examples,
-    Fingerprints,
     Scaling,
     TrackSettings,
 )
@@ -39,7 +38,6 @@ _TYPES: Mapping[str, type] = {
         Distances,
         Examples,
         FileSpec,
-        Fingerprints,
         Measure,
         Method,
         Parameter,
@@ -55,7 +53,7 @@ _TYPES: Mapping[str, type] = {
 }
 
 
-_LEFT_OUT = ("fingerprints",)
+_LEFT_OUT = ("identity_release",)
 """Fields that only the interpreter of the package needs."""
 
 

@@ -10,7 +10,7 @@ from anoncup.errors import InvalidInput
 from anoncup.lazy import lazy
 from anoncup.rules.parameters import Parameter
 from anoncup.tables.files import Remark
-from anoncup.tracks.capabilities import Allocation, Distances, Examples, Fingerprints, Scaling, TrackSettings
+from anoncup.tracks.capabilities import Allocation, Distances, Examples, Scaling, TrackSettings
 from anoncup.tracks.files import Files, FileSpec
 from anoncup.tracks.outcomes import Outcome, Rate
 from anoncup.tracks.parts import AnyMethod, Attacker, HasRows, Measure, ScoredRelease
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.random import Generator, default_rng
     from pandas import DataFrame
 
-    from anoncup.geometry.arrays import FloatArray
     from anoncup.rules.model import Rules
 else:
     default_rng = lazy("numpy.random.default_rng")
@@ -106,13 +105,10 @@ class Predictions(Generic[AnswerT, GuessT, PredictionT]):
 
     - ``rate(prediction, answer, sizes, **parameters)`` judges a prediction.
     - ``resolve(prediction, rng)`` turns it into a guess, or returns None if nobody could submit one.
-    - ``compute_hit_probabilities(prediction, answer)`` returns the probability of a hit for each individual
-      of the release. It needs an answer with one original individual for each.
     """
 
     rate: Callable[Concatenate[PredictionT, AnswerT, Sizes, ...], Rate]
     resolve: Callable[[PredictionT, Generator], GuessT | None]
-    compute_hit_probabilities: Callable[[PredictionT, AnswerT], FloatArray] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +298,6 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     distances: Distances[OriginalT, ScoredRelease[ReleaseT, TargetT, AnswerT]] = field(
         default_factory=Distances
     )
-    fingerprints: Fingerprints[OriginalT, ScoredRelease[ReleaseT, TargetT, AnswerT]] | None = None
 
     @property
     def release_file_names(self) -> tuple[str, ...]:
@@ -339,12 +334,6 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
                 "the questions asked here are {known}", code="unknown_question", known=tuple(questions)
             )
         return questions[name]
-
-    def select_hit_probabilities(self, rules: Rules) -> Callable[[Any, AnswerT], FloatArray] | None:
-        """Return the only question's ``compute_hit_probabilities``; None if unset or with more questions."""
-        questions = list(self.select_questions(rules).values())
-        predictions = questions[0].predictions if len(questions) == 1 else None
-        return predictions.compute_hit_probabilities if predictions else None
 
     @property
     def can_shuffle(self) -> bool:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
 from tests.support.release_files import (
@@ -108,52 +107,6 @@ def test_accepted_release_is_printed_as_text(folder: Path) -> None:
     for word in (*TRACK.measures, *TRACK.attackers, "utility loss", "risk", "overall", "mean gower distance"):
         assert word in completed.stdout
     assert "\x1b" not in completed.stdout
-
-
-def test_reidentified_individuals_are_written_with_a_summary(folder: Path) -> None:
-    completed = run_score(folder, "--reidentified", "reidentified.csv")
-    assert (completed.returncode, completed.stderr) == (0, "")
-    lines = (folder / "reidentified.csv").read_text("utf-8").splitlines()
-    assert lines[0] == "original_row,found_by,attackers,sex,年数[/b]"
-    content = json.loads(run_score(folder, "--reidentified", "again.csv", "--json").stdout)
-    assert (folder / "again.csv").read_text("utf-8").splitlines() == lines
-    reidentified = content.pop("reidentified")
-    assert content == compute_scores(folder)
-    assert (reidentified["individuals"], reidentified["of"]) == (len(lines) - 1, 6)
-    assert (
-        f"{reidentified['individuals']} of 6 individuals are found by an attacker that counts"
-        in completed.stdout
-    )
-    found_counts = {
-        name: sum(name in line.split(",")[2].split() for line in lines[1:]) for name in content["attackers"]
-    }
-    certain = [
-        name for name, scores in content["attackers"].items() if "interval" in scores and name != "own_row"
-    ]
-    assert {name: found_counts[name] for name in certain} == {
-        name: content["attackers"][name]["correct"] for name in certain
-    }
-
-
-def test_reidentified_individuals_need_a_track_with_individuals(tmp_path: Path) -> None:
-    contest = tmp_path / "competition.toml"
-    contest.write_text(template("membership"), "utf-8")
-    run_program("generate", ".", "--track", "membership", "--rows", "20", cwd=tmp_path)
-    release_options = (
-        *("--released", "candidates.csv", "--secret", "candidates.csv", "--reidentified"),
-        "reidentified.csv",
-    )
-    completed = run_program(
-        "score", "--competition", contest.name, "--original", "candidates.csv", *release_options, cwd=tmp_path
-    )
-    assert (
-        completed.returncode,
-        "no_individuals" in completed.stderr or "who the individuals are" in completed.stderr,
-    ) == (
-        2,
-        True,
-    )
-    assert not (tmp_path / "reidentified.csv").exists()
 
 
 def test_accepted_release_is_printed_as_json(folder: Path) -> None:

@@ -248,10 +248,7 @@ def run_local_score(
     release: Mapping[str, bytes],
     secret: bytes,
 ) -> Any:
-    """Return the output of `anoncup score` for the same files and the competition file.
-
-    The evidence for resemblances is kept for the closest one only, as in the service.
-    """
+    """Return the output of `anoncup score` for the same files and the competition file."""
     with Client(contest.url) as client:
         file = client.get_text(f"/competitions/{contest.slug}/competition.toml")
     parts = [("competition", "toml", file.encode()), ("secret", "secret", secret)]
@@ -267,14 +264,11 @@ def run_local_score(
         "from anoncup.cli.main import main; main()",
         "score",
         "--json",
-        "--methods",
     ]
     output = json.loads(subprocess.run([*command, *arguments], capture_output=True, check=False).stdout)
     warnings = [entry for entry in output.pop("warnings") if entry["code"] == "secret_of_another_file"]
     if warnings:  # warnings from parsing are in the receipt, not in the result
         output["warnings"] = warnings
-    for entry in output["resembles"][1:]:
-        del entry["evidence"]
     return output
 
 

@@ -16,7 +16,6 @@ from anoncup.errors import DomainError, InvalidCompetition, InvalidResult, Inval
 from anoncup.evaluation import results
 from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import Verdict, evaluate, judge
-from anoncup.evaluation.fingerprint import fingerprint
 from anoncup.evaluation.results import judge_guess, rate_prediction
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import AdviceQuestion, resolve_question
@@ -24,7 +23,6 @@ from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.schemas import parse_verdict
 from anoncup.testing.parts import BrokenLaw, TrackCase, iter_method_cases
 from anoncup.testing.tracks import check_track
-from anoncup.tracks.capabilities import Fingerprints
 from anoncup.tracks.files import Files, fixed_header
 from anoncup.tracks.model import AnyContext, AnyQuestion, TargetFiles
 from anoncup.tracks.outcomes import Outcome, convert_to_rate
@@ -34,7 +32,6 @@ from tests.support.small_track import (
     SMALL_TRACK,
     NumberOriginal,
     NumberTarget,
-    ScoredNumbers,
     build_cases,
     build_competition_toml,
     build_original,
@@ -119,7 +116,7 @@ def test_question_with_the_largest_risk_decides() -> None:
 
 
 def test_verdicts_round_trip_with_their_risks() -> None:
-    verdict_json = evaluate_example().to_json() | {"resembles": []}
+    verdict_json = evaluate_example().to_json()
     stored_verdict = json.loads(json.dumps(verdict_json, allow_nan=False))
     assert is_valid_verdict(stored_verdict)
     assert stored_verdict["excessive"] is None
@@ -144,7 +141,7 @@ def test_verdicts_round_trip_with_their_risks() -> None:
     ],
 )
 def test_verdicts_with_unsupported_parts_are_invalid(wrong_part: dict[str, Any]) -> None:
-    verdict_json = evaluate_example().to_json() | {"resembles": []}
+    verdict_json = evaluate_example().to_json()
     assert is_valid_verdict(verdict_json)
     attackers = verdict_json["attackers"] | wrong_part.get("attackers", {})
     assert not is_valid_verdict(verdict_json | wrong_part | {"attackers": attackers})
@@ -254,45 +251,15 @@ def test_unsupported_settings_are_not_written() -> None:
     assert set_threshold(file, None) == file, "no table of a rule that there is not"
 
 
-def test_track_without_distances_has_no_advice_or_fingerprint() -> None:
+def test_track_without_distances_has_no_advice() -> None:
     rules = parse_competition(build_competition_toml())
     with pytest.raises(NotFound) as excinfo:
         resolve_question(AdviceQuestion(), rules)
     assert excinfo.value.code == "no_distances"
     assert issubclass(NotFound, DomainError)
-    assert fingerprint(rules, ORIGINAL, evaluate_example()) == ()
     assert collect_scoring_versions(rules).keys() == {
         "measures.left_out", "measures.shift", "attackers.seen", "attackers.everybody", "attackers.foremost"
     }  # fmt: skip
-
-
-def release_unchanged(original: NumberOriginal) -> ScoredNumbers:
-    answer = (True,) * original.rows
-    return SMALL_TRACK.add_answer(original, original.values, answer)
-
-
-@pytest.mark.parametrize("signatures", [{}, {"shift": frozenset[str]()}])
-def test_fingerprints_without_evidence_are_empty(
-    monkeypatch: pytest.MonkeyPatch, signatures: dict[str, frozenset[str]]
-) -> None:
-    track = replace(SMALL_TRACK, fingerprints=Fingerprints(release_unchanged, signatures))
-    monkeypatch.setitem(TRACKS, "small", track)
-    assert fingerprint(parse_competition(build_competition_toml()), ORIGINAL, evaluate_example()) == ()
-
-
-def test_fingerprints_need_no_memo(monkeypatch: pytest.MonkeyPatch) -> None:
-    signatures = {"move": frozenset({"shift"}), "omit": frozenset({"left_out", "everybody"})}
-    track = replace(SMALL_TRACK, fingerprints=Fingerprints(release_unchanged, signatures))
-    monkeypatch.setitem(TRACKS, "small", track)
-    verdict = evaluate_example()
-    first, *_ = fingerprint(parse_competition(build_competition_toml()), ORIGINAL, verdict)
-    assert (first.methods, first.agreement) == (("move", "omit"), 1.0)
-    values = [(item.name, item.before, item.after) for item in first.evidence]
-    assert values == [
-        ("left_out", 0.0, 2 / 3),
-        ("shift", 0.0, verdict.measures["shift"].value),
-        ("everybody", 1.0, 0.75),
-    ]
 
 
 def test_track_without_distances_has_no_violations() -> None:

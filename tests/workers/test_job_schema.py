@@ -99,8 +99,6 @@ def replace_value(verdict: Json, *path: str | int, value: Any) -> Json:
         (("excessive", "histogram", "counts"), [0] * 1001),
         (("excessive", "histogram", "counts"), [2**63]),
         (("excessive", "histogram", "counts"), [-1]),
-        (("resembles",), [{"methods": []}]),
-        (("resembles", 0, "methods"), ["x"] * 11),
     ],
 )
 def test_invalid_verdict_is_rejected(

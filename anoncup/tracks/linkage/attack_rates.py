@@ -30,13 +30,10 @@ class GroupPrediction:
     group_sizes: IntArray
 
     def rate(self, source: IntArray, *, rows: int) -> Rate:
-        return _compute_expected_rate(self.compute_hit_probabilities(source), rows=rows)
-
-    def compute_hit_probabilities(self, source: IntArray) -> FloatArray:
         contains_source = self.group_of[source] == self.guessed_group
-        probabilities = np.zeros(len(source))
-        probabilities[contains_source] = 1.0 / self.group_sizes[self.guessed_group[contains_source]]
-        return probabilities
+        hit_probabilities = np.zeros(len(source))
+        hit_probabilities[contains_source] = 1.0 / self.group_sizes[self.guessed_group[contains_source]]
+        return _compute_expected_rate(hit_probabilities, rows=rows)
 
     def resolve_guess(self, rng: np.random.Generator) -> IntArray:
         return sample_guess(self, rng)
@@ -51,11 +48,8 @@ class KnownCluster:
 
     cluster_sizes: IntArray
 
-    def rate(self, source: IntArray, *, rows: int) -> Rate:
-        return _compute_expected_rate(self.compute_hit_probabilities(source), rows=rows)
-
-    def compute_hit_probabilities(self, source: IntArray) -> FloatArray:  # noqa: ARG002
-        return 1.0 / self.cluster_sizes
+    def rate(self, source: IntArray, *, rows: int) -> Rate:  # noqa: ARG002
+        return _compute_expected_rate(1.0 / self.cluster_sizes, rows=rows)
 
     def resolve_guess(self, rng: np.random.Generator) -> None:
         """Return None, because no attacker really knows the clusters."""
@@ -71,9 +65,6 @@ class AnnotatedGuess:
     def rate(self, source: IntArray, *, rows: int) -> Rate:
         return replace(rate_guess(self.guess, source, rows=rows), note=self.note)
 
-    def compute_hit_probabilities(self, source: IntArray) -> FloatArray:
-        return np.asarray(self.guess == source, dtype=np.float64)
-
     def resolve_guess(self, rng: np.random.Generator) -> IntArray:  # noqa: ARG002
         return self.guess
 
@@ -82,8 +73,6 @@ class _RateablePrediction(Protocol):
     """What the predictions have in common; the functions of the same names below document the methods."""
 
     def rate(self, source: IntArray, *, rows: int) -> Rate: ...
-
-    def compute_hit_probabilities(self, source: IntArray) -> FloatArray: ...
 
     def resolve_guess(self, rng: np.random.Generator) -> IntArray | None: ...
 
@@ -121,11 +110,6 @@ def _compute_expected_rate(hit_probabilities: FloatArray, *, rows: int) -> Rate:
     expected_correct = math.fsum(hit_probabilities)
     sd = math.sqrt(math.fsum(hit_probabilities * (1.0 - hit_probabilities))) / max(trials, 1)
     return Rate(expected_correct / max(trials, 1), expected_correct, trials, 1 / rows, sd=sd)
-
-
-def compute_hit_probabilities(prediction: Prediction, source: IntArray) -> FloatArray:
-    """Return the probability of a hit for each row of Y, (n',). They add up to ``correct`` of the rate."""
-    return _wrap_guess(prediction).compute_hit_probabilities(source)
 
 
 def count_answered(guess: IntArray) -> int:

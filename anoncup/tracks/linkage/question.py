@@ -82,9 +82,7 @@ LINK_QUESTION = Question(
     count_answered=_attack_rates.count_answered,
     judge=judge,
     make_perfect_guess=lambda source: source,
-    predictions=Predictions(
-        _rate_prediction, _attack_rates.resolve_guess, _attack_rates.compute_hit_probabilities
-    ),
+    predictions=Predictions(_rate_prediction, _attack_rates.resolve_guess),
     asks_identity=True,
     find_remarks=_permutation.find_guess_remarks,
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from anoncup.lazy import lazy_in
 from anoncup.messages import N_
-from anoncup.tracks.capabilities import Distances, Examples, Fingerprints, Scaling, TrackSettings
+from anoncup.tracks.capabilities import Distances, Examples, Scaling, TrackSettings
 from anoncup.tracks.files import FileSpec, allow_subset, fixed_lines
 from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.microdata.columns import group_columns
@@ -28,22 +28,6 @@ if TYPE_CHECKING:
 
 _EXAMPLE_LINES = "sex,age,prefecture,income", "f,30-39,Tokyo,412.5", "m,60-69,Osaka,388"
 """Example first lines of an original: three quasi-identifiers and a sensitive number."""
-_AVERAGING_SIGNATURE = frozenset({"cor_mae", "information_loss", "sort"})
-_SIGNATURES = {
-    "k_anonymize": frozenset({"cross_mean", "cross_count", "k_min", "k_mean", "id_rand"}),
-    "add_noise": frozenset({"mean_mae", "cross_mean", "cor_mae", "information_loss", "sort"}),
-    "cheating_permutation": frozenset({"information_loss", "id_rand", "sort"}),
-    "unify_columns (in the cross-tables)": frozenset({"cross_mean", "cross_count", "k_mean", "id_rand"}),
-    "unify_columns (others)": frozenset({"k_mean", "id_rand"}),
-    "microaggregate": _AVERAGING_SIGNATURE,
-    "swap_within_classes": _AVERAGING_SIGNATURE,
-    "delete_rows": frozenset({"mean_mae", "cross_mean", "cross_count", "cor_mae", "row_difference", "sort"}),
-}
-"""Measures and attackers that each kind of method changes (P0 Tables 12 and 13), by the kind's name.
-
-The name is a method's, or that of a variant of one, in parentheses; pages show its label ``method_NAME``.
-Measures and attackers that do not distinguish methods are left out.
-"""
 
 _lazy = lazy_in(__name__)
 
@@ -102,8 +86,7 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
     ),
     anonymize=_lazy("adapter.anonymize"),
     shuffle=_lazy("methods.shuffle_rows"),
-    scaling=Scaling(null_release=_lazy("adapter.null_release")),
-    fingerprints=Fingerprints(_lazy("adapter.identity_release"), signatures=_SIGNATURES),
+    scaling=Scaling(_lazy("adapter.null_release"), _lazy("adapter.identity_release")),
     settings=TrackSettings(
         has_columns=True, list_columns_by_role=lambda columns, _: asdict(columns) if columns else {}
     ),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from anoncup.lazy import lazy_in
 from anoncup.messages import N_
-from anoncup.tracks.capabilities import Distances, Examples, Fingerprints, Scaling, TrackSettings
+from anoncup.tracks.capabilities import Distances, Examples, Scaling, TrackSettings
 from anoncup.tracks.files import FileSpec, allow_subset, fixed_header, fixed_lines
 from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.model import TargetFiles, Track
@@ -63,29 +63,6 @@ _TC400_DIGESTS = {
     _TRANSACTIONS_SPEC.name: "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
 }
 """SHA-256 of the example files that ``anoncup tc400`` writes."""
-_DUMMY_SIGNATURE = frozenset(
-    {
-        "cmae_price",
-        "cmae_spend",
-        "rfm",
-        "row_difference",
-        "goods_cosine",
-        "top_goods",
-        "basket_k_mean",
-        "jaccard",
-    }
-)
-_SIGNATURES = {
-    "dummies in clusters": _DUMMY_SIGNATURE,
-    "permutation of customers": frozenset({"jaccard", "receipt_match"}),
-    "group_permutation": frozenset({"jaccard", "receipt_match"}),
-    "delete_records": frozenset({"cmae_price", "cmae_spend", "rfm", "row_difference", "goods_cosine"}),
-}
-"""Measures and attackers that each kind of method changes, by the kind's name.
-
-The name is a method's or describes several methods; pages show its label ``method_NAME``. Measures and
-attackers that do not distinguish methods are left out.
-"""
 
 _lazy = lazy_in(__name__)
 
@@ -128,8 +105,7 @@ TRANSACTIONS: Track[TransactionOriginal, TransactionTables, TransactionTarget, I
     ),
     anonymize=_lazy("adapter.anonymize"),
     shuffle=_lazy("methods.shuffle_customers"),
-    scaling=Scaling(null_release=_lazy("adapter.null_release")),
-    fingerprints=Fingerprints(_lazy("adapter.identity_release"), signatures=_SIGNATURES),
+    scaling=Scaling(_lazy("adapter.null_release"), _lazy("adapter.identity_release")),
     settings=TrackSettings(list_columns_by_role=lambda *_: {"master": MASTER_COLUMNS}),
     title=N_("transactions"),
     individual=N_("customer"),

@@ -115,8 +115,8 @@ def _iter_candidates(rules: Rules, track: AnyTrack, original: HasRows) -> Iterat
     if track.examples.method:
         release, source = track.anonymize(track.methods[track.examples.method], original, rules, rng, {})
         yield track.shuffle(release, source, rng=rng)
-    if track.fingerprints is not None:
-        untouched = track.fingerprints.identity_release(original)
+    if track.scaling.identity_release is not None:
+        untouched = track.scaling.identity_release(original)
         yield track.shuffle(untouched.release, untouched.answer, rng=rng)
     for method in track.methods.values():
         release, answer = track.anonymize(method, original, rules, rng, {})

@@ -137,30 +137,9 @@ def show_submission(page: RequestedUserPage, submission_id: UUID, board: Submiss
         what_if=compute_what_if(frame.rules, frame.contest.track, verdict, page.request.query_params)
         if verdict
         else None,
-        who_fell=build_reidentified_command(frame.contest.track, frame.rules) if is_own and verdict else None,
         best=_find_board_submission(forecast, own_summaries),
         frozen=access.scope.as_of if access and access.scope.as_of != UNFROZEN else None,
         **content,
-    )
-
-
-def build_reidentified_command(track: AnyTrack, rules: Rules) -> str | None:
-    """Return the command that lists the re-identified individuals, or None if nobody can be identified."""
-    if track.select_hit_probabilities(rules) is None:
-        return None
-    original_options = (
-        f"--original original/{file.name}.csv" for file in track.original_files if file.required
-    )
-    release_options = (f"--{name} {name}.csv" for name in track.release_file_names)
-    secret_option = f"--secret {track.answer_spec.file.name}.csv"
-    return " ".join(
-        [
-            "anoncup score --competition competition.toml",
-            *original_options,
-            *release_options,
-            secret_option,
-            "--reidentified reidentified.csv",
-        ]
     )
 
 

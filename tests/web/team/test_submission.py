@@ -24,7 +24,7 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.contests.competitions import build_published_file
 from app.web.site.notation import format_number
-from app.web.team.submission import WhatIf, build_reidentified_command, compute_what_if, summarize_costs
+from app.web.team.submission import WhatIf, compute_what_if, summarize_costs
 from app.web.team.verdicts import build_attacker_lines, build_measure_lines, compare_with_threshold
 from tests.recorded import build_attackers, build_verdict
 from tests.support import monthly_contest
@@ -93,17 +93,6 @@ def test_largest_contributions_are_named_with_ties() -> None:
     assert costs.measure.name == "information_loss"
     no_costs = summarize_costs([], [], schemas.parse_verdict(build_verdict(security=0.0, utility=0.0)))
     assert (no_costs.dominant, no_costs.attackers, no_costs.measure) == ("nothing", (), None)
-
-
-def test_team_and_organizers_see_similar_methods(arena: Arena) -> None:
-    identifier = submit_and_score(arena)
-    matches = arena.get_submission(identifier, "red")["result"]["resembles"]
-    assert matches[0]["evidence"]
-    assert all("evidence" not in match for match in matches[1:])
-    for viewer in ({"team": "red"}, {"organizer": True}):
-        html = get_page(arena, f"/submissions/{identifier}", **viewer).text
-        assert "Sample methods that change and preserve the same measures." in html
-        assert " + ".join(translate(f"method_{name}") for name in matches[0]["methods"]) in html
 
 
 @pytest.mark.parametrize(
@@ -207,16 +196,10 @@ def test_team_sees_no_hidden_rank_and_no_comparison_before_the_reveal(client: Te
     assert ('class="tag stands"' in list_html) == (board == "public")
 
 
-def test_only_the_team_can_choose_finals_and_find_reidentified_individuals(arena: Arena) -> None:
+def test_only_the_team_can_choose_finals(arena: Arena) -> None:
     path = f"/submissions/{submit_and_score(arena)}"
-    command = (
-        "anoncup score --competition competition.toml --original original/original.csv"
-        " --anonymized anonymized.csv --secret secret.csv --reidentified reidentified.csv"
-    )
-    for part in (f'action="{path}/final"', command):
-        assert part in get_page(arena, path, team="red").text
-        assert part not in get_page(arena, path, organizer=True).text
-    assert build_reidentified_command(TRACKS["membership"], parse_competition(template("membership"))) is None
+    assert f'action="{path}/final"' in get_page(arena, path, team="red").text
+    assert f'action="{path}/final"' not in get_page(arena, path, organizer=True).text
 
 
 def test_rejected_submission_shows_the_excess(arena: Arena) -> None:
@@ -348,7 +331,6 @@ def test_maximum_rule_has_a_checkbox_for_each_measure(client: TestClient, arena:
     same_html = get_page(contest.arena, f"{path}?what=if&{query}", team="red").text
     utility = f"{contest.arena.get_submission(path.rpartition('/')[2], 'red')['result']['utility']:.4f}"
     assert same_html.count(utility) > html.count(utility)
-    assert "--reidentified" not in html
     assert translate("Rank and distance") in html
 
 
