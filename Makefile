@@ -41,10 +41,9 @@ test-rest: dev .venv/.warm
 coverage: dev .venv/.warm
 	$(PYTEST) --cov=anoncup --cov=app.services --ignore tests/web/browser --ignore tests/e2e --ignore tests/containers
 
-# Compile the loops of a new environment once, on two cores. Otherwise each test process would compile them.
+# Compile the loops of a new environment once. Otherwise each test process would compile them.
 .venv/.warm: | dev
-	@$(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm_scoring()' & \
-	  $(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm_bounds()' & wait
+	@$(BIN)/python -c 'from anoncup.geometry import kernels; kernels.load()'
 	@touch $@
 
 # Tests of the library with the lowest and the highest versions of its dependencies, in environments made by uv.

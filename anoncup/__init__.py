@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from anoncup.evaluation.evaluate import Verdict as Verdict
     from anoncup.evaluation.evaluate import evaluate as evaluate
     from anoncup.evaluation.scales import scales as scales
-    from anoncup.excessive.certified_bounds import certified_bounds as certified_bounds
+    from anoncup.excessive.bounds import find_cheapest_derangement as find_cheapest_derangement
+    from anoncup.excessive.bounds import s_lower as s_lower
     from anoncup.plugins import TRACKS as TRACKS
     from anoncup.rules.model import Rules as Rules
     from anoncup.rules.settings import AttackerSettings as AttackerSettings
@@ -85,15 +86,16 @@ _IMPORT_PATHS = {
     "best_clusters": "anoncup.tracks.transactions.cluster_planning.best_clusters",
     "build_release": "anoncup.tracks.microdata.release.build_release",
     "build_target": "anoncup.tracks.microdata.release.build_target",
-    "certified_bounds": "anoncup.excessive.certified_bounds.certified_bounds",
     "evaluate": "anoncup.evaluation.evaluate.evaluate",
     "expected_dummies": "anoncup.tracks.transactions.cluster_planning.expected_dummies",
     "expected_shared_goods": "anoncup.tracks.transactions.cluster_planning.expected_shared_goods",
+    "find_cheapest_derangement": "anoncup.excessive.bounds.find_cheapest_derangement",
     "generate_households": "anoncup.tracks.microdata.example.generate_households",
     "get_household_columns": "anoncup.tracks.microdata.example.get_household_columns",
     "load_tc400": "anoncup.tracks.transactions.example.load_tc400",
     "parse_competition": "anoncup.competition.parser.parse_competition",
     "rate_prediction": "anoncup.tracks.linkage.attack_rates.rate_prediction",
+    "s_lower": "anoncup.excessive.bounds.s_lower",
     "sample_guess": "anoncup.tracks.linkage.attack_rates.sample_guess",
     "scales": "anoncup.evaluation.scales.scales",
     "shuffle_rows": "anoncup.tracks.microdata.methods.shuffle_rows",

@@ -136,18 +136,16 @@ def advise(
     distance: str | None = None,
     bits: int = 50,
     draws: int = SIMULATED_PERMUTATIONS,
-    seconds: float = 0.0,
 ) -> AdvisedThreshold:
     """Advise on the threshold of the rule against excessive anonymization, as a service does.
 
     ``groups``: columns whose values a cheat keeps, so that it permutes individuals with equal values only
     (default: those of the cross-tables). ``distance``: its name (default: that of the competition).
     ``bits``: a cheat passes with a probability of at most 2^-``bits``. ``draws``: number of permutations of
-    each type to simulate. ``seconds``: time to spend on making more of the bounds exact.
-    Raises InvalidInput for an unknown column or distance.
+    each type to simulate. Raises InvalidInput for an unknown column or distance.
     """
     contest = _load_contest(original, competition)
-    question = AdviceQuestion(groups, distance, bits, draws, seconds)
+    question = AdviceQuestion(groups, distance, bits, draws)
     return AdvisedThreshold(answer(question, contest.rules, contest.original))
 
 

@@ -16,7 +16,6 @@ from anoncup.tracks.outcomes import Rate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from anoncup.excessive.evidence import ThresholdErrors
     from anoncup.excessive.threshold_advisor import ThresholdAdvice
 
 
@@ -154,48 +153,33 @@ class Comparison(ResultTable):
 
 @dataclass(frozen=True, repr=False)
 class AdvisedThreshold(ResultTable):
-    """Advice on a threshold, with the errors of both kinds at round thresholds."""
+    """Advice on a threshold, with a bound for each type of cheat."""
 
+    plotted_columns = ("mean distance at least",)
     advice: "ThresholdAdvice"
 
     @property
     def threshold(self) -> float | None:
         """The recommended threshold; None if none can be recommended."""
-        return self.advice.evidence.threshold if self.advice.evidence else None
+        return self.advice.threshold
 
     @property
     def heading(self) -> str:
         recommended = "none" if self.threshold is None else f"{self.threshold:g}"
-        guaranteed = "none" if self.advice.threshold is None else f"{self.advice.threshold:g}"
-        return f"recommended threshold: {recommended}; guaranteed to reject cheats: {guaranteed}"
+        return (
+            f"recommended threshold: {recommended}; admissible: above {self.advice.low:.4f} "
+            f"and below {self.advice.high:.4f}"
+        )
 
     @property
     def table(self) -> pd.DataFrame:
-        """The share of sample releases that are rejected and of each kind of cheat that passes."""
-        rows = {entry.threshold: self._list_shares(entry) for entry in self._errors}
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("threshold")
-
-    @property
-    def _errors(self) -> "tuple[ThresholdErrors, ...]":
-        return self.advice.evidence.errors if self.advice.evidence else ()
-
-    def _list_shares(self, entry: "ThresholdErrors") -> dict[str, float]:
-        evidence = self.advice.evidence
-        honest = sum(release.mean is not None for release in evidence.honest) if evidence else 0
-        mixtures = len(evidence.mixtures) if evidence else 0
-        return {
-            "honest rejected": entry.rejected / max(honest, 1),
-            "mixtures pass": entry.mixed / max(mixtures, 1),
-            **{f"{kind} passes": share for kind, share in entry.passing.items()},
+        """For each cheat, how many individuals stay in place at most, and its mean distance at least."""
+        bounds = {bound.fixed: bound.s_lower for bound in self.advice.bounds}
+        rows = {
+            cheat.name: {"in place at most": cheat.fixed, "mean distance at least": bounds[cheat.fixed]}
+            for cheat in self.advice.cheats
         }
-
-    def plot(self) -> "Axes":
-        """Draw the shares by threshold with matplotlib, a line for each, and return the axes."""
-        axes: Axes = self.table.plot(marker=".", ylabel="share", ylim=(-0.05, 1.05))
-        if self.threshold is not None:
-            axes.axvline(self.threshold, color="black", linestyle=":", label="recommended")
-            axes.legend()
-        return axes
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cheat")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

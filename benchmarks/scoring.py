@@ -16,8 +16,6 @@ import numpy as np
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.scales import scales
-from anoncup.excessive.certified_bounds import certified_bounds
-from anoncup.excessive.gaps import close_gaps
 from anoncup.excessive.rejection_rule import compute_individual_distances
 from anoncup.excessive.threshold_advisor import advise
 from anoncup.geometry import kernels
@@ -30,7 +28,6 @@ from anoncup.tracks.microdata.release import MicrodataOriginal
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import HasRows
 from anoncup.tracks.transactions.example import load_tc400
-from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import files_of
 
 _UNMATCHED = "unmatched"
@@ -97,31 +94,6 @@ def report(track: AnyTrack, files: Mapping[str, bytes], method: str) -> None:
     print(f"  {'scales':<28}{_measure_milliseconds(lambda: scales(track, original, {})):10.2f} ms  once")
 
 
-def _report_bounds() -> None:
-    """Time the bounds for all r on TC400, and the advice on it."""
-    track = TRACKS["transactions"]
-    original = TransactionOriginal(load_tc400())
-    distance = track.distances["jaccard_quantity"]
-    matrix = distance.matrix(original)
-    certified_bounds(matrix[:20, :20])
-    bounds = certified_bounds(matrix)
-    print(f"bounds on TC400, all r; {int(bounds.is_exact.sum())} of {len(bounds.is_exact)} are exact at once")
-    print(f"  {'certified for all r':<28}{_measure_milliseconds(lambda: certified_bounds(matrix)):10.2f} ms")
-    for seconds in (1.0, 3.0, 4.5):
-        start = time.perf_counter()
-        tightened = close_gaps(matrix, bounds, seconds=seconds)
-        elapsed_ms = 1000 * (time.perf_counter() - start)
-        print(
-            f"  {f'closing gaps, {seconds} s':<28}{elapsed_ms:10.2f} ms  "
-            f"{int(tightened.is_exact.sum())} exact"
-        )
-    groups = track.distances.group_individuals(original, ("sex", "country"))
-    print(
-        f"  {'advice':<28}"
-        f"{_measure_milliseconds(lambda: advise(original, distance, groups)):10.2f} ms  30,000 draws"
-    )
-
-
 def _report_advice(rows: int) -> None:
     """Time the advice on a table of households. The goal is 10 s for 8,333 rows."""
     track, rules = TRACKS["microdata"], parse_competition(template(2015))
@@ -134,17 +106,14 @@ def _report_advice(rows: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", nargs="*", choices=[*_TEMPLATE_YEARS, "bounds", "advice", []])
+    parser.add_argument("part", nargs="*", choices=[*_TEMPLATE_YEARS, "advice", []])
     parser.add_argument("--method", action="append")
     parser.add_argument("--rows", type=int, default=DEFAULT_ROWS)
     options = parser.parse_args()
-    kernels.warm_scoring()
-    for part in options.part or (*_TEMPLATE_YEARS, "bounds", "advice"):
+    kernels.load()
+    for part in options.part or (*_TEMPLATE_YEARS, "advice"):
         if part == "advice":
             _report_advice(options.rows)
-            continue
-        if part == "bounds":
-            _report_bounds()
             continue
         files = make_example_data(options.rows, 0) if part == "microdata" else files_of(load_tc400())
         for method in options.method or _DEFAULT_METHODS[part]:

@@ -31,7 +31,6 @@ def threshold(
     draws: Annotated[
         int | None, typer.Option(min=0, help="permutations of each type to simulate; default: 10,000")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0, help="time to make more of the bounds exact")] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Advise on the threshold of the rule against excessive anonymization."""
@@ -47,7 +46,6 @@ def threshold(
         distance,
         bits,
         SIMULATED_PERMUTATIONS if draws is None else draws,
-        seconds,
     )
     question = resolve_question(question, contest.rules)
     with progress_bar("threshold") as progress:

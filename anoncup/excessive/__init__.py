@@ -1,7 +1,7 @@
-"""The rule against excessive anonymization, certified bounds for it, and advice on its threshold.
+"""The rule against excessive anonymization, bounds for it, and advice on its threshold.
 
-The rule and the first bounds are from Nojima et al., "How to Handle Excessively Anonymized Datasets" (2018).
-Other modules of this package cite the paper as P2. ``docs/scoring.md`` explains the certified bounds.
+All are from Nojima et al., "How to Handle Excessively Anonymized Datasets" (2018). The modules of this
+package cite the paper as P2.
 """
 
 from collections.abc import Callable

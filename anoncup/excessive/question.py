@@ -23,14 +23,12 @@ class AdviceQuestion:
     - ``distance``: its name, None for that of the competition.
     - ``bits``: cheats pass with a probability of at most 2^-``bits``.
     - ``draws``: number of permutations of each type to simulate.
-    - ``seconds``: time to spend on making more of the bounds exact.
     """
 
     groups: Sequence[str] | None = None
     distance: str | None = None
     bits: int = 50
     draws: int = SIMULATED_PERMUTATIONS
-    seconds: float = 0.0
 
 
 def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
@@ -57,14 +55,13 @@ def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
             unknown=tuple(sorted(unknown_columns)),
             known=tuple(known_columns),
         )
-    return AdviceQuestion(groups, distance, question.bits, question.draws, question.seconds)
+    return AdviceQuestion(groups, distance, question.bits, question.draws)
 
 
 def answer(
     question: AdviceQuestion, rules: Rules, original: HasRows, *, progress: ProgressCallback = ignore_progress
 ) -> "ThresholdAdvice":
     """Compute the advisor's report."""
-    from anoncup.excessive.method_costs import try_methods  # noqa: PLC0415
     from anoncup.excessive.threshold_advisor import advise  # noqa: PLC0415  # numpy and scipy
 
     resolved, track = resolve_question(question, rules), TRACKS[rules.track]
@@ -77,7 +74,5 @@ def answer(
         track.distances.group_individuals(original, groups),
         bits=resolved.bits,
         draws=resolved.draws,
-        seconds=resolved.seconds,
-        run_trials=lambda: try_methods(track, rules, original, distance, groups),
         progress=progress,
     )

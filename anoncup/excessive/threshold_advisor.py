@@ -2,18 +2,15 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.random import PCG64, Generator
 
 from anoncup.excessive import SIMULATED_PERMUTATIONS, ProgressCallback, ignore_progress
-from anoncup.excessive.certified_bounds import MAX_DENSE_BOUNDS as EVERY
-from anoncup.excessive.certified_bounds import CertifiedBounds, certified_bounds
-from anoncup.excessive.evidence import GuaranteedThreshold, ThresholdEvidence, gather_evidence
+from anoncup.excessive.bounds import find_cheapest_derangement, s_lower
 from anoncup.excessive.fixed_point_odds import (
     find_smallest_fixed_count,
     find_smallest_group_fixed_count,
@@ -21,10 +18,7 @@ from anoncup.excessive.fixed_point_odds import (
     log2,
     tail_probability,
 )
-from anoncup.excessive.gaps import close_gaps
-from anoncup.excessive.method_costs import MethodTrials
-from anoncup.excessive.rejection_rule import TOLERANCE, clipped_mean
-from anoncup.excessive.sparse_bounds import compute_sparse_bounds
+from anoncup.excessive.rejection_rule import clipped_mean
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import Message, serialize_prefixed
@@ -33,14 +27,12 @@ from anoncup.tracks.parts import AnyDistance, HasRows
 
 _MAX_DECIMALS = 12
 """Maximum number of decimals of a recommended threshold."""
-MAX_CERTIFIED_INDIVIDUALS = 100_000
-"""Maximum number of individuals for which bounds are certified: half a minute and 1 GB."""
+MAX_ASSIGNED_INDIVIDUALS = 2000
+"""Maximum number of individuals for which s_exact(0) is computed, in some seconds."""
 MAX_MATRIX_INDIVIDUALS = 10_000
 """Maximum number of individuals for which a simulation keeps the full distance matrix (800 MB) in memory."""
 MAX_SIMULATED_PAIRS = 10**7
 """Maximum number of pairs that are compared in a simulation without the full distance matrix."""
-_BOUND_DIVISORS = (1, 2, 4, 8, 16, 32, 64)
-"""Bounds are also reported for n divided by each of these numbers."""
 _HISTOGRAM_BINS = 40
 _DrawPermutation = Callable[[Generator], IntArray]
 
@@ -76,16 +68,10 @@ class SimulationHistogram:
 
 @dataclass(frozen=True, slots=True)
 class MeanBound:
-    """Bounds of the least mean distance if at most ``fixed`` individuals stay in place.
-
-    ``s_lower`` is P2's bound. ``lower`` and ``upper`` are certified, None if they were not computed.
-    """
+    """P2's lower bound of the mean distance if at most ``fixed`` individuals stay in place: s_lower / n."""
 
     fixed: int
     s_lower: float
-    lower: float | None = None
-    upper: float | None = None
-    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +81,14 @@ class ThresholdAdvice:
     - ``fixed``: each type of cheat leaves more individuals than this in place with a probability below
       2^-``bits`` (l in P2).
     - ``low``: half of the smallest distance between two individuals.
-    - ``high``: lower bound of the mean distance of a permutation that leaves at most ``fixed`` individuals in
-      place. It is certified if ``certified``. ``high_s_lower`` is P2's own bound, s_lower(l) / n.
+    - ``high``: s_lower(l) / n, below the mean distance of each permutation that leaves at most ``fixed``
+      individuals in place.
     - ``threshold``: the recommendation. It is None if the interval is empty; ``remedy`` then says what to
       change.
-    - ``escapes``: the largest number of records that can move by at least half of the distance to their
-      nearest neighbour under the average rule at ``threshold``.
     - ``alone``: number of individuals who are the only member of their group.
+    - ``bounds``: one for each ``fixed`` of a cheat, ascending.
+    - ``s_exact``: the least mean distance of a permutation that moves everybody. It is None for too many
+      individuals, and for a single one.
     """
 
     distance: str
@@ -113,20 +100,15 @@ class ThresholdAdvice:
     fixed: int
     low: float
     high: float
-    high_s_lower: float
-    certified: bool
     threshold: float | None
     remedy: Message | None
-    escapes: int | None
     bounds: tuple[MeanBound, ...]
+    s_exact: float | None
     histograms: dict[str, SimulationHistogram]
-    evidence: ThresholdEvidence | None = None
 
     def to_json(self) -> dict[str, Any]:
-        content = asdict(replace(self, evidence=None)) | (
-            {} if self.remedy is None else serialize_prefixed("remedy", self.remedy)
-        )
-        return content | {"evidence": None if self.evidence is None else self.evidence.to_json()}
+        remedy = {} if self.remedy is None else serialize_prefixed("remedy", self.remedy)
+        return asdict(self) | remedy
 
 
 def advise(
@@ -136,54 +118,30 @@ def advise(
     *,
     bits: int = 50,
     draws: int = SIMULATED_PERMUTATIONS,
-    seconds: float = 0.0,
-    run_trials: Callable[[], MethodTrials] | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> ThresholdAdvice:
     """Recommend a threshold that permutations of the original exceed, up to a small probability.
 
     ``groups`` (n,): the group of every individual; a cheat may permute individuals within groups only.
     ``bits``: random permutations stay below the threshold with a probability of at most 2^-``bits``.
-    ``draws``: number of permutations of each type to simulate, 0 for no simulation. ``seconds``: time to
-    spend on making more of the bounds exact. ``run_trials``: function that tries sample methods on the data;
-    without it, the advice contains no evidence.
+    ``draws``: number of permutations of each type to simulate, 0 for no simulation.
     """
-    steps = 3 if run_trials is None else 4
     sizes = np.bincount(np.unique(groups, return_inverse=True)[1])
     individual_count, cheats = len(groups), _list_cheats(len(groups), sizes, bits)
-    progress(1, steps, "nearest others")
-    nearest_distances = np.sort(distance.nearest_other(original))
+    progress(1, 3, "nearest others")
+    nearest_distances = distance.nearest_other(original)
     nearest_distances = np.where(np.isfinite(nearest_distances), nearest_distances, 0.0)
-    progress(2, steps, "bounds")
-    matrix = (
-        distance.matrix(original)
-        if individual_count <= (MAX_MATRIX_INDIVIDUALS if draws else EVERY)
-        else None
+    progress(2, 3, "bounds")
+    max_matrix = MAX_MATRIX_INDIVIDUALS if draws else MAX_ASSIGNED_INDIVIDUALS
+    matrix = distance.matrix(original) if individual_count <= max_matrix else None
+    bounds = tuple(
+        MeanBound(fixed, min(s_lower(nearest_distances, fixed) / individual_count, LARGEST_FLOAT))
+        for fixed in sorted({cheat.fixed for cheat in cheats})
     )
-    fixed_counts = _list_fixed_counts(individual_count, cheats)
-    with np.errstate(over="ignore", invalid="ignore"):  # sums of the largest distances overflow
-        certified = _certify_bounds(original, distance, matrix, fixed_counts, seconds)
-        bounds = _convert_to_mean_bounds(nearest_distances, certified, fixed_counts)
-    decisive_bound = next(
-        mean_bound for mean_bound in bounds if mean_bound.fixed == max(cheat.fixed for cheat in cheats)
-    )
-    low = float(nearest_distances[0]) / 2
-    high = decisive_bound.s_lower if decisive_bound.lower is None else decisive_bound.lower
+    low, high = float(nearest_distances.min()) / 2, bounds[-1].s_lower
     threshold = find_largest_round_number(low, high)
-    progress(3, steps, "simulation")
+    progress(3, 3, "simulation")
     simulated_means = _simulate_cheats(original, distance, matrix, groups, draws)
-    sample_evidence = None
-    if run_trials is not None:
-        progress(4, steps, "sample methods")
-        cheat_means_by_type = {
-            name: simulated_means[name] for name in simulated_means if name in _find_possible_cheats(sizes)
-        }
-        sample_evidence = gather_evidence(
-            run_trials(),
-            cheat_means_by_type,
-            GuaranteedThreshold(high, threshold),
-            alike=_find_cheapest_cheat(matrix, bounds),
-        )
     return ThresholdAdvice(
         distance=distance.name,
         bits=bits,
@@ -191,19 +149,14 @@ def advise(
         groups=len(sizes),
         alone=int((sizes == 1).sum()),
         cheats=cheats,
-        fixed=decisive_bound.fixed,
+        fixed=bounds[-1].fixed,
         low=low,
         high=high,
-        high_s_lower=decisive_bound.s_lower,
-        certified=decisive_bound.lower is not None,
         threshold=threshold,
         remedy=_suggest_remedy(low, cheats, sizes) if threshold is None else None,
-        escapes=None
-        if threshold is None
-        else count_possible_escapes(nearest_distances, individual_count * threshold),
         bounds=bounds,
+        s_exact=_compute_s_exact_mean(matrix),
         histograms={name: build_histogram(cheat_means) for name, cheat_means in simulated_means.items()},
-        evidence=sample_evidence,
     )
 
 
@@ -241,67 +194,12 @@ def _log2_or_none(probability: Fraction) -> float | None:
     return log2(probability) if probability else None
 
 
-def _list_fixed_counts(count: int, cheats: tuple[CheatType, ...]) -> list[int]:
-    """Return the numbers of fixed points at which bounds are reported."""
-    fixed_counts = {cheat.fixed for cheat in cheats} | {1, *(count // divisor for divisor in _BOUND_DIVISORS)}
-    return sorted(fixed for fixed in fixed_counts if fixed <= count)
-
-
-def _certify_bounds(
-    original: HasRows,
-    distance: AnyDistance,
-    matrix: FloatArray | None,
-    fixed_counts: list[int],
-    seconds: float,
-) -> CertifiedBounds | None:
-    """Return certified bounds, or None if there are too many individuals.
-
-    If the full distance matrix is affordable, up to ``seconds`` are spent on making the bounds exact.
-    """
-    if original.rows > EVERY:
-        if distance.nearest_others is None or original.rows > MAX_CERTIFIED_INDIVIDUALS:
-            return None
-        list_neighbours = partial(distance.nearest_others, original)
-        pair_distances = partial(distance.pairs, original)
-        return compute_sparse_bounds(
-            original.rows, list_neighbours, pair_distances, np.array(fixed_counts)
-        ).requested
-    matrix = distance.matrix(original) if matrix is None else matrix
-    bounds = certified_bounds(matrix)
-    return close_gaps(matrix, bounds, seconds=seconds, only=fixed_counts) if seconds > 0 else bounds
-
-
-def _convert_to_mean_bounds(
-    nearest_distances: FloatArray, certified: CertifiedBounds | None, fixed_counts: list[int]
-) -> tuple[MeanBound, ...]:
-    """Return the bounds divided by the number of individuals."""
-    count, mean_bounds = len(nearest_distances), []
-    positions = (
-        {} if certified is None else {int(value): index for index, value in enumerate(certified.fixed)}
-    )
-    for fixed in fixed_counts:
-        mean_bound = MeanBound(
-            fixed, min(float(nearest_distances[: count - fixed].sum()) / count, LARGEST_FLOAT)
-        )
-        if certified is not None and fixed in positions:
-            position = positions[fixed]
-            lower, upper = (float(value[position]) / count for value in (certified.lower, certified.upper))
-            finite_upper = upper if math.isfinite(upper) else None  # a single individual cannot move
-            mean_bound = replace(
-                mean_bound,
-                lower=min(lower, LARGEST_FLOAT),
-                upper=finite_upper,
-                exact=bool(certified.is_exact[position]),
-            )
-        mean_bounds.append(mean_bound)
-    return tuple(mean_bounds)
-
-
-def _find_cheapest_cheat(matrix: FloatArray | None, bounds: tuple[MeanBound, ...]) -> float | None:
-    """Return the least known mean distance of a permutation that moves everybody (or all but one)."""
-    swap_cost = None if matrix is None else compute_greedy_swap_mean(matrix)
-    costs = (swap_cost, *(mean_bound.upper for mean_bound in bounds if mean_bound.fixed == 0))
-    return min((cost for cost in costs if cost is not None), default=None)
+def _compute_s_exact_mean(matrix: FloatArray | None) -> float | None:
+    """Return s_exact(0) / n; None without a matrix, and if it is too large or of a single individual."""
+    if matrix is None or len(matrix) > MAX_ASSIGNED_INDIVIDUALS:
+        return None
+    permutation = find_cheapest_derangement(matrix)
+    return None if permutation is None else clipped_mean(matrix[np.arange(len(matrix)), permutation])
 
 
 def _suggest_remedy(low: float, cheats: tuple[CheatType, ...], sizes: IntArray) -> Message:
@@ -357,23 +255,6 @@ def _simulate_cheats(
     return means_by_type if draws else {}
 
 
-def count_possible_escapes(nearest_distances: FloatArray, total: float) -> int:
-    """Return the largest number of records that can leave their circles under the average rule (P2 §4.4).
-
-    A record that moves by less than half of the distance to its nearest neighbour stays in its circle: it is
-    still nearest to its own original, so that a search for the nearest record finds it.
-
-    All records together may move by ``total``, the threshold times n. A record leaves its circle by moving
-    half of the distance to its nearest neighbour. The result is therefore the largest m for which the m
-    smallest of these halves add up to no more than ``total``, with the TOLERANCE of the rule itself.
-
-    >>> count_possible_escapes(np.array([0.8, 0.2, 0.4]), 0.3)
-    2
-    """
-    required_totals = np.cumsum(np.sort(nearest_distances) / 2)
-    return int(np.searchsorted(required_totals, total + len(nearest_distances) * TOLERANCE, side="right"))
-
-
 def _list_permutation_types(groups: IntArray) -> dict[str, _DrawPermutation]:
     """Return a function that draws a permutation for each of P2's types.
 
@@ -388,12 +269,6 @@ def _list_permutation_types(groups: IntArray) -> dict[str, _DrawPermutation]:
     }
 
 
-def _find_possible_cheats(sizes: IntArray) -> frozenset[str]:
-    """Return the types of permutations that can move at least one individual in groups of these sizes."""
-    ungrouped = {"shift", "random"} if sizes.sum() > 1 else set()
-    return frozenset(ungrouped | ({"group"} if sizes.max() > 1 else set()))
-
-
 def build_histogram(means: FloatArray) -> SimulationHistogram:
     """Summarize the mean distances of permutations, (draws,)."""
     counts, edges = np.histogram(means, bins=_HISTOGRAM_BINS, range=_find_histogram_range(means))
@@ -405,23 +280,6 @@ def build_histogram(means: FloatArray) -> SimulationHistogram:
         mean=clipped_mean(means),
         largest=float(means.max()),
     )
-
-
-def compute_greedy_swap_mean(distance_matrix: FloatArray) -> float | None:
-    """Return the mean distance if each individual in turn is swapped with the most similar one that is left.
-
-    With an odd number of individuals, the last one stays. None for a single individual.
-    """
-    count, cost = len(distance_matrix), 0.0
-    taken_penalty = np.zeros(count)
-    for row in range(count):
-        if taken_penalty[row] == 0.0:
-            taken_penalty[row] = np.inf
-            distances = distance_matrix[row] + taken_penalty
-            partner = int(distances.argmin())
-            taken_penalty[partner] = np.inf
-            cost += 2 * float(distances[partner]) if np.isfinite(distances[partner]) else 0.0
-    return cost / count if count > 1 else None
 
 
 def _find_histogram_range(means: FloatArray) -> tuple[float, float]:

@@ -116,14 +116,14 @@ def candidates_from_blocks(
     """
 
     def list_subproblem(rows: IntArray, columns: IntArray) -> ListCandidates:
-        return lambda selected, length, previous_length: select_candidates(  # noqa: ARG005
+        return lambda selected, length, previous_length: _select_candidates(  # noqa: ARG005
             blocks(rows[selected], columns), length
         )
 
     return list_subproblem
 
 
-def select_candidates(blocks: Iterable[FloatArray], length: int) -> CandidateLists:
+def _select_candidates(blocks: Iterable[FloatArray], length: int) -> CandidateLists:
     """List the ``length`` cheapest columns of every row, ties by number, from blocks of consecutive rows."""
     columns, costs, unlisted_bounds = zip(*(_select_cheapest(block, length) for block in blocks), strict=True)
     return CandidateLists(np.concatenate(columns), np.concatenate(costs), np.concatenate(unlisted_bounds))

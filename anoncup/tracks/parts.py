@@ -10,7 +10,6 @@ from anoncup.rules.parameters import Parameter
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import FloatArray, IntArray
-    from anoncup.geometry.assignment import CandidateLists
     from anoncup.tracks.memo import Memo
 
 
@@ -156,8 +155,6 @@ class Distance(Generic[_OriginalT_contra, _ScoredT_contra]):
       there is none.
     - ``matrix(original)`` (n, n): between all originals.
     - ``pairs(original, rows, others)``: between the given originals, pair by pair.
-    - ``nearest_others(original, rows, length)``: lists of about ``length`` nearest others of each given
-      individual, for a symmetric distance; needed for bounds if not all distances fit into memory.
     - ``bounded``: the distance lies in [0, 1], so that a deleted individual can count as 1.
     """
 
@@ -169,7 +166,6 @@ class Distance(Generic[_OriginalT_contra, _ScoredT_contra]):
     pairs: Callable[[_OriginalT_contra, IntArray, IntArray], FloatArray]
     bounded: bool = True
     version: int = 1
-    nearest_others: Callable[[_OriginalT_contra, IntArray, int], CandidateLists] | None = None
 
 
 # Parts of any track: registries of all tracks hold parts of different types.

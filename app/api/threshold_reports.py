@@ -42,9 +42,6 @@ class ThresholdReportIn(BaseModel):
         Field(ge=0, le=100_000, description="number of simulated permutations of each type"),
         example(1000),
     ] = SIMULATED_PERMUTATIONS
-    seconds: Annotated[
-        float, Field(ge=0, le=300, description="seconds to spend on making more bounds exact")
-    ] = 0.0
 
 
 @router.post(

@@ -1,6 +1,6 @@
 """Frame of a picture: axes with titles and round numbers, and a grid behind the data."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -183,46 +183,33 @@ def _draw_titles(plot_area: PlotArea, x_title: str, y_title: str, title_gap: flo
     """Draw the y title above its axis, and the x title below the right end of its axis."""
     max_width = PICTURE_WIDTH - 2 * PICTURE_MARGIN
     title_y = plot_area.bottom + TICK_LABEL_GAP + 2.2 * MAX_FONT_SIZE
-    return draw_text(shorten(y_title, max_width), 4, plot_area.top - title_gap, "title") + draw_text(
+    return _draw_text(shorten(y_title, max_width), 4, plot_area.top - title_gap, "title") + _draw_text(
         shorten(x_title, max_width), plot_area.right, title_y, "title end"
     )
 
 
-def draw_text(text: str, x: float, y: float, class_: str) -> Markup:
+def _draw_text(text: str, x: float, y: float, class_: str) -> Markup:
     return tag("text", text, x=x, y=y, class_=class_) if text else Markup("")
 
 
-def draw_centred_text(
-    text: str, x: float, y: float, class_: str, *, side: int = 0, margin: float = PICTURE_MARGIN
-) -> Markup:
+def draw_centred_text(text: str, x: float, y: float, class_: str, *, side: int = 0) -> Markup:
     """Draw a text centred on a position, or left (-1) or right (1) of it; it stays inside the picture."""
     label = shorten(text, PICTURE_WIDTH - 2 * PICTURE_MARGIN)
     half_width = estimate_text_width(label) / 2
-    centre = min(max(x + side * (half_width - 2), margin + half_width), PICTURE_WIDTH - margin - half_width)
-    return draw_text(label, centre, y, class_)
+    first, last = PICTURE_MARGIN + half_width, PICTURE_WIDTH - PICTURE_MARGIN - half_width
+    centre = min(max(x + side * (half_width - 2), first), last)
+    return _draw_text(label, centre, y, class_)
 
 
 def draw_vertical_rule(
-    plot_area: PlotArea,
-    value: float | None,
-    label: str,
-    kind: str,
-    *,
-    top: float,
-    side: int = 0,
-    margin: float = PICTURE_MARGIN,
-    bands: Sequence[PlotArea] = (),
+    plot_area: PlotArea, value: float | None, label: str, kind: str, *, top: float, side: int = 0
 ) -> Markup:
-    """Draw a vertical line at a value, if there is one, with its label at ``top``, above the plot.
-
-    With ``bands``, the line is only drawn inside them, and not through the titles between them.
-    """
+    """Draw a vertical line at a value, if there is one, with its label at ``top``, above the plot."""
     if value is None:
         return Markup("")
     x = plot_area.x_position(value)
-    spans = [(band.top, band.bottom) for band in bands] or [(top + 6, plot_area.bottom)]
-    outline = "".join(build_outline("M", x, begin, "V", end) for begin, end in spans)
-    name = draw_centred_text(label, x, top, "label middle", side=side, margin=margin)
+    outline = build_outline("M", x, top + 6, "V", plot_area.bottom)
+    name = draw_centred_text(label, x, top, "label middle", side=side)
     return tag("g", draw_path(outline, class_="line"), name, class_=f"rule {kind}", aria_hidden="true")
 
 

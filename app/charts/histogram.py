@@ -266,7 +266,7 @@ def _draw_panels(
     return build_picture(
         _PANELS_IDENTIFIER,
         height,
-        draw_interval(panels_area, interval, label_interval(words.interval, interval, words)),
+        draw_interval(panels_area, interval, _label_interval(interval, words)),
         draw_grid(panels_area, x_title=words.x_title, with_left_axis=False),
         *(
             _draw_panel(bins, panels_area, name, words, index=index)
@@ -283,9 +283,9 @@ def _draw_panels(
     )
 
 
-def label_interval(name: str, interval: tuple[float, float] | None, words: ChartWords) -> str:
+def _label_interval(interval: tuple[float, float] | None, words: PanelWords) -> str:
     low, high = interval or (None, None)
-    return words.fill("{name} {low} – {high}", name=name, low=low, high=high)
+    return words.fill("{name} {low} – {high}", name=words.interval, low=low, high=high)
 
 
 def _draw_panel(

@@ -131,7 +131,7 @@ def _place_label(
         if not box.is_inside(surroundings.within) or any(box.overlaps(obstacle) for obstacle in obstacles):
             continue
         line, leader_boxes = _build_leader(request, box) if ring >= 1 else ("", ())
-        hidden_count = count_covered_points(box, surroundings.points)
+        hidden_count = _count_covered_points(box, surroundings.points)
         cost = ring + hidden_count * _HIDDEN_POINT_COST
         if line and cost < lowest_cost:
             cost += _CROSSING_COST * any(crosses(request, box, obstacle) for obstacle in leader_obstacles)
@@ -220,7 +220,7 @@ def _build_label_box(request: LabelRequest, width: float, height: float, x_side:
     return Box(left, top, left + width, top + height)
 
 
-def count_covered_points(box: Box, points: Sequence[tuple[float, float]]) -> int:
+def _count_covered_points(box: Box, points: Sequence[tuple[float, float]]) -> int:
     """Return how many of the points, sorted by x, the box would hide."""
     first, last = bisect(points, (box.left - 4,)), bisect(points, (box.right + 4,))
     return sum(box.top - 4 < y < box.bottom + 4 for _, y in points[first:last])

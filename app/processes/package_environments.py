@@ -35,7 +35,7 @@ from anoncup.plugins import describe_interpreter
 Path(sys.argv[1]).write_text(json.dumps(describe_interpreter()), "utf-8")
 """
 """Writes a file, because packages may print when they are imported."""
-_COMPILE_LOOPS = "from anoncup.geometry import kernels; kernels.warm_scoring(); kernels.warm_bounds()"
+_COMPILE_LOOPS = "from anoncup.geometry import kernels; kernels.load()"
 
 
 def find_packages(folder: Path) -> tuple[Package, ...]:

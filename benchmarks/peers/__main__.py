@@ -20,7 +20,6 @@ from anoncup.competition.templates import template
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households
-from anoncup.tracks.transactions.baskets import distance_matrix
 from anoncup.tracks.transactions.release import TransactionTarget
 from benchmarks.peers import baskets, linkage, tables
 from benchmarks.peers.duel import HEADER, Duel, DuelOutcome, run_duel
@@ -97,7 +96,6 @@ def _list_customer_cases(size: SuiteSize) -> Iterator[DuelCase]:
     name, target = make_shipped_target(size.customers)
     for duel in baskets.build_small_duels():
         yield duel, name, target, hostile
-    yield baskets.build_bounds_duel(), name, distance_matrix(target.original, "jaccard_quantity"), []
     upload = _prepare_customer_upload(target)
     for duel in tables.build_csv_duels(include_small_task=False):
         yield duel, name, upload, []

@@ -1,15 +1,13 @@
-"""Compare basket attackers with sets, dicts and a sparse product, and the bounds with one assignment."""
+"""Compare basket attackers with sets, dicts and a sparse product."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from anoncup.excessive.certified_bounds import certified_bounds
-from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
+from anoncup.geometry.arrays import IntArray, SparseCounts
 from anoncup.tracks.transactions.attackers.baskets import jaccard, jaccard_quantity
 from anoncup.tracks.transactions.baskets import add_empty_columns
 from anoncup.tracks.transactions.release import TransactionTarget
@@ -89,18 +87,6 @@ def _convert_to_dicts(baskets: SparseCounts) -> list[dict[int, int]]:
     return [dict(zip(goods.tolist(), amounts.tolist(), strict=True)) for goods, amounts in parts]
 
 
-def _compute_all_bounds(distances: FloatArray) -> float:
-    return float(certified_bounds(distances).lower[0])
-
-
-def _solve_one_assignment(distances: FloatArray) -> float:
-    """Return s_exact(0), where no row may be assigned to itself."""
-    costs = distances.copy()
-    np.fill_diagonal(costs, 1e6)
-    rows, columns = linear_sum_assignment(costs)
-    return float(costs[rows, columns].sum())
-
-
 SET_ATTACK, MULTISET_ATTACK = (
     partial(_attack_uncached, attack=jaccard),
     partial(_attack_uncached, attack=jaccard_quantity),
@@ -131,13 +117,3 @@ def build_large_duels(part: int) -> list[Duel]:
             select_rows=select_baskets,
         ),
     ]
-
-
-def build_bounds_duel() -> Duel:
-    return Duel(
-        "bounds, all r",
-        "one assignment",
-        _compute_all_bounds,
-        _solve_one_assignment,
-        SpeedGoal(5, at_most=True),
-    )

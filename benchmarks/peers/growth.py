@@ -53,7 +53,7 @@ def make_files(folder: Path, rows: int) -> None:
 
 def time_attacks(folder: Path) -> None:
     """Print a line with the seconds of EUC1 and one with those of EUC2."""
-    kernels.warm_scoring()
+    kernels.load()
     target = build_target(*_parse(folder, _load_rules()))
     _print_time("EUC1", lambda: attack_euc1(target, len(target.original.columns.quasi_identifiers)))
     unmatched_target = make_unmatched(target)
@@ -62,7 +62,7 @@ def time_attacks(folder: Path) -> None:
 
 def time_scoring(folder: Path) -> None:
     """Print a line with the seconds of parsing and scoring, and one with the peak memory in MB."""
-    kernels.warm_scoring()
+    kernels.load()
     rules, source = _load_rules(), np.load(folder / "source.npy")
 
     def parse_and_score() -> None:

@@ -1,16 +1,18 @@
-"""Certified bounds say for every r which false claims that leave r customers in place are rejected.
+"""A bound says how many customers a false claim may leave in place and still be rejected.
 
 A team may hand in the original data and claim that customers made each other's purchases. No total changes,
 and attackers find only the customers left in place.
 """
+
+import numpy as np
 
 import anoncup
 
 rules = anoncup.parse_competition(anoncup.template(2016))
 tables = anoncup.load_tc400()
 original = anoncup.TransactionOriginal(tables)
-matrix = anoncup.TRACKS["transactions"].distances[rules.excessive.distance].matrix(original)
-bounds = anoncup.certified_bounds(matrix)
+distance = anoncup.TRACKS["transactions"].distances[rules.excessive.distance]
+matrix, nearest = distance.matrix(original), distance.nearest_other(original)
 customers, threshold = len(matrix), rules.excessive.threshold
 
 
@@ -20,16 +22,18 @@ def claim(permutation):
     return anoncup.score(files, files, permutation, competition=rules)
 
 
-print(
-    f"Mean distance of a claim that leaves at most r of {customers} customers in place; threshold {threshold}"
-)
-print("  r  simple bound  certified bounds  cheapest claim          U       E")
-for r in (0, 50, 99, 105, 107, 200):
-    simple, low, high = (sums[r] / customers for sums in (bounds.s_lower, bounds.lower, bounds.upper))
-    score = claim(bounds.permutations[r])
-    cheapest = f"{score.verdict.excessive.mean:.4f} {score.verdict.verdict}"
-    print(f"{r:>3}  {simple:12.4f}  {low:.4f} .. {high:.4f}  {cheapest}", end="")
-    print(f"  {score.utility:.4f}  {score.security:.4f}")
-for name, sums in (("simple", bounds.s_lower), ("certified", bounds.lower)):
-    rejected = bounds.fixed[sums > threshold * customers].max()
-    print(f"The {name} bound proves that every claim with r up to {rejected} is rejected.")
+groups = tables.customers.groupby(["sex", "country"], sort=False).ngroup().to_numpy()
+random = np.random.default_rng(1).permutation(customers)
+within_groups = np.empty(customers, dtype=np.int64)
+within_groups[np.argsort(groups, kind="stable")] = random[np.argsort(groups[random], kind="stable")]
+claims = {"cheapest": anoncup.find_cheapest_derangement(matrix), "random": random, "in groups": within_groups}
+
+print(f"Claims about {customers} customers; threshold {threshold}")
+print("claim      in place  at bound  mean distance        U       E")
+for name, permutation in claims.items():
+    in_place = int((permutation == np.arange(customers)).sum())
+    bound, score = anoncup.s_lower(nearest, in_place) / customers, claim(permutation)
+    result = f"{score.verdict.excessive.mean:.4f} {score.verdict.verdict}"
+    print(f"{name:<9}  {in_place:8}  {bound:8.4f}  {result}  {score.utility:.4f}  {score.security:.4f}")
+rejected = max(r for r in range(customers) if anoncup.s_lower(nearest, r) / customers > threshold)
+print(f"Every claim that leaves up to {rejected} customers in place is rejected.")

@@ -1,4 +1,4 @@
-"""Marks of timelines, intervals, bounds and strips are at the positions of their values."""
+"""Marks of timelines, intervals and strips are at the positions of their values."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pytest
 
-from app.charts.bounds import SHAPES, BoundWords, DistanceBound, build_bounds, select_shown_points
 from app.charts.intervals import AttackRate, IntervalWords, build_intervals
 from app.charts.strip import StripWords, build_strip
 from app.charts.text import translate_words
@@ -19,7 +18,6 @@ from tests.support.chart_samples import (
     find_marks,
     list_corners,
     parse_markup,
-    read_axis_value,
 )
 
 
@@ -108,39 +106,6 @@ def test_intervals_accept_every_number() -> None:
         assert len(result.cells) == len(values)
         attributes = [element.attrib for item in result.cells for element in parse_markup(item)]
         assert not re.search(r"nan|inf", str(attributes))
-
-
-def test_near_bounds_are_drawn_and_all_are_tabulated() -> None:
-    entries = [
-        DistanceBound(fixed, 0.6 - fixed / 1000, 0.7 - fixed / 1000) for fixed in (0, 1, 18, 25, 50, 100, 400)
-    ]
-    assert [entry.fixed for entry in select_shown_points(entries, 18)] == [0, 1, 18, 25, 50]
-    figure = build_bounds(entries, translate_words(BoundWords, EN), fixed=18, threshold=0.65)
-    assert len(figure.rows) == len(entries)
-    for series, value in (("s_lower", 0.6), ("lower", 0.7)):
-        marks = find_marks(figure, series)
-        assert [read_axis_value(figure, find_center(mark)[0]) for mark in marks] == pytest.approx(
-            [0, 1, 18, 25, 50], abs=0.02
-        )
-        assert marks[0].attrib["aria-label"].endswith(f": {value}")
-    assert "the mean distance is at least 0.682" in figure.description
-
-
-def test_equal_bounds_are_all_visible() -> None:
-    """Each series has smaller marks than the one drawn before it, so that none is hidden."""
-    figure = build_bounds(
-        [DistanceBound(0, 0.2, 0.2, 0.2), DistanceBound(9, 0.3, 0.3, 0.3)],
-        translate_words(BoundWords, EN),
-        fixed=9,
-    )
-    order = [group.attrib["class"].split()[-1] for group in parse_markup(figure.svg).findall("./g[@class]")]
-    assert [name for name in order if name in SHAPES] == list(SHAPES) == ["upper", "lower", "s_lower"]
-    sizes = []
-    for name in SHAPES:
-        mark = find_marks(figure, name)[0]
-        xs = [x for x, _ in list_corners(mark.attrib["d"])] if mark.tag == "path" else []
-        sizes.append(max(xs) - min(xs) if xs else 2 * float(mark.attrib["r"]))
-    assert sizes[0] > 1.3 * sizes[1] > 1.3 * 1.3 * sizes[2]
 
 
 def test_strip_marks_minimum_median_maximum_and_own_value() -> None:

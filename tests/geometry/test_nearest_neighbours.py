@@ -273,7 +273,7 @@ def test_squares_are_rounded_before_addition() -> None:
 
 
 def test_kernels_are_compiled_once() -> None:
-    kernels.warm_scoring()
+    kernels.load()
     table = pd.DataFrame({"q": ["a", "b", "a"], "r": ["a", "b", "b"], "s": [1.0, 2.0, 3.0]})
     original = MicrodataOriginal(table, Columns(("q", "r"), ("s",)))
     target = build_target(original, table.iloc[::-1].reset_index(drop=True))

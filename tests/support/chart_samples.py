@@ -6,14 +6,12 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from app.charts.bounds import BoundWords, DistanceBound, build_bounds
 from app.charts.figure import Figure
 from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap
 from app.charts.histogram import HistogramWords, PanelWords, build_histogram, build_histogram_panels
 from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
 from app.charts.strip import DistributionWords, TeamValue, build_distribution
 from app.charts.text import translate_words
-from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
 from app.charts.timeline import EntryState, TimelineEntry, TimelineWords, build_timeline
 from app.locale.language import Translator, load_translator
 from app.web.site.pages import templates
@@ -88,31 +86,6 @@ def draw_timeline(values: Sequence[float], t: Translator) -> Figure:
     return build_timeline(entries, translate_words(TimelineWords, t), zone="Asia/Tokyo")
 
 
-def draw_bounds(values: Sequence[float], t: Translator) -> Figure:
-    rows = [
-        DistanceBound(index, value, value, None if index % 3 else value) for index, value in enumerate(values)
-    ]
-    return build_bounds(
-        rows, translate_words(BoundWords, t), fixed=len(values) // 2, threshold=values[0] if values else None
-    )
-
-
-def draw_errors(values: Sequence[float], t: Translator) -> Figure:
-    releases = [SampleRelease(build_team_name(index), value) for index, value in enumerate(values)]
-    smallest, largest = min(values, default=0.0), max(values, default=0.0)
-    edges = [smallest, smallest + (largest / 2 - smallest / 2), largest]
-    kinds = {name: SimulatedCheats([3, 2], edges) for name in ("shift", "group")[: len(values)]}
-    interval, threshold = (0.0, smallest), values[0] if values else None
-    return build_threshold_errors(
-        releases[::2],
-        releases[1::2],
-        kinds,
-        translate_words(ErrorWords, t),
-        interval=interval,
-        threshold=threshold,
-    )
-
-
 def draw_heatmap(values: Sequence[float], t: Translator) -> Figure:
     targets = [HeatmapHeader(build_team_name(index), own=index == 0) for index in range(min(len(values), 40))]
     rows = [
@@ -131,8 +104,6 @@ CHARTS: dict[str, Callable[[Sequence[float], Translator], Figure]] = {
     "histograms": draw_histograms,
     "distribution": draw_distribution,
     "timeline": draw_timeline,
-    "bounds": draw_bounds,
-    "errors": draw_errors,
     "heatmap": draw_heatmap,
 }
 
@@ -210,8 +181,6 @@ WORD_TYPES: dict[str, type] = {
     "histograms": PanelWords,
     "distribution": DistributionWords,
     "timeline": TimelineWords,
-    "bounds": BoundWords,
-    "errors": ErrorWords,
     "heatmap": HeatmapWords,
 }
 """The texts of each chart."""

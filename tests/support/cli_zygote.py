@@ -65,8 +65,7 @@ def serve() -> None:
             if not module.name.endswith("__main__"):
                 import_module(module.name)
     terminal.LINE_INTERVAL_S = PROGRESS_INTERVAL_S
-    kernels.warm_scoring()
-    kernels.warm_bounds()
+    kernels.load()
     responses = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         request = json.loads(line)

@@ -145,7 +145,7 @@ def test_only_optional_fields_of_a_verdict_may_be_missing(microdata: tuple[Score
         if isinstance(container, dict) and "details" not in path:
             del container[name]
             optional |= {name} if request.is_valid_answer(changed_verdict) else set()
-    assert optional == {"correct", "trials", "details", "interval", "sd", "evidence"}
+    assert optional == {"correct", "trials", "details", "interval", "sd"}
 
 
 def test_measures_of_another_track_are_rejected(

@@ -10,20 +10,11 @@ from anoncup.geometry.kernels import (
     baskets,
     gower,
     groups,
-    knn_baskets,
     knn_gower,
     octree_bvh,
-    pairing,
-    paths,
     trees,
 )
 from anoncup.geometry.kernels.compilation import CompiledLoop
-
-
-def load() -> None:
-    """Compile all loops, or load them from the cache. Must be called before a process enters its sandbox."""
-    warm_scoring()
-    warm_bounds()
 
 
 def disable_cache_writes() -> None:
@@ -44,8 +35,11 @@ def load_caches() -> None:
         loop.make_cache_readonly()
 
 
-def warm_scoring() -> None:
-    """Compile what scoring needs, or load it from the cache. Should be called before a process forks."""
+def load() -> None:
+    """Compile all loops, or load them from the cache.
+
+    Should be called before a process forks, and must be before it enters its sandbox.
+    """
     _warm_microdata()
     warm_baskets()
 
@@ -116,18 +110,3 @@ def warm_baskets() -> None:
     baskets.find_most_similar_customers(*(offsets, zeros, zeros) * 3, zeros, zeros, 1.0)
     baskets.count_common_buyers(offsets, zeros, offsets, zeros)
     baskets.cosine_gaps(zeros, zeros, np.zeros(1), np.zeros(1), offsets, zeros, 1)
-
-
-def warm_bounds() -> None:
-    """Compile what the bounds on excessive anonymization need; scoring does not use them."""
-    costs, nearest = np.array([[np.inf, 1.0], [1.0, np.inf]]), np.array([[1, 0], [0, 1]])
-    _, partners, _, _ = paths.assign_successively(costs, nearest, np.arange(1, 3))
-    paths.build_all_doublings(costs, partners)
-    paths.find_odd_walk(np.array([0, 0]), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_), 0, 1.0)
-    pair_graph = np.arange(3), np.array([1, 0]), np.ones(2), np.ones(2)
-    price_path = pairing.pair_up(*pair_graph, np.ones(1, np.int64))[-1]
-    pairing.find_largest_violation(*pair_graph, np.arange(3), price_path)
-    zero, offsets = np.zeros(1, np.int64), np.arange(2)
-    knn_baskets.nearest_baskets(
-        zero, offsets, zero, zero, offsets, zero, zero, zero, zero[:, np.newaxis] - 1, np.ones((1, 1))
-    )

@@ -28,13 +28,13 @@ def make_shuffler(group_of: IntArray) -> Callable[[Generator], IntArray]:
 
     def shuffle(rng: Generator) -> IntArray:
         permutation = np.empty(len(group_of), dtype=np.int64)
-        permutation[rows] = order_within_groups(group_of, rng.random(len(group_of)))
+        permutation[rows] = _order_within_groups(group_of, rng.random(len(group_of)))
         return permutation
 
     return shuffle
 
 
-def order_within_groups(group_of: IntArray, fractions: FloatArray) -> IntArray:
+def _order_within_groups(group_of: IntArray, fractions: FloatArray) -> IntArray:
     """Return the rows, (n,), sorted by group, then by ``fractions`` in [0, 1), then by row number.
 
     Sorting by the sum of group and fraction is faster, and enough unless rounding makes sums equal.

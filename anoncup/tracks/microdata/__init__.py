@@ -38,7 +38,6 @@ _GOWER = Distance(
     nearest_other=_lazy("distances.gower_nearest_other"),
     matrix=_lazy("pairwise_distances.gower_matrix"),
     pairs=_lazy("pairwise_distances.gower_pairs"),
-    nearest_others=_lazy("nearest_neighbours.list_gower_nearest"),
 )
 _EUCLIDEAN = Distance(
     "euclidean",
@@ -48,7 +47,6 @@ _EUCLIDEAN = Distance(
     matrix=_lazy("pairwise_distances.euclidean_matrix"),
     pairs=_lazy("pairwise_distances.euclidean_pairs"),
     bounded=False,
-    nearest_others=_lazy("nearest_neighbours.list_euclidean_nearest"),
 )
 
 MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = Track(

@@ -90,7 +90,7 @@ def gower_to_source(release: ScoredMicrodata) -> FloatArray:
 def compute_gower_block(target: MicrodataTarget, first: int, last: int) -> FloatArray:
     """Return Gower's distances of rows first to last - 1 of Y to all rows of X, (last - first, n)."""
     return compute_gower_sums(target, np.arange(first, min(last, target.rows))) / max(
-        count_columns(target.original), 1
+        _count_columns(target.original), 1
     )
 
 
@@ -259,7 +259,7 @@ def _pack_code_bytes(codes: IntArray) -> knn_gower.ByteArray:
     return packed
 
 
-def count_columns(original: MicrodataOriginal) -> int:
+def _count_columns(original: MicrodataOriginal) -> int:
     return len(original.columns.quasi_identifiers) + len(original.columns.sensitive)
 
 

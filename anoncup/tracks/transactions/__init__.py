@@ -75,7 +75,6 @@ def _make_distance(kind: JaccardKind) -> Distance[TransactionOriginal, ScoredTra
         nearest_other=partial(_lazy("baskets.nearest_other"), kind=kind),
         matrix=partial(_lazy("baskets.distance_matrix"), kind=kind),
         pairs=partial(_lazy("baskets.pair_distances"), kind=kind),
-        nearest_others=partial(_lazy("nearest_neighbours.list_nearest_baskets"), kind=kind),
     )
 
 

@@ -51,7 +51,7 @@ def find_most_similar(target: TransactionTarget, kind: JaccardKind) -> IntArray:
     """
     release_baskets = _select_amounts(target.baskets, kind)
     searchable = _build_searchable(target.original, kind)
-    column_ends = _extend_column_ends(convert_to_int64(searchable.buyers.indptr), release_baskets.shape[1])
+    column_ends = _extend_column_ends(_convert_to_int64(searchable.buyers.indptr), release_baskets.shape[1])
     order = _order_by_search_cost(release_baskets, np.diff(column_ends))
     row_starts, goods, amounts = unpack_sparse(release_baskets)
     release_rows = row_starts, goods[order], amounts[order]
@@ -154,7 +154,7 @@ def jaccard_coefficients(shared: IntArray, total: IntArray, other_total: IntArra
 
 def unpack_sparse(table: Any) -> tuple[IntArray, IntArray, Any]:
     """Return the row starts, column indices and entries of a sparse table for the kernels."""
-    return convert_to_int64(table.indptr), convert_to_int64(table.indices), table.data
+    return _convert_to_int64(table.indptr), _convert_to_int64(table.indices), table.data
 
 
 def find_best_product_columns(
@@ -169,7 +169,7 @@ def find_best_product_columns(
     )
 
 
-def convert_to_int64(array: npt.NDArray[np.signedinteger]) -> IntArray:
+def _convert_to_int64(array: npt.NDArray[np.signedinteger]) -> IntArray:
     """Convert indices to the type that the kernels require."""
     return np.asarray(array, dtype=np.int64)
 

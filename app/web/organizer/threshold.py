@@ -1,6 +1,5 @@
 """Setup step for the threshold: the rule, and the reports of the threshold advisor."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,16 +16,12 @@ from anoncup.competition.writer import replace_excessive
 from anoncup.errors import Conflict, DomainError, InvalidInput, NotFound, TooManyRequests
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
-from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import AnyTrack
-from app.charts.bounds import BoundWords, DistanceBound, build_bounds
 from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, build_histogram_panels
-from app.charts.numbers import format_number
 from app.charts.text import translate_words
-from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from app.locale.language import Translator
@@ -35,13 +30,11 @@ from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
 from app.web.site.language import adapt_to_track
 from app.web.site.pages import PageRoute, see_other
-from app.web.site.sentences import translate_sentence
 
 router = APIRouter(route_class=PageRoute)
 
 _APPROACHES = ("II", "I")
 _RULES = ("average", "strict")
-_MAX_SECONDS = 300
 _MAX_PERMUTATIONS = 100_000
 
 
@@ -90,9 +83,7 @@ def _render_threshold(
         rules=_RULES,
         reports=reports,
         recommended={
-            report.id: schemas.parse_advice(report.report).recommended_threshold
-            for report in reports
-            if report.report
+            report.id: schemas.parse_advice(report.report).threshold for report in reports if report.report
         },
         has_unfinished_report=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
         contradicting_report=_find_contradicting_report(reports, context),
@@ -129,7 +120,7 @@ def _format_rule(rules: Rules) -> dict[str, str]:
 
 def _build_question_values(rules: Rules) -> dict[str, str]:
     distance = rules.required_excessive.distance
-    return {"asked_distance": distance, "bits": "50", "draws": str(SIMULATED_PERMUTATIONS), "seconds": "0"}
+    return {"asked_distance": distance, "bits": "50", "draws": str(SIMULATED_PERMUTATIONS)}
 
 
 @router.post("/competitions/{slug}/organize/threshold")
@@ -167,13 +158,11 @@ def request_report(context: RequestedSetup, form: FormBody) -> Response:
 
 def _parse_question(form: ParsedForm) -> AdviceQuestion:
     """Parse a question to the advisor. Without columns, all individuals form one group."""
-    seconds = form.parse_number("seconds", maximum=_MAX_SECONDS, default=0.0)
     return AdviceQuestion(
         form.values("groups"),
         form.text("asked_distance") or None,
         form.parse_count("bits", maximum=1000),
         form.parse_count("draws", minimum=0, maximum=_MAX_PERMUTATIONS),
-        0.0 if math.isnan(seconds) else seconds,
     )
 
 
@@ -212,41 +201,37 @@ def _render_report(
 
 @router.post("/competitions/{slug}/organize/threshold/{report_id}/use")
 def use_report(context: RequestedSetup, report_id: UUID, form: FormBody) -> Response:
-    """Use the guaranteed or the recommended threshold of a report, which limits the mean distance."""
-    is_guaranteed = bool(form.text("guaranteed"))
+    """Use the recommended threshold of a report, which limits the mean distance."""
     stored_report = _load_report(context, report_id)
     return save_step(
         context,
         form,
-        lambda contest: replace_excessive(
-            contest.competition.file, _build_rule(stored_report, context, is_guaranteed=is_guaranteed)
-        ),
+        lambda contest: replace_excessive(contest.competition.file, _build_rule(stored_report, context)),
         partial(_render_report, context, stored_report),
         step_name="threshold",
     )
 
 
-def _build_rule(stored_report: ThresholdReport, context: SetupContext, *, is_guaranteed: bool) -> Excessive:
+def _build_rule(stored_report: ThresholdReport, context: SetupContext) -> Excessive:
     if stored_report.original != context.frame.contest.round.original:
         raise Conflict("the data have changed since this report: ask for a new one", code="report_stale")
     advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
-    if advice is None or (advice.threshold if is_guaranteed else advice.recommended_threshold) is None:
+    if advice is None or advice.threshold is None:
         raise Conflict("the report recommends no threshold", code="no_recommendation")
     return replace(
         context.frame.rules.required_excessive,
         distance=advice.distance,
         approach="II",
         rule="average",
-        threshold=advice.threshold if is_guaranteed else advice.recommended_threshold,
+        threshold=advice.threshold,
     )
 
 
 def _build_report_content(report: schemas.Advice, t: Translator) -> dict[str, Any]:
     """Return the template variables of a report.
 
-    ``histograms`` is None if nothing was simulated. ``refused_methods`` names the sample methods whose
-    releases no threshold accepts. ``remedy`` tells what to do if no threshold is recommended.
-    ``miss_probability`` is the probability that a cheat is accepted.
+    ``histograms`` is None if nothing was simulated. ``bounds`` has the smallest mean distance of a cheat by
+    its fixed points. ``miss_probability`` is the probability that a cheat is accepted.
     """
     histograms = {
         t.label(f"adv_cheat_{name}"): (histogram.counts, histogram.edges[0], histogram.edges[-1])
@@ -254,12 +239,8 @@ def _build_report_content(report: schemas.Advice, t: Translator) -> dict[str, An
     }
     return {
         "histograms": _draw_histograms(histograms, report, t) if histograms else None,
-        "bounds": _draw_bounds(report, t),
-        "error_chart": _draw_errors(report, report.evidence, t),
-        "refused_methods": _list_refused_methods(report.evidence, t),
-        "remedy": _describe_remedy(report, t) if report.recommended_threshold is None else "",
+        "bounds": {bound.fixed: bound.s_lower for bound in report.bounds},
         "format_chance": partial(_format_chance, t),
-        "describe_reason": partial(_describe_reason, t),
         "miss_probability": _format_power_of_two(f"-{report.bits}"),
     }
 
@@ -275,97 +256,10 @@ def _format_power_of_two(exponent: str) -> Markup:
     return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
 
 
-def _describe_reason(t: Translator, message: Message) -> str:
-    """Return a reason as a sentence, with its distances formatted as in the charts."""
-    distances = {
-        name: t.localize_numbers(format_number(value))
-        for name, value in message.values.items()
-        if isinstance(value, float)
-    }
-    return translate_sentence(Message(message.template, **{**message.values, **distances}), t)
-
-
-def _compute_interval(report: schemas.Advice) -> tuple[float, float] | None:
-    return (report.low, report.high) if report.low < report.high else None
-
-
 def _draw_histograms(histograms: Mapping[str, Any], report: schemas.Advice, t: Translator) -> Figure:
-    words, interval = translate_words(PanelWords, t), _compute_interval(report)
-    return build_histogram_panels(histograms, words, interval=interval, threshold=report.threshold)
-
-
-def _draw_bounds(report: schemas.Advice, t: Translator) -> Figure:
-    points = [DistanceBound(bound.fixed, bound.s_lower, bound.lower, bound.upper) for bound in report.bounds]
-    words = translate_words(BoundWords, t)
-    figure = build_bounds(points, words, fixed=report.fixed, threshold=report.threshold)
-    return replace(figure, rows=())  # the page has its own table, which also marks exact bounds
-
-
-def _draw_errors(report: schemas.Advice, evidence: schemas.AdviceEvidence, t: Translator) -> Figure:
-    honest_releases = [
-        SampleRelease(_describe_method(trial, t), trial.mean)
-        for trial in evidence.honest
-        if trial.mean is not None
-    ]
-    mixed_releases = [
-        SampleRelease(
-            f"{_describe_method(mixture, t)}, {t.label(f'adv_cheat_{mixture.cheat}')} "
-            f"{t.localize_numbers(f'{100 * mixture.share:g}%')}",
-            mixture.mean,
-        )
-        for mixture in evidence.mixtures
-    ]
-    passing_cheats = evidence.errors[0].passing
-    simulated_cheats = {
-        name: SimulatedCheats(simulation.counts, simulation.edges)
-        for name, simulation in report.histograms.items()
-        if name in passing_cheats
-    }
-    words = translate_words(
-        ErrorWords,
-        t,
-        **_describe_incomplete_chart(bool(simulated_cheats), report.recommended_threshold is not None, t),
+    return build_histogram_panels(
+        histograms,
+        translate_words(PanelWords, t),
+        interval=(report.low, report.high) if report.low < report.high else None,
+        threshold=report.threshold,
     )
-    interval = _compute_interval(report)
-    return build_threshold_errors(
-        honest_releases,
-        mixed_releases,
-        simulated_cheats,
-        words,
-        interval=interval,
-        threshold=report.recommended_threshold,
-    )
-
-
-def _describe_incomplete_chart(has_cheats: bool, has_threshold: bool, t: Translator) -> dict[str, str]:
-    """Return a replacement for the chart's summary if simulated cheats or the threshold are missing."""
-    if has_cheats and has_threshold:
-        return {}
-    missing = "no_threshold" if has_cheats else "no_cheats" if has_threshold else "neither"
-    return {"summary": t.label(f"adv_errors_{missing}")}
-
-
-def _describe_remedy(report: schemas.Advice, t: Translator) -> str:
-    """Tell what to do about a report that recommends no threshold."""
-    codes = {reason.code for reason in report.evidence.reasons}
-    for code in ("not_simulated", "inseparable"):
-        if code in codes:
-            return t.label(f"adv_remedy_{code}")
-    return "" if report.remedy_message is None else translate_sentence(report.remedy_message, t)
-
-
-def _list_refused_methods(evidence: schemas.AdviceEvidence, t: Translator) -> str:
-    """Return the names of the sample methods whose releases no threshold accepts."""
-    names = [_label_method(release.method, t) for release in evidence.honest if release.mean is None]
-    return ", ".join(dict.fromkeys(names))
-
-
-def _label_method(method: str, t: Translator) -> str:
-    return t.label(f"method_{method}", method)
-
-
-def _describe_method(release: Any, t: Translator) -> str:
-    """Return the name of a sample method with its parameters; a list of columns appears as its length."""
-    values = [len(value) if isinstance(value, list) else value for value in release.parameters.values()]
-    name = _label_method(release.method, t)
-    return f"{name} ({', '.join(t.localize_numbers(f'{value:g}') for value in values)})" if values else name

@@ -319,7 +319,7 @@ def test_dense_matching_is_optimal(
 
 
 def test_list_kernels_are_compiled_once() -> None:
-    kernels.warm_scoring()
+    kernels.load()
     release = build_household_release("add_noise", 50)
     for attack in (gower, gower_assignment, euc2_assignment):
         attack(release.target, **({} if attack is gower else SPARSE_OPTIONS))

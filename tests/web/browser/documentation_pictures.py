@@ -57,7 +57,7 @@ SUBMISSION = DocumentationPicture(
     link="a[href^='/submissions/']",
 )
 REPORT = DocumentationPicture(
-    "report", f"{COMPETITION_PATH}/organize/threshold", "#errors", "organizer", link="#reports th a"
+    "report", f"{COMPETITION_PATH}/organize/threshold", "#simulated", "organizer", link="#reports th a"
 )
 FIRST_PHASE_PICTURES = (
     DocumentationPicture("board-ja-dark", BOARD, ROW.format(12), "team", "ja", is_dark=True),
