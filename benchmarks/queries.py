@@ -55,7 +55,7 @@ CREATE TEMP TABLE founded AS SELECT row_number() OVER () AS n, gen_random_uuid()
     FROM contests c, generate_series(1, {teams});
 INSERT INTO teams SELECT made.* FROM founded, teams t, LATERAL jsonb_populate_record(t,
     jsonb_build_object('id', founded.id, 'competition_id', contest, 'name', 'Team ' || n,
-    'name_key', 'team ' || n, 'name_look', 'team ' || n, 'name_capitals', 'TEAM ' || n)) made
+    'name_key', 'team ' || n)) made
     WHERE t.id = (SELECT team_id FROM chosen);
 """
 _COPIES_SQL = """

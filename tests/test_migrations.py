@@ -33,17 +33,15 @@ __all__ = ["data", "restore_url", "used_data_folder"]
 VERSIONS = Path(str(versions.__file__)).parent
 
 INITIAL_ROWS = """
-INSERT INTO users (id, name, name_key, name_look, name_capitals, password_hash, role)
-VALUES ('00000000-0000-0000-0000-000000000001', 'Ädä "A"', 'ädä "a"', 'ädä "a"', 'ÄDÄ "A"', 'hash',
-        'participant');
+INSERT INTO users (id, name, name_key, password_hash, role)
+VALUES ('00000000-0000-0000-0000-000000000001', 'Ädä "A"', 'ädä "a"', 'hash', 'participant');
 INSERT INTO competitions (id, slug, file)
 VALUES ('00000000-0000-0000-0000-000000000003', 'cup', 'format = 1' || chr(10));
 INSERT INTO rounds (id, competition_id, scales, original, original_rows)
 VALUES ('00000000-0000-0000-0000-000000000002', '00000000-0000-0000-0000-000000000003',
         '{"b": 0.1, "a": 1e-7}', '{"original": "{digest}"}', 40);
-INSERT INTO teams (id, competition_id, name, name_key, name_look, name_capitals, baseline)
-VALUES ('00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000003', '赤\\t', '赤', '赤',
-        '赤', false);
+INSERT INTO teams (id, competition_id, name, name_key, baseline)
+VALUES ('00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000003', '赤\\t', '赤', false);
 INSERT INTO submissions (id, round_id, team_id, user_id, received_at, comment, files,
                          uploaded_sha256, rows, sizes, remarks, quota_left, final)
 VALUES ('00000000-0000-0000-0000-000000000005', '00000000-0000-0000-0000-000000000002',

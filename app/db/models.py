@@ -136,10 +136,6 @@ class User(Base):
     name: Mapped[str]
     name_key: Mapped[str] = mapped_column(unique=True)
     """Case-insensitive form for look-up (``app.services.accounts.names.build_key``)."""
-    name_look: Mapped[str] = mapped_column(unique=True)
-    """Visual form, to prevent look-alikes (``app.services.accounts.names.build_look_key``)."""
-    name_capitals: Mapped[str] = mapped_column(unique=True)
-    """Visual form in capitals (``app.services.accounts.names.build_capitals_key``)."""
     password_hash: Mapped[str]
     role: Mapped[Role] = mapped_column(Text)
     created_at: Mapped[datetime] = _inserted_at_column()
@@ -231,18 +227,12 @@ class Invite(Base):
 
 class Team(Base):
     __tablename__ = "teams"
-    __table_args__ = (
-        UniqueConstraint("competition_id", "name_key"),
-        UniqueConstraint("competition_id", "name_look"),
-        UniqueConstraint("competition_id", "name_capitals"),
-    )
+    __table_args__ = (UniqueConstraint("competition_id", "name_key"),)
 
     id: Mapped[UUID] = _id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     name: Mapped[str]
     name_key: Mapped[str]
-    name_look: Mapped[str]
-    name_capitals: Mapped[str]
     created_at: Mapped[datetime] = _inserted_at_column()
     disqualified_at: Mapped[datetime | None]
     disqualification_reason: Mapped[str | None]

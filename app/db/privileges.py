@@ -166,7 +166,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id competition_id": ("ri", "r", "r"),
         # Allocations are recorded under the name of the team.
         "name": ("ri", "r", "r"),
-        "name_key name_look name_capitals": ("riu", "r", ""),
+        "name_key": ("riu", "r", ""),
         "disqualified_at": ("riu", "r", "r"),
         "disqualification_reason method_description": ("riu", "r", ""),
         "created_at": ("r", "r", "r"),
@@ -200,7 +200,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     "users": {
         "id name": ("ri", "r", ""),
-        "name_key name_look name_capitals role": ("ri", "", ""),
+        "name_key role": ("ri", "", ""),
         "created_at": ("r", "", ""),
         # The web process signs people in.
         "password_hash": ("riu", "", ""),

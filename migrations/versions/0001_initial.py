@@ -111,15 +111,11 @@ def _create_accounts() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("name_key", sa.Text(), nullable=False),
-        sa.Column("name_look", sa.Text(), nullable=False),
-        sa.Column("name_capitals", sa.Text(), nullable=False),
         sa.Column("password_hash", sa.Text(), nullable=False),
         sa.Column("role", sa.Text(), nullable=False),
         _moment_of_insert("created_at"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
-        sa.UniqueConstraint("name_capitals", name=op.f("uq_users_name_capitals")),
         sa.UniqueConstraint("name_key", name=op.f("uq_users_name_key")),
-        sa.UniqueConstraint("name_look", name=op.f("uq_users_name_look")),
     )
     op.create_table(
         "identities",
@@ -345,8 +341,6 @@ def _create_teams() -> None:
         sa.Column("competition_id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("name_key", sa.Text(), nullable=False),
-        sa.Column("name_look", sa.Text(), nullable=False),
-        sa.Column("name_capitals", sa.Text(), nullable=False),
         _moment_of_insert("created_at"),
         sa.Column("disqualified_at", MOMENT),
         sa.Column("disqualification_reason", sa.Text()),
@@ -356,11 +350,7 @@ def _create_teams() -> None:
             ["competition_id"], ["competitions.id"], name=op.f("fk_teams_competition_id")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_teams")),
-        sa.UniqueConstraint(
-            "competition_id", "name_capitals", name=op.f("uq_teams_competition_id_name_capitals")
-        ),
         sa.UniqueConstraint("competition_id", "name_key", name=op.f("uq_teams_competition_id_name_key")),
-        sa.UniqueConstraint("competition_id", "name_look", name=op.f("uq_teams_competition_id_name_look")),
     )
     op.create_table(
         "members",

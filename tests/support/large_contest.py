@@ -24,7 +24,7 @@ from app.db.models import (
     Team,
 )
 from app.db.transaction import transaction
-from app.services.accounts.names import build_key_columns
+from app.services.accounts.names import build_key
 from app.storage import compute_digest
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, build_outcome
@@ -105,7 +105,7 @@ def insert_teams(session: Session, competition_id: UUID, count: int) -> list[UUI
     teams = {uuid4(): TEAM_NAMES[number % len(TEAM_NAMES)].format(number) for number in range(count)}
     shared_columns = {"competition_id": competition_id, "baseline": False}
     rows = [
-        shared_columns | {"id": number, "name": name, **build_key_columns(name)}
+        shared_columns | {"id": number, "name": name, "name_key": build_key(name)}
         for number, name in teams.items()
     ]
     session.execute(insert(Team), rows)

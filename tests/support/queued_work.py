@@ -11,7 +11,7 @@ from sqlalchemy import insert
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Evaluation, Round, State, Submission, Team, ThresholdReport, User
 from app.db.transaction import transaction
-from app.services.accounts.names import build_key_columns
+from app.services.accounts.names import build_key
 from tests.support.arena import build_competition_toml
 
 NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)
@@ -35,7 +35,7 @@ def create_contests(count: int, *, team_count: int) -> list[QueueContest]:
             file = build_competition_toml(slug)
             competition = Competition(id=contest.competition_id, slug=slug, file=file)
             session.add(Round(id=contest.round_id, competition=competition, scales={}, original={}))
-            names = {"id": contest.user_id, "name": name, **build_key_columns(name)}
+            names = {"id": contest.user_id, "name": name, "name_key": build_key(name)}
             session.add(User(**names, password_hash="", role=Role.ORGANIZER))
             session.flush()
             session.add_all(
@@ -43,7 +43,7 @@ def create_contests(count: int, *, team_count: int) -> list[QueueContest]:
                     id=team,
                     competition_id=contest.competition_id,
                     name=str(team),
-                    **build_key_columns(str(team)),
+                    name_key=build_key(str(team)),
                 )
                 for team in contest.team_ids
             )

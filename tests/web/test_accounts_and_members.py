@@ -54,7 +54,7 @@ def test_competition_invite_creates_account_and_team(arena: Arena) -> None:
         assert token.expires_at - token.created_at <= tokens.SESSION_LIFETIME
 
 
-TAKEN = Message("this competition has a team of that name, or of one that looks like it: choose another")
+TAKEN = Message("this competition has a team of that name: choose another")
 TOO_SHORT = Message("a password must have {least} to {most} characters", least=8, most=256)
 
 

@@ -17,14 +17,13 @@ from app.services.accounts.principal import Principal
 
 def create_team(session: Session, competition_id: UUID, name: str, *, baseline: bool = False) -> Team:
     name = names.clean_name(name)
-    team = Team(competition_id=competition_id, name=name, baseline=baseline, **names.build_key_columns(name))
+    team = Team(competition_id=competition_id, name=name, baseline=baseline, name_key=names.build_key(name))
     session.add(team)
     try:
         session.flush()
     except IntegrityError:
         raise Conflict(
-            "this competition has a team of that name, or of one that looks like it: choose another",
-            code="team_name_taken",
+            "this competition has a team of that name: choose another", code="team_name_taken"
         ) from None
     return team
 

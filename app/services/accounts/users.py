@@ -23,10 +23,10 @@ def create_user(session: Session, *, name: str, password: str, role: Role = Role
 def add_user(session: Session, *, name: str, password_hash: str, role: Role = Role.PARTICIPANT) -> User:
     """Add an account. Hash the password before the transaction, so that its locks are not held meanwhile."""
     name = names.clean_name(name)
-    name_keys = names.build_key_columns(name)
-    if session.scalar(select(User.id).filter_by(name_key=name_keys["name_key"])):
+    name_key = names.build_key(name)
+    if session.scalar(select(User.id).filter_by(name_key=name_key)):
         raise _build_name_taken_error()
-    user = User(name=name, **name_keys, password_hash=password_hash, role=role)
+    user = User(name=name, name_key=name_key, password_hash=password_hash, role=role)
     session.add(user)
     try:
         session.flush()
@@ -36,7 +36,7 @@ def add_user(session: Session, *, name: str, password_hash: str, role: Role = Ro
 
 
 def _build_name_taken_error() -> Conflict:
-    return Conflict("this name, or one that looks like it, is taken: choose another", code="name_taken")
+    return Conflict("this name is taken: choose another", code="name_taken")
 
 
 def find_user(session: Session, name: str) -> User | None:

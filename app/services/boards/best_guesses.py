@@ -264,5 +264,5 @@ def list_teams_by_name(session: Session, team_ids: Iterable[UUID]) -> list[tuple
     """Return the identifiers and names of these teams, sorted by name."""
     teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(team_ids)))
     return sorted(
-        ((team_id, name) for team_id, name in teams), key=lambda team: (names.fold_case(team[1]), team[1])
+        ((team_id, name) for team_id, name in teams), key=lambda team: (names.build_key(team[1]), team[1])
     )

@@ -11,7 +11,7 @@ from anoncup.plugins import TRACKS
 from app.db import now
 from app.db.models import Round
 from app.processes import parser_process
-from app.services.accounts import audit, memberships, names
+from app.services.accounts import audit, memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import parse_stored_rules
@@ -103,6 +103,4 @@ def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> 
     principal.require_reauthentication()
     audit.record(session, principal, "baseline.remove", round_.competition_id, subject=team.name)
     team.disqualified_at = now.read_clock(session)
-    # A suffix frees the name for a team.
-    for column in names.build_key_columns(team.name):
-        setattr(team, column, f"{getattr(team, column)} {team.id}")
+    team.name_key = f"{team.name_key} {team.id}"  # frees the name for a team

@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 from anoncup.schemas import AttackersBoard
 from app.db.transaction import transaction
 from app.locale.language import Translator
+from app.services.accounts import names
 from app.web.site.frame import load_frame
 from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenAttackersBoard
@@ -47,14 +48,12 @@ def _build_board_content(
     ``matching_teams`` are the teams whose names contain the search text.
     """
     ranked_rows = [row for row in board.rows if row.rank is not None]
-    normalized_search = standings.normalize_for_search(search_text)
+    normalized_search = names.build_key(search_text)
     return {
         "ranked_rows": ranked_rows,
         "own_row": next((row for row in board.rows if row.own), None),
         "tied_ranks": standings.find_tied_ranks(board),
-        "matching_teams": {
-            row.team for row in board.rows if normalized_search in standings.normalize_for_search(row.team)
-        },
+        "matching_teams": {row.team for row in board.rows if normalized_search in names.build_key(row.team)},
         "leader_description": leader_text.describe_attack_leaders(
             leaders, t, by_formula=board.by_formula, is_over=is_over
         )

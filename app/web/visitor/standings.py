@@ -122,25 +122,17 @@ def find_matching_teams(board: Board, search_text: str, t: Translator) -> frozen
 
     Baselines also match by their titles.
     """
-    normalized_search = normalize_for_search(search_text)
+    normalized_search = names.build_key(search_text)
     searchable_names = {
         row.team: f"{get_display_name(row, t)} {row.team}" if row.baseline else row.team for row in board.rows
     }
     return frozenset(
         name
         for name, searchable_name in searchable_names.items()
-        if normalized_search in normalize_for_search(searchable_name)
+        if normalized_search in names.build_key(searchable_name)
     )
 
 
 def get_display_name(row: BoardRow, t: Translator) -> str:
     """Return the name of a team, or the title of a baseline."""
     return t.label(f"method_{row.team}", row.team) if row.baseline else row.team
-
-
-def normalize_for_search(text: str) -> str:
-    """Return a text without differences of case and width and without invisible characters.
-
-    ``text.js`` must do the same.
-    """
-    return names.normalize_spaces(names.fold_case(names.strip_ignorable(text)))

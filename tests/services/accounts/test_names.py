@@ -1,7 +1,6 @@
-"""Names of people and teams: which are valid, and which are confusable."""
+"""Names of people and teams: which are valid, and which are the same name."""
 
 import unicodedata
-from string import ascii_uppercase
 
 import pytest
 from hypothesis import given
@@ -19,11 +18,11 @@ ALL_CHARACTERS = [
     for code in range(plane << 16, (plane + 1) << 16)
     if not 0xD800 <= code < 0xE000
 ]
-CONFUSABLE_SPELLINGS = {
+SPELLINGS = {
     "a variation selector": "Team b\ufe0fob",
     "a variation selector of the supplement": "Team bob\U000e0101",
-    "the empty pattern of Braille": "Team\u2800bob",
     "a grapheme joiner": "Team b\u034fob",
+    "a letter with nothing in it": "Te\u17b4am bob",
     "two spaces": "Team  bob",
     "a space that does not break": "Team\u00a0bob",
     "an ideographic space": "Team\u3000bob",
@@ -31,93 +30,38 @@ CONFUSABLE_SPELLINGS = {
     "capitals": "TEAM BOB",
     "full width": "Ｔｅａｍ　ｂｏｂ",
     "mathematical letters": "𝐓𝐞𝐚𝐦 𝖻𝗈𝖻",
-    "Cyrillic small letters": "Team b\u043eb",
-    "Cyrillic capitals, too": "\u0422\u0435\u0430m \u042cо\u042c",
-    "Greek": "Team b\u03bfb",
-    "Armenian": "Team b\u0585b",
-    "two letters for one": "Tearn bob",
-    "a letter with nothing in it": "Te\u17b4am bob",
 }
 
 
-def are_confusable(name: str, other_name: str) -> bool:
-    """Return whether the two names collide in one of the unique columns."""
-    return any(
-        names.build_key_columns(name)[column] == names.build_key_columns(other_name)[column]
-        for column in names.build_key_columns(name)
-    )
-
-
-@pytest.mark.parametrize("other_name", CONFUSABLE_SPELLINGS.values(), ids=CONFUSABLE_SPELLINGS)
-def test_spellings_that_look_alike_are_confusable(other_name: str) -> None:
-    assert are_confusable("Team bob", other_name)
+@pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
+def test_other_spellings_of_a_name_have_its_key(spelling: str) -> None:
+    assert names.build_key(spelling) == names.build_key("Team bob") == "team bob"
 
 
 @pytest.mark.parametrize(
     ("name", "other_name"),
-    [
-        ("力", "カ"),
-        ("二ノ宮", "ニノ宮"),
-        ("ハチ", "八チ"),
-        ("TEAM \u0412\u041e\u0412", "Team bob"),
-        ("PayPaI", "PayPal"),
-        ("\u03bdictor", "victor"),
-        ("B0B", "BOB"),
-        ("Ian", "lan"),
-        ("Team |", "Team 1"),
-        ("Straße", "STRASSE"),
-        ("\u1fb3x", "\u0391\u0399X"),
-    ],
+    [("Straße", "STRASSE"), ("\u1fb3x", "\u0391\u0399X"), ("ｶﾞ", "ガ"), ("①組", "1組")],
 )
-def test_confusable_names_are_detected(name: str, other_name: str) -> None:
-    assert are_confusable(name, other_name)
+def test_case_and_width_are_folded(name: str, other_name: str) -> None:
+    assert names.build_key(name) == names.build_key(other_name)
 
 
 @pytest.mark.parametrize(
     ("name", "other_name"),
     [
         ("は", "ば"),
-        ("ば", "ぱ"),
-        ("ハハ", "ババ"),
         ("ツ", "ッ"),
-        ("赤組", "青組"),
         ("あ", "ア"),
-        ("シ", "ツ"),
-        ("ソ", "ン"),
-        ("東京A", "東京B"),
+        ("カ", "力"),
         ("匿名化工房", "匿名加工房"),
         ("Team bob", "Teambob"),
         ("Team I", "Team L"),
-        ("Anna", "Avva"),
-        ("Team U", "Team Y"),
         ("Café", "Cafe"),
         ("👩\u200d👧", "👩\u200d👦"),
     ],
 )
-def test_different_names_are_not_confusable(name: str, other_name: str) -> None:
-    assert not are_confusable(name, other_name)
-
-
-def test_numbered_and_lettered_team_names_have_distinct_keys() -> None:
-    for form in ("build_key", "build_look_key", "build_capitals_key"):
-        numbered_keys = {getattr(names, form)(f"Team {number}") for number in range(200)}
-        assert len(numbered_keys) == 200
-        assert len({getattr(names, form)(f"Team {letter}") for letter in ascii_uppercase}) == 26
-
-
-@pytest.mark.full
-def test_skeletons_of_all_characters_are_stable() -> None:
-    assert [
-        character
-        for character in ALL_CHARACTERS
-        if names.build_skeleton(names.build_skeleton(character)) != names.build_skeleton(character)
-    ] == []
-
-
-@pytest.mark.full
-@given(st.text())
-def test_skeletons_of_texts_are_stable(text: str) -> None:
-    assert names.build_skeleton(names.build_skeleton(text)) == names.build_skeleton(text)
+def test_different_names_have_different_keys(name: str, other_name: str) -> None:
+    assert names.build_key(name) != names.build_key(other_name)
 
 
 def list_spellings(text: str) -> set[str]:
@@ -132,17 +76,14 @@ def test_all_spellings_of_a_character_have_one_key() -> None:
         character
         for character in ALL_CHARACTERS
         if len(set(map(names.build_key, list_spellings(character)))) > 1
-    ] == []
+    ] == ["ı"]  # its capital is that of i
 
 
 @given(st.text())
 def test_spellings_of_a_name_have_one_key(text: str) -> None:
-    spellings = {text, unicodedata.normalize("NFC", text), f"\u2003{text} ", text.replace(" ", "\u2800  ")}
-    folded_spellings = {names.fold_case(spelling) for spelling in spellings} | {
-        unicodedata.normalize("NFKC", text)
-    }
-    assert {names.build_key(spelling) for spelling in spellings | folded_spellings} == {names.build_key(text)}
-    assert {names.build_look_key(spelling) for spelling in spellings} == {names.build_look_key(text)}
+    spellings = {unicodedata.normalize(form, text) for form in ("NFC", "NFKC")}
+    spellings |= {f"\u2003{text} ", text.replace(" ", "\u3000  "), names.build_key(text)}
+    assert {names.build_key(spelling) for spelling in spellings} == {names.build_key(text)}
 
 
 @given(st.text(min_size=1, max_size=names.MAX_NAME_LENGTH))
@@ -153,8 +94,6 @@ def test_cleaning_a_name_is_idempotent(text: str) -> None:
         return
     assert names.clean_name(cleaned_name) == cleaned_name
     assert names.build_key(cleaned_name)
-    assert names.build_look_key(cleaned_name)
-    assert names.build_capitals_key(cleaned_name)
 
 
 def get_refusal_code(name: str) -> str:
@@ -213,7 +152,5 @@ def test_visible_text_is_a_valid_name(name: str) -> None:
     assert names.clean_name(name) == unicodedata.normalize("NFC", name)
 
 
-def test_confusables_come_from_unicode() -> None:
-    assert len(names.load_prototypes()) == 6355
-    assert names.load_prototypes()[ord("m")] == "rn"
+def test_invisible_characters_are_those_of_unicode() -> None:
     assert len(names.IGNORABLE_CODE_POINTS) == len(set(names.IGNORABLE_CODE_POINTS)) == 4174

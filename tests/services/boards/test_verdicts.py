@@ -128,7 +128,7 @@ def test_cached_board_shows_changes_at_once(
 
 
 def rename_team(name: str, new_name: str) -> None:
-    execute(update(Team).where(Team.name == name).values(name=new_name, **names.build_key_columns(new_name)))
+    execute(update(Team).where(Team.name == name).values(name=new_name, name_key=names.build_key(new_name)))
 
 
 def test_verdicts_of_a_failed_transaction_are_not_cached(client: TestClient) -> None:

@@ -308,7 +308,7 @@ def test_baseline_can_be_added_and_removed(arena: Arena) -> None:
     score_everything()
     (row,) = arena.get_board()["rows"]
     assert (row["team"], row["baseline"], row["rank"]) == ("A little noise", True, None)
-    taken = "This competition has a team of that name, or of one that looks like it: choose another."
+    taken = "This competition has a team of that name: choose another."
     assert_refused(post_form(arena, path, fields, organizer=True), 409, taken)
     unknown = post_form(arena, path, fields | {"method": "magic"}, organizer=True)
     assert_refused(unknown, 422, "Methods: ")
