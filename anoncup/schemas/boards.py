@@ -201,34 +201,12 @@ class HistoryTeam(Form):
     steps: tuple[HistoryStep, ...]
 
 
-class HistoryPlace(Form):
-    team: Annotated[int, Field(description="index of the team in `teams`, from 0"), example(0)]
-    rank: Annotated[int, example(1)]
-
-
-class HistoryLeaders(Form):
-    """The leading teams from a moment on."""
-
-    at: Moment
-    first: Annotated[tuple[HistoryPlace, ...], Field(description="at most ten teams")]
-
-
-class HistoryRank(Form):
-    """The rank of the reader's team from a moment on. The results of other teams can change it, too."""
-
-    at: Moment
-    rank: Annotated[int | None, example(3)]
-    ranked: Annotated[int, Field(description="number of teams with a rank"), example(12)]
-
-
 class History(BoardBase):
     """The anonymization board over time, as it was shown to the reader at each moment."""
 
     frozen_from: datetime | None
     digits: Annotated[int | None, Field(description="as `digits` of the board"), example(2)]
     teams: tuple[HistoryTeam, ...]
-    leaders: tuple[HistoryLeaders, ...]
-    own_ranks: tuple[HistoryRank, ...] = ()
 
 
 _BY_QUESTION_DESCRIPTION = "what was found beyond chance for each question, from 0 to 1"
@@ -360,17 +338,6 @@ class Matrix(AttackBoardBase):
     rows: tuple[MatrixRow, ...]
 
 
-class AttackStep(Form):
-    """A guess that improved an attacker's best result on a target, and the new best result."""
-
-    at: Annotated[Moment, Field(description="the time at which the guess was received")]
-    correct: Annotated[int | None, Field(description="null if individuals are not counted"), example(9)]
-    rate: Annotated[float, example(0.18)]
-    by_question: Annotated[dict[str, float] | None, Field(description=_BY_QUESTION_DESCRIPTION)] = (
-        omit_if_none()
-    )
-
-
 class TotalRow(BoardLine):
     """A team's scores in the rounds and their total. Without a total it has no rank."""
 
@@ -401,16 +368,3 @@ class TotalBoard(BoardBase):
         tuple[str, ...], Field(description="names of the rounds that count"), example(["preliminary"])
     ]
     rows: tuple[TotalRow, ...]
-
-
-class AttackHistoryRow(Form):
-    """A team with its steps for each target, oldest first; empty for targets that it did not attack."""
-
-    attacker: Annotated[str, example("Blue")]
-    own: Annotated[bool, example(True)]
-    cells: tuple[tuple[AttackStep, ...], ...]
-
-
-class AttackHistory(AttackBoardBase):
-    targets: tuple[MatrixTarget, ...]
-    rows: tuple[AttackHistoryRow, ...]

@@ -10,12 +10,10 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from app.api.documentation.bodies import build_model_example, build_raw_response
 from app.api.documentation.responses import BOARD_ERRORS, build_error_responses
-from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import OptionalPrincipal, RequestCredential
+from app.http.authentication import RequestCredential
 from app.http.board_cache import BoardBuilder
-from app.services.boards import anonymization, attack_timeline, board_history, matrix, reidentification, total
-from app.services.contests import visibility
+from app.services.boards import anonymization, board_history, matrix, reidentification, total
 from app.services.contests.visibility import BoardAccess
 
 router = APIRouter(
@@ -101,28 +99,11 @@ _add_board(
     model=schemas.Matrix,
     render_csv=matrix.render_csv,
 )
-
-
-@router.get("/history", response_model=schemas.History)
-async def anonymization_history(slug: str, credential: RequestCredential, request: Request) -> Response:
-    """Return each team's best submission over time, as the board showed it at each moment."""
-    return await board_cache.build_board_response(
-        request, credential, slug, board_history.build_board_history, media_type=JSON
-    )
-
-
-@router.get(
-    "/attacks", response_model=schemas.AttackHistory, responses=build_error_responses("not_revealed_yet")
+_add_board(
+    "/history",
+    "history_board",
+    description="Return each team's best submission over time, as the board showed it at each moment.",
+    build=board_history.build_history,
+    model=schemas.History,
+    render_csv=board_history.render_csv,
 )
-def attacks(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
-    """Return each team's best result on each target over time, once the secrets are revealed.
-
-    The history no longer changes. It is not cached, because it is several times larger than a board.
-    """
-    with transaction() as session:
-        attack_history = attack_timeline.build_timeline(
-            session, visibility.authorize_boards(session, principal, slug)
-        )
-    return board_cache.build_uncached_response(
-        request, attack_history.model_dump_json().encode(), media_type=JSON
-    )

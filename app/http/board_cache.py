@@ -290,15 +290,6 @@ async def build_board_response(
     return Response(rendered.body, media_type=media_type, headers=headers)
 
 
-def build_uncached_response(request: Request, body: bytes, *, media_type: str) -> Response:
-    """Return a response that is not cached here, with its ETag, or 304 if the client has it already."""
-    etag = _compute_etag(body)
-    headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
-    if etag in parse_known_etags(request):
-        return Response(status_code=304, headers=headers)
-    return Response(body, media_type=media_type, headers=headers)
-
-
 def parse_known_etags(request: Request) -> set[str]:
     """Return the ETags in If-None-Match, without the prefix ``W/`` of compressed responses."""
     values = request.headers.get("if-none-match", "").split(",")

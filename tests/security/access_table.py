@@ -96,7 +96,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/boards/attack-total": (404, 404, 404, 404, 404, 404),
     "GET /api/v1/competitions/{slug}/boards/attack-total.csv": (404, 404, 404, 404, 404, 404),
     "GET /api/v1/competitions/{slug}/boards/history": (200, 200, 200, 200, 200, 200),
-    "GET /api/v1/competitions/{slug}/boards/attacks": (404, 404, 404, 404, 404, 404),
+    "GET /api/v1/competitions/{slug}/boards/history.csv": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/anonymization.csv": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/submissions/all": (401, 403, 403, 200, 403, 200),

@@ -463,14 +463,6 @@ def freeze_boards(contest: Contest, *, feedback: str = "immediate", start: datet
         row.file = replace_tables(row.file, "publication", publication)
 
 
-def find_leaders_at(timeline: dict[str, Any], moment: datetime) -> list[tuple[str, int]]:
-    past_entries = [entry for entry in timeline["leaders"] if datetime.fromisoformat(entry["at"]) <= moment]
-    names = [team["team"] for team in timeline["teams"]]
-    return (
-        [(names[entry["team"]], entry["rank"]) for entry in past_entries[-1]["first"]] if past_entries else []
-    )
-
-
 TIME_COLUMNS: dict[Any, tuple[str, ...]] = {
     Competition: ("created_at",),
     Submission: ("received_at",),

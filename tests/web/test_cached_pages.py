@@ -18,7 +18,7 @@ from tests.support.random_contests import RandomContest, unrecorded_versions
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("without_autovacuum")]
 
 __all__ = ["unrecorded_versions"]  # an autouse fixture
-BOARDS = ("anonymization", "reidentification", "replay", "matrix")
+BOARDS = ("anonymization", "reidentification", "history", "matrix")
 PAGES = ("", "/embed", *(f"/boards/{board}" for board in BOARDS))
 READERS = ("visitor", "red", "organizer")
 
@@ -90,7 +90,7 @@ def test_cached_page_reads_no_evaluations(client: TestClient) -> None:
     for _ in range(4):
         random_contest.submit()
     readers = ContestReaders(random_contest)
-    path = "/competitions/small/boards/replay"
+    path = "/competitions/small/boards/history"
     board = random_contest.contest.get_board()
     random_contest.contest.get_board("history")
     with log_queries() as counter:  # the board that the API has computed

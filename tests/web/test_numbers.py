@@ -15,7 +15,7 @@ from app.charts import numbers
 from app.charts.heatmap import format_hundredths
 from app.web.site import notation
 from tests.support.arena import ROWS
-from tests.support.board_facts import FORMULA_TOML, find_leaders_at
+from tests.support.board_facts import FORMULA_TOML
 from tests.support.contest import Contest
 from tests.support.page_requests import get_page
 from tests.support.translations import translate
@@ -286,39 +286,22 @@ def check_exact_losses_are_hidden(reader: Reader, html: str, board: dict[str, An
                 assert text in own_texts or not re.search(rf"{text}(?!\d)", html)
 
 
-def find_step_of_lead(history: dict[str, Any], shown_time: str) -> dict[str, Any]:
-    """Return the scores with which the last lead began."""
-    led_at = max(
-        datetime.fromisoformat(lead["at"])
-        for lead in history["leaders"]
-        if notation.format_short_time(datetime.fromisoformat(lead["at"]), ZONE, with_seconds=True)
-        == shown_time
-    )
-    leader = next(team for team, rank in find_leaders_at(history, led_at) if rank == 1)
-    steps = next(team["steps"] for team in history["teams"] if team["team"] == leader)
-    step: dict[str, Any] = [step for step in steps if datetime.fromisoformat(step["at"]) <= led_at][-1]
-    return step
-
-
-def check_replay(reader: Reader) -> None:
+def check_history(reader: Reader) -> None:
     history = reader.read_board("history")
-    expected: list[list[str]] = []
-    for lead in history["leaders"]:
-        led_at = datetime.fromisoformat(lead["at"])
-        names = ", ".join(team for team, rank in find_leaders_at(history, led_at) if rank == 1)
-        if names and (not expected or expected[-1][1] != names):
-            expected.append([notation.format_short_time(led_at, ZONE, with_seconds=True), names])
-    rows = parse_body(reader.read_contest_page("/boards/replay"), 'id="leads"')
-    assert [row[:2] for row in reversed(rows)] == expected
-    board_rows = reader.read_board()["rows"]
-    step = find_step_of_lead(history, rows[0][0])
     shows_scores = reader.rule == "formula" or (reader.rule == "rank_sum" and history["digits"] is None)
-    scores = [notation.format_number(step["score"])] if shows_scores else []
-    assert rows[0][2:] == [*scores, notation.format_score(round(step["overall"], 4))]
+    steps = [
+        (team["team"], step["score"] if shows_scores else step["overall"])
+        for team in history["teams"]
+        for step in team["steps"]
+        if not team["baseline"] and step["overall"] is not None
+    ]
+    rows = parse_body(reader.read_contest_page("/boards/history"), 'id="timeline"')
+    assert sorted((row[0], row[-1]) for row in rows) == sorted(
+        (team, notation.format_number(value)) for team, value in steps
+    )
     last_scores = {team["team"]: team["steps"][-1]["score"] for team in history["teams"]}
+    board_rows = reader.read_board()["rows"]
     assert last_scores == {row["team"]: row["score"] for row in board_rows if row["team"] in last_scores}
-    own_ranks = [row["rank"] for row in board_rows if row["own"]]
-    assert [entry["rank"] for entry in history["own_ranks"][-1:]] == own_ranks
 
 
 def check_submissions(reader: Reader) -> None:
@@ -370,7 +353,7 @@ CHECKS: tuple[Callable[[Reader], None], ...] = (
     check_matrix,
     check_team_pages,
     check_podiums,
-    check_replay,
+    check_history,
     check_submissions,
 )
 

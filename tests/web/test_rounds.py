@@ -43,7 +43,7 @@ def test_pages_list_the_rounds_with_their_states(rounds: dict[str, Contest]) -> 
     assert [title for _, title, *_ in japanese] == ["予選", "本戦"]
 
 
-PUBLIC_PAGES = ("rules", "boards/anonymization", "boards/matrix", "boards/replay", "clarifications")
+PUBLIC_PAGES = ("rules", "boards/anonymization", "boards/matrix", "boards/history", "clarifications")
 ORGANIZER_PAGES = ("phases", "submissions", "teams", "data", "basics", "file")
 
 

@@ -185,7 +185,7 @@ def _select_best(source: BoardSource) -> Subquery:
 
     Each row has the maximum risk and count of the guesses that count, their number and the first receipt.
     """
-    guess = select_guesses(source)
+    guess = _select_guesses(source)
     first_question, *other_questions = source.questions
     question = guess.question if other_questions else literal(first_question).label("question")
     best = select(
@@ -197,10 +197,10 @@ def _select_best(source: BoardSource) -> Subquery:
         func.count().label("trials"),
         func.min(guess.received_at).label("since"),
     ).group_by(guess.team_id, guess.target_id, *([guess.question] if other_questions else []))
-    return filter_effective(best, guess, source).subquery()
+    return _filter_effective(best, guess, source).subquery()
 
 
-def select_guesses(source: BoardSource) -> type[Guess]:
+def _select_guesses(source: BoardSource) -> type[Guess]:
     """Return the guesses with the results that are in effect in this scope.
 
     A frozen board takes the results that the first rescore after its moment has replaced. The board that a
@@ -242,12 +242,12 @@ def _replace_results(results: Select[*tuple[Any, ...]]) -> type[Guess]:
     return aliased(Guess, joined.subquery(), adapt_on_names=True)
 
 
-def filter_effective(
+def _filter_effective(
     query: Select[*_ColumnTypes], guess: type[Guess], source: BoardSource
 ) -> Select[*_ColumnTypes]:
     """Limit the query to the judged guesses that count in this scope, without those of disqualified teams.
 
-    ``guess`` is the result of ``select_guesses``.
+    ``guess`` is the result of ``_select_guesses``.
     """
     scope = source.scope
     return (

@@ -23,13 +23,13 @@ from sqlalchemy import Select, func, or_, over, select
 from sqlalchemy.orm import Session
 
 from anoncup.competition.ranking_formulas import compares_teams
-from anoncup.formulas.ranks import TIE_TOLERANCE, sort_for_board
+from anoncup.formulas.ranks import TIE_TOLERANCE
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
-from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
+from anoncup.schemas import History, HistoryStep, HistoryTeam
 from anoncup.tracks.model import find_largest_risk
 from app.db.models import Guess, Round, State, Target, Team
-from app.services.boards import best_guesses, formula_inputs, ranking, source, verdicts
+from app.services.boards import best_guesses, formula_inputs, ranking, source, spreadsheet, verdicts
 from app.services.boards.best_guesses import RiskCombiner
 from app.services.boards.formula_rows import FormulaInputs
 from app.services.boards.ranking import BoardEntry
@@ -45,8 +45,6 @@ _JudgedGuessQuery = Select[UUID, str, UUID, float, datetime, datetime]
 _MICROSECOND, _SECOND = timedelta(microseconds=1), timedelta(seconds=1)
 _RankKey = tuple[bool, float, datetime, UUID, UUID]
 """Sort key of a team's best entry, followed by the team."""
-_LEADER_COUNT = 10
-"""Number of leading teams that are listed whenever one of them changes."""
 _StepReason = Literal["release", "scoring", "guesses"] | None
 _VisibleScores = tuple[float, float, float, float | None] | None
 """``overall``, U, E and the value of the formula as the board shows them for a team.
@@ -55,7 +53,7 @@ None while no submission of the team counts.
 """
 
 
-_BoardChange = Callable[["BoardReplay"], Iterable[UUID]]
+_BoardChange = Callable[["PastBoard"], Iterable[UUID]]
 """Makes a change to the board and returns the teams that it may affect."""
 _TimedChange = tuple[datetime | None, _BoardChange]
 """The last moment at which boards hide a change, and the change; None if it is never shown."""
@@ -116,21 +114,21 @@ def _iter_rule_changes(
     for (replaced_at, _), (_, rules) in itertools.pairwise(rule_periods):
         yield (
             board_visibility.find_last_hidden_moment(replaced_at),
-            partial(BoardReplay.set_rules, rules=rules),
+            partial(PastBoard.set_rules, rules=rules),
         )
     if contest.round.published_at is not None:
         hidden_until = board_visibility.find_last_hidden_moment(contest.round.published_at)
-        yield hidden_until, BoardReplay.compare_targets
+        yield hidden_until, PastBoard.compare_targets
 
 
 def _iter_target_changes(
     targets: Iterable[TargetRow], board_visibility: BoardVisibility
 ) -> Iterator[_TimedChange]:
     for target in targets:
-        publish = partial(BoardReplay.publish, target=target)
+        publish = partial(PastBoard.publish, target=target)
         yield board_visibility.find_last_hidden_moment(target.published_at), publish
         if target.retired_at is not None:
-            retire = partial(BoardReplay.retire, target=target)
+            retire = partial(PastBoard.retire, target=target)
             yield board_visibility.find_last_hidden_moment(target.retired_at), retire
 
 
@@ -138,10 +136,10 @@ def _iter_evaluation_changes(
     periods: Iterable[EffectivePeriod], board_visibility: BoardVisibility
 ) -> Iterator[_TimedChange]:
     for period in periods:
-        start = partial(BoardReplay.start, evaluation=period.evaluation)
+        start = partial(PastBoard.start, evaluation=period.evaluation)
         yield board_visibility.find_last_hidden_moment(period.begins_at), start
         if period.ends_at != visibility.UNFROZEN:
-            end = partial(BoardReplay.end, evaluation=period.evaluation)
+            end = partial(PastBoard.end, evaluation=period.evaluation)
             yield board_visibility.find_last_hidden_moment(period.ends_at), end
 
 
@@ -162,7 +160,7 @@ def _iter_guess_changes(
         if risk > highest_risk:
             highest_by_key[key] = risk, accepted_at
         add_risk = partial(
-            BoardReplay.add_risk, submission_id=submission_id, question=question, team_id=team_id, risk=risk
+            PastBoard.add_risk, submission_id=submission_id, question=question, team_id=team_id, risk=risk
         )
         yield board_visibility.find_last_hidden_moment_of_guess(accepted_at, judged_at), add_risk
 
@@ -174,18 +172,18 @@ def _iter_team_changes(
     for team in formula_inputs.list_competing_teams(session, contest.round.id):
         yield (
             board_visibility.find_last_hidden_moment(team.created_at),
-            partial(BoardReplay.add_team, team_id=team.id),
+            partial(PastBoard.add_team, team_id=team.id),
         )
     for adjustment in formula_inputs.list_adjustments(session, contest.round.id):
         change: dict[str, Any] = {"team_id": adjustment.team_id, "points": adjustment.points}
         yield (
             board_visibility.find_last_hidden_moment(adjustment.created_at),
-            partial(BoardReplay.add_points, **change),
+            partial(PastBoard.add_points, **change),
         )
         if adjustment.withdrawn_at is not None:
             yield (
                 board_visibility.find_last_hidden_moment(adjustment.withdrawn_at),
-                partial(BoardReplay.remove_points, **change),
+                partial(PastBoard.remove_points, **change),
             )
 
 
@@ -234,8 +232,8 @@ def _select_judged_guesses(contest: Contest, *, largest_only: bool) -> _JudgedGu
 
 
 @dataclass
-class BoardReplay:
-    """State of the board during a replay.
+class PastBoard:
+    """State of the board during a board.
 
     ``evaluations_by_team`` holds the evaluations in effect, by team and submission. ``risks_by_submission``
     holds the highest risk found in each submission, by question and team. ``ranking`` lists the best entries
@@ -400,58 +398,36 @@ class BoardReplay:
             return None
         return bisect_left(self.ranking, (False, (best.loss or 0.0) - TIE_TOLERANCE)) + 1
 
-    def list_leaders(self, leader_count: int) -> list[tuple[UUID, int]]:
-        """Return the leading teams with their ranks, in the order of the board."""
-        received = sorted(self.ranking, key=itemgetter(2, 3))
-        order = sort_for_board([loss for _, loss, *_ in received])
-        team_ids = [received[index][-1] for index in order[:leader_count]]
-        return [(team_id, self.find_rank(team_id) or 0) for team_id in team_ids]
-
 
 def _is_ranked(entry: BoardEntry) -> bool:
     return entry.loss is not None and not entry.evaluation.is_baseline
 
 
-def build_board_history(session: Session, access: BoardAccess) -> History:
-    """Return the steps of all teams, the leaders and the viewer's own ranks over time."""
-    history, ranks = build_history(session, access, access.scope.viewer.team_id)
-    return history.model_copy(update={"own_ranks": tuple(ranks)})
-
-
-def build_history(
-    session: Session,
-    access: BoardAccess,
-    own_team_id: UUID | None,
-    board_rows: BoardRows | None = None,
-) -> tuple[History, list[HistoryRank]]:
-    """Return the steps of all teams with the leaders, and the rank over time of ``own_team_id``.
-
-    A rank can change because of the submissions of other teams. ``board_rows`` are read if they are not
-    given.
-    """
+def build_history(session: Session, access: BoardAccess, board_rows: BoardRows | None = None) -> History:
+    """Return the steps of all teams. ``board_rows`` are read if they are not given."""
     contest, scope = access.contest, access.scope
     timelines: dict[UUID, TeamTimeline] = {}
-    leaders_by_moment: list[tuple[datetime, list[tuple[UUID, int]]]] = []
-    ranks: list[HistoryRank] = []
-    for moment, replay, changed_teams in _iter_changes(session, access, board_rows):
+    for moment, board, changed_teams in _iter_changes(session, access, board_rows):
         for team_id in sorted(changed_teams):
-            _add_step(timelines, team_id, moment, replay, scope)
-        current_leaders = replay.list_leaders(_LEADER_COUNT)
-        if current_leaders != (leaders_by_moment[-1][1] if leaders_by_moment else []):
-            leaders_by_moment.append((moment, current_leaders))
-        if own_team_id is not None and replay.find_rank(own_team_id) != (ranks[-1].rank if ranks else None):
-            ranks.append(
-                HistoryRank(at=moment, rank=replay.find_rank(own_team_id), ranked=len(replay.ranking))
-            )
-    history = History(
+            _add_step(timelines, team_id, moment, board, scope)
+    return History(
         competition=contest.address,
         title=dict(contest.rules.title),
         frozen_from=contest.rules.publication.frozen_from,
         digits=scope.digits,
         teams=tuple(timeline.build_team_history(scope) for timeline in timelines.values()),
-        leaders=_build_leaders(leaders_by_moment, list(timelines)),
     )
-    return history, ranks
+
+
+def render_csv(history: History) -> str:
+    """Return one line for each step of each team."""
+    columns = ("rank", "overall", "utility", "security", "score")
+    rows = (
+        [step.at.isoformat(), team.team, *(getattr(step, name) for name in columns)]
+        for team in history.teams
+        for step in team.steps
+    )
+    return spreadsheet.render_csv(["at", "team", *columns], rows)
 
 
 @dataclass
@@ -477,12 +453,12 @@ def _add_step(
     timelines: dict[UUID, TeamTimeline],
     team_id: UUID,
     moment: datetime,
-    replay: BoardReplay,
+    board: PastBoard,
     scope: BoardScope,
 ) -> None:
     """Add a step if the scores that the board shows for the team have changed."""
-    entry = replay.best_entries.get(team_id)
-    scores = _mask_scores(entry, replay, scope)
+    entry = board.best_entries.get(team_id)
+    scores = _mask_scores(entry, board, scope)
     if entry is not None and scores is not None:
         timelines.setdefault(team_id, TeamTimeline(entry, None, []))
     timeline = timelines.get(team_id)
@@ -492,7 +468,7 @@ def _add_step(
         is_exact = scope.digits is None or scope.viewer.team_id == team_id
         reason = _find_reason(timeline, entry) if is_exact else None
         timeline.last_scores = scores
-        timeline.steps.append(_build_step(moment, scores, replay.find_rank(team_id), reason))
+        timeline.steps.append(_build_step(moment, scores, board.find_rank(team_id), reason))
     timeline.entry = entry or timeline.entry
 
 
@@ -511,24 +487,9 @@ def _find_reason(timeline: TeamTimeline, current: BoardEntry | None) -> _StepRea
     return "guesses" if current.rival_risk != timeline.entry.rival_risk else None
 
 
-def _build_leaders(
-    leaders_by_moment: list[tuple[datetime, list[tuple[UUID, int]]]], team_ids: list[UUID]
-) -> tuple[HistoryLeaders, ...]:
-    team_indexes = {team_id: index for index, team_id in enumerate(team_ids)}
-    return tuple(
-        HistoryLeaders(
-            at=moment,
-            first=tuple(
-                HistoryPlace(team=team_indexes[team_id], rank=rank) for team_id, rank in current_leaders
-            ),
-        )
-        for moment, current_leaders in leaders_by_moment
-    )
-
-
 def _iter_changes(
     session: Session, access: BoardAccess, board_rows: BoardRows | None
-) -> Iterator[tuple[datetime, BoardReplay, set[UUID]]]:
+) -> Iterator[tuple[datetime, PastBoard, set[UUID]]]:
     """Yield each second at which the board changed, the board, and the teams whose scores may have."""
     contest, board_visibility = access.contest, _build_visibility(session, access)
     board_rows = board_rows or source.read_rows(session, contest)
@@ -549,19 +510,19 @@ def _iter_changes(
     ]
     shown_changes.sort(key=itemgetter(0))
     numbers = verdicts.load_numbers(session, [period.evaluation.key for period in board_rows.periods])
-    replay = BoardReplay(rule_periods[0][1], contest.round, numbers)
+    board = PastBoard(rule_periods[0][1], contest.round, numbers)
     for moment, simultaneous_changes in itertools.groupby(shown_changes, key=itemgetter(0)):
-        if changed_teams := replay.apply(change for _, change in simultaneous_changes):
-            yield moment, replay, changed_teams
+        if changed_teams := board.apply(change for _, change in simultaneous_changes):
+            yield moment, board, changed_teams
 
 
-def _mask_scores(entry: BoardEntry | None, replay: BoardReplay, scope: BoardScope) -> _VisibleScores:
+def _mask_scores(entry: BoardEntry | None, board: PastBoard, scope: BoardScope) -> _VisibleScores:
     if entry is None or entry.overall is None or entry.utility is None or entry.security is None:
         return None
     if scope.viewer.team_id == entry.evaluation.team_id:
-        return entry.overall, entry.utility, entry.security, ranking.find_score(replay.rules, entry)
-    hides_score = scope.digits is not None and replay.compares_teams
-    score = None if hides_score else scope.round_score(ranking.find_score(replay.rules, entry))
+        return entry.overall, entry.utility, entry.security, ranking.find_score(board.rules, entry)
+    hides_score = scope.digits is not None and board.compares_teams
+    score = None if hides_score else scope.round_score(ranking.find_score(board.rules, entry))
     return scope.round_overall(entry.overall), *scope.round_losses(entry.utility, entry.security), score
 
 

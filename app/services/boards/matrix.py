@@ -56,7 +56,7 @@ def build_matrix(
         hidden=scope.guesses_before is None,
         counted=board_source.counts_individuals,
         questions=board_source.questions,
-        targets=tuple(build_column(target, scope) for target in board_source.targets),
+        targets=tuple(_build_column(target, scope) for target in board_source.targets),
         rows=tuple(rows),
     )
 
@@ -77,7 +77,7 @@ def list_attacks(session: Session, access: BoardAccess, submission_id: UUID) -> 
     return [attacks[index] for index in sort_for_board([-attack.cell.rate for attack in attacks])]
 
 
-def build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:
+def _build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:
     team = target.evaluation.team if _is_team_shown(target, scope) else None
     return MatrixTarget(
         target=target.name, rows=target.individual_count, own=_is_own(target, scope), team=team

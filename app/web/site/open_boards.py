@@ -31,7 +31,7 @@ async def _load_visitors_board(request: Request, slug: str) -> Board | None:
 
 _load_board = _make_loader(anonymization.build_board, Board)
 _load_attackers_board = _make_loader(reidentification.build_board, AttackersBoard)
-_load_history = _make_loader(board_history.build_board_history, History)
+_load_history = _make_loader(board_history.build_history, History)
 _load_release_total = _make_loader(total.build_release_total, TotalBoard)
 _load_attack_total = _make_loader(total.build_attack_total, TotalBoard)
 

@@ -11,7 +11,7 @@ from app.services.contests import phases
 from app.services.contests.contest import Contest
 from app.services.contests.phases import ContestState
 
-_BOARDS = ("anonymization", "reidentification", "matrix", "replay", "total")
+_BOARDS = ("anonymization", "reidentification", "matrix", "history", "total")
 _ORGANIZER_PAGES = (
     "phases",
     "submissions",

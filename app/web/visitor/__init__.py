@@ -2,6 +2,7 @@
 
 from app.web.visitor import (
     account,
+    board_history,
     board_matrix,
     board_reidentification,
     board_total,
@@ -14,7 +15,6 @@ from app.web.visitor import (
     overview,
     preview,
     provider_sign_in,
-    replay,
     rules,
     sign_in,
     sign_up,
@@ -30,7 +30,7 @@ ROUTERS = (
     clarifications.router,
     rules.router,
     boards.router,
-    replay.router,
+    board_history.router,
     team_page.router,
     board_matrix.router,
     board_reidentification.router,

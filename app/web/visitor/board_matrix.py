@@ -83,7 +83,6 @@ class MatrixView:
     selected_question: str | None
     heatmap: Figure | None
     lines: tuple[MatrixLine, ...]
-    has_team_attackers: bool
     shows_built_in: bool
 
     @property
@@ -123,7 +122,6 @@ def _build_matrix_view(session: Session, access: BoardAccess, choice: MatrixChoi
         selected_question,
         heatmap=_draw_heatmap(board, t, selected_question) if board.rows else None,
         lines=tuple(_iter_lines(board, t, selected_question, choice.axis)) if board.rows else (),
-        has_team_attackers=any(not row.built_in for row in board.rows),
         shows_built_in=access.scope.digits is None,
     )
 
@@ -142,7 +140,6 @@ def show_matrix(
         matrix_view=matrix_view,
         hundredths=format_hundredths,
         words=translate_script_texts(page.t),
-        replayed=bool(frame.contest.round.revealed_at and matrix_view and matrix_view.has_team_attackers),
     )
 
 
@@ -159,12 +156,6 @@ def translate_script_texts(t: Translator) -> dict[str, str]:
         "keys": t(
             "Matrix: the arrow keys go from cell to cell, + and − enlarge and reduce, 0 shows all of it."
         ),
-        "replay": t("Replay the attacks"),
-        "play": t("Play"),
-        "pause": t("Pause"),
-        "moment": t("Moment of the contest"),
-        "pairs": t("Pairs attacked: {n} of {all}"),
-        "failed": t("Not loaded. Try again"),
         "help": t(
             "Point at a cell to read it, drag over a part to enlarge it; with the keyboard: arrows, +, −, 0."
         ),

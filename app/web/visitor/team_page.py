@@ -1,7 +1,8 @@
-"""The page of a team: its rank and scores over time, and the attacks on its targets once these are known."""
+"""The page of a team: its scores over time, and the attacks on its targets once these are known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Annotated
 from uuid import UUID
@@ -27,10 +28,10 @@ from app.web.site.sentences import join_names
 from app.web.visitor import standings
 from app.web.visitor.board_pictures import translate_title
 from app.web.visitor.board_view import build_board_view
-from app.web.visitor.replay import ONE_HOUR
 from app.web.visitor.standings import RankChange
 
 router = APIRouter(route_class=PageRoute)
+_ONE_HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,6 @@ class TeamSummary:
     tied_ranks: frozenset[int]
     change: RankChange | None
     steps: Sequence[schemas.HistoryStep]
-    ranks: Sequence[schemas.HistoryRank]
     targets: Sequence[AttackedTarget]
     counts_individuals: bool
     attackers_row: schemas.AttackersRow | None
@@ -90,11 +90,11 @@ class TeamSummary:
     @property
     def is_brief(self) -> bool:
         """Whether all steps are within an hour, so that times need seconds."""
-        return self.steps[0].at - self.steps[-1].at < ONE_HOUR
+        return self.steps[0].at - self.steps[-1].at < _ONE_HOUR
 
     @property
     def size(self) -> int:
-        return 1_000 + 500 * (len(self.steps) + len(self.ranks))
+        return 1_000 + 500 * len(self.steps)
 
 
 async def _load_team_summary(
@@ -124,8 +124,6 @@ def show_team(
         summary=summary,
         row=summary.row,
         method_description=method_description,
-        ranks=[[round(1000 * rank.at.timestamp()), rank.rank, rank.ranked] for rank in summary.ranks],
-        words={"rank": t("Rank"), "picture": t("Rank over time"), "among": t("Teams with a rank")},
     )
 
 
@@ -133,7 +131,7 @@ def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) ->
     board_rows = source.read_rows(session, access.contest)
     board = anonymization.build_board(session, access, board_rows)
     row = _find_row(board, team_id)
-    history, ranks = board_history.build_history(session, access, team_id, board_rows)
+    history = board_history.build_history(session, access, board_rows)
     attack_matrix = matrix.build_matrix(session, access, board_rows, owner_team_id=team_id)
     attackers_board = reidentification.build_board(session, access, board_rows)
     return TeamSummary(
@@ -143,7 +141,6 @@ def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) ->
         tied_ranks=standings.find_tied_ranks(board),
         change=standings.compute_rank_change(row, board),
         steps=next((team.steps[::-1] for team in history.teams if team.team_id == team_id), ()),
-        ranks=ranks,
         targets=[_build_attacked_target(attack_matrix, index) for index in range(len(attack_matrix.targets))],
         counts_individuals=attack_matrix.counted,
         attackers_row=next(

@@ -7,7 +7,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
     "GET /competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/boards/reidentification": (200, 200, 200, 200, 200, 200),
-    "GET /competitions/{slug}/boards/replay": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/boards/history": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/teams/{team_id}": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/boards/matrix": (200, 200, 200, 200, 200, 200),
     # in a competition without rounds

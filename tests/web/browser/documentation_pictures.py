@@ -33,7 +33,7 @@ class DocumentationPicture:
     """A page as seen by a visitor (empty ``viewer``), the ``team`` or the ``organizer``.
 
     ``link`` is a link to follow from ``path``. The picture ends below ``last_element`` and is taken after
-    ``wait_s`` seconds, when animations have reached the wanted state.
+    a second, when nothing moves any more.
     """
 
     name: str
@@ -44,7 +44,6 @@ class DocumentationPicture:
     width: int = 1280
     is_dark: bool = False
     link: str = ""
-    wait_s: float = 1.0
 
 
 BOARD, ROW = f"{COMPETITION_PATH}/boards/anonymization", "#standings tbody tr:nth-child({})"
@@ -73,9 +72,6 @@ SECOND_PHASE_PICTURES = (
 )
 FINAL_PICTURES = (
     DocumentationPicture("board", BOARD, ROW.format(12), "team"),
-    DocumentationPicture(
-        "replay", f"{COMPETITION_PATH}/boards/replay", ".scrub", "team", is_dark=True, wait_s=13.0
-    ),
     DocumentationPicture("matrix-ja", f"{COMPETITION_PATH}/boards/matrix", ".matrix_view", "team", "ja"),
     DocumentationPicture("team-ja", BOARD, ".timeline_steps", "team", "ja", link="tr.own a.called"),
 )
@@ -138,7 +134,7 @@ def take_picture(
         "one => one.getBoundingClientRect().bottom + scrollY", last_element.element_handle()
     )
     page.set_viewport_size({"width": picture.width, "height": round(height)})
-    page.wait_for_timeout(1000 * picture.wait_s)
+    page.wait_for_timeout(1000)
     image = Image.open(BytesIO(page.screenshot()))
     image.convert("RGB").quantize(MAX_COLOURS, dither=Image.Dither.NONE).save(
         folder / f"{picture.name}.png", optimize=True

@@ -120,12 +120,12 @@ def test_each_audience_sees_its_next_step(arena: Arena) -> None:
 
 def test_next_step_follows_the_phases(contest: Contest) -> None:
     arena, path = contest.arena, contest.path
-    board, replay = f"{path}/boards/anonymization", f"{path}/boards/replay"
+    board, history = f"{path}/boards/anonymization", f"{path}/boards/history"
     contest.submit("red")
     for advance, next_of_team, next_of_visitor in (
         (contest.start_pause, f"{path}/submissions", board),
         (contest.open_attacks, f"{path}/targets", board),
-        (contest.close_attacks, replay, replay),
+        (contest.close_attacks, history, history),
     ):
         advance()
         assert find_next_link(arena, team="red") == next_of_team

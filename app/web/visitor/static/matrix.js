@@ -42,17 +42,15 @@ function prepareMatrix() {
   const container = document.querySelector("#standings[data-words]");
   const figure = container?.querySelector(".chart:has(.heat)");
   if (!figure || figure.classList.contains("drawn")) return;
-  figure.querySelectorAll(".matrix_bar, .matrix_view, .attacks").forEach((element) => element.remove());
+  figure.querySelectorAll(".matrix_bar, .matrix_view").forEach((element) => element.remove());
   figure.classList.add("drawn");
   const matrix = readMatrix(figure.querySelector(".heat"));
-  const view = { figure, matrix, words: JSON.parse(container.dataset.words), recentCells: [], isReplaying: false };
+  const view = { figure, matrix, words: JSON.parse(container.dataset.words) };
   addControls(view);
   resizeObserver?.disconnect();
   resizeObserver = new ResizeObserver(() => rebuildIfResized(view));
   resizeObserver.observe(figure);
   rebuildIfResized(view);
-  if (!container.dataset.attacks) return;
-  import("./attack_replay.js").then(({ offerReplay }) => offerReplay(view, container.dataset));
 }
 
 prepareMatrix();

@@ -27,8 +27,7 @@ export function readMatrix(table) {
       .map((cell, index) => ({ ...readHeading(cell), mean: columnMeans[index + 1] })),
     rows: [...table.tBodies[0].rows].map((row) => {
       const [heading, mean, ...cells] = row.cells;
-      const isBuiltIn = row.classList.contains("built_in");
-      return { ...readHeading(heading), isBuiltIn, mean: readRate(mean), cells: cells.map(readRate) };
+      return { ...readHeading(heading), mean: readRate(mean), cells: cells.map(readRate) };
     }),
   };
 }

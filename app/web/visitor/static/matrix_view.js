@@ -86,7 +86,7 @@ function listVisible(scale, count) {
   return d3.range(Math.max(0, Math.floor(first)), Math.min(count, Math.ceil(last)));
 }
 
-export function draw(view) {
+function draw(view) {
   const { matrix: { rows, targets, mean }, cursor, x, y } = view;
   const [width, height] = [x(1) - x(0), y(1) - y(0)];
   const [columns, lines] = [listVisible(x, targets.length), listVisible(y, rows.length)];
@@ -103,7 +103,6 @@ export function draw(view) {
   drawMarks(view);
   updateTooltip(view);
   view.box.classList.toggle("near", isEnlarged(view));
-  view.box.classList.toggle("replaying", view.isReplaying);
 }
 
 // Draws one path for all cells of a color, because thousands of elements would be slow.
@@ -153,12 +152,11 @@ function locate({ x, y, layout }, { row, column }) {
 }
 
 function drawMarks(view) {
-  const { matrix, cursor, recentCells } = view;
+  const { matrix, cursor } = view;
   const mark = (kind, position) => ({ kind, ...locate(view, position) });
   const marks = [
     ...listOwn(matrix.rows).map((row) => mark("mine", { row })),
     ...listOwn(matrix.targets).map((column) => mark("mine", { column })),
-    ...recentCells.map((cell) => mark("fresh", cell)),
   ];
   const { row, column } = cursor ?? {};
   if (cursor) marks.push(mark("cross", { row }), mark("cross", { column }), mark("spot", cursor));
