@@ -41,9 +41,6 @@ COPY requirements.lock .
 RUN pip --python /opt/anoncup/bin/python install --require-hashes -r requirements.lock
 
 FROM python:3.13-slim AS bare
-# Fonts for link previews, including Japanese: 9 MB (docs/decisions/0040).
-RUN apt-get update && apt-get install --yes --no-install-recommends fonts-dejavu-core fonts-ipaexfont-gothic \
-    && rm -rf /var/lib/apt/lists/*
 # A new volume gets the owner of the folder on which it is first mounted.
 RUN useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin anoncup \
     && install -d -o anoncup -g anoncup -m 0700 /data /keys/private /roles/web /roles/worker /roles/clock /var/cache/anoncup \

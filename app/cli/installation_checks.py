@@ -29,7 +29,6 @@ from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
 from app.services.jobs.worker_reports import list_workers
 from app.storage import get_store
-from app.web.site.raster import can_draw, has_fonts
 from migrations.run import build_unreachable_error, find_newest_revision, require_known_revision
 from workers import mail_sender, sandbox
 
@@ -110,14 +109,6 @@ def _check_sandbox(_: InstallationPaths) -> str:
     if setting == sandbox.REQUIRED and find_configured_services():
         raise CheckProblem(sandbox.explain_missing())
     raise CheckWarning(sandbox.explain_missing())
-
-
-def _check_fonts(_: InstallationPaths) -> str:
-    if not has_fonts():
-        raise CheckWarning("no font: links have no preview pictures; install fonts-dejavu-core")
-    if not can_draw("あ"):
-        raise CheckWarning("no Japanese font: install one, such as fonts-ipaexfont-gothic")
-    return "Latin and Japanese"
 
 
 def _check_disk(paths: InstallationPaths) -> str:
@@ -249,7 +240,6 @@ def _check_workers(_: EmbeddedServices) -> str:
 _LOCAL_CHECKS: Mapping[str, Callable[[InstallationPaths], str]] = {
     "versions": _check_versions,
     "sandbox": _check_sandbox,
-    "fonts": _check_fonts,
     "disk": _check_disk,
     "address": _check_address,
     "mail": _check_mail,

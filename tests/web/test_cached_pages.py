@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.full, pytest.mark.usefixtures("without_autovacuum")]
 
 __all__ = ["unrecorded_versions"]  # an autouse fixture
 BOARDS = ("anonymization", "reidentification", "history", "matrix")
-PAGES = ("", "/embed", *(f"/boards/{board}" for board in BOARDS))
+PAGES = ("", *(f"/boards/{board}" for board in BOARDS))
 READERS = ("visitor", "red", "organizer")
 
 

@@ -25,10 +25,6 @@ def _make_loader(
     return load
 
 
-async def _load_visitors_board(request: Request, slug: str) -> Board | None:
-    return await load_open_board(request, None, slug, anonymization.build_board, Board)
-
-
 _load_board = _make_loader(anonymization.build_board, Board)
 _load_attackers_board = _make_loader(reidentification.build_board, AttackersBoard)
 _load_history = _make_loader(board_history.build_history, History)
@@ -36,8 +32,6 @@ _load_release_total = _make_loader(total.build_release_total, TotalBoard)
 _load_attack_total = _make_loader(total.build_attack_total, TotalBoard)
 
 OpenBoard = Annotated[Board | None, Depends(_load_board)]
-VisitorsBoard = Annotated[Board | None, Depends(_load_visitors_board)]
-"""The board as visitors see it, whoever reads the page."""
 OpenAttackersBoard = Annotated[AttackersBoard | None, Depends(_load_attackers_board)]
 OpenHistory = Annotated[History | None, Depends(_load_history)]
 OpenReleaseTotal = Annotated[TotalBoard | None, Depends(_load_release_total)]

@@ -44,7 +44,7 @@ from app.locale.language import LANGUAGES, Translator
 from app.services.accounts.principal import Principal
 from app.services.contests import announcements
 from app.web.site import language as languages
-from app.web.site import notation, raster, sentences
+from app.web.site import notation, sentences
 from app.web.site.static_files import GzipStaticFiles
 
 P = ParamSpec("P")
@@ -64,7 +64,6 @@ templates.env.globals |= {
     "sentence": sentences.translate_sentence,
     "visible": replace_control_characters,
     "service_address": get_service_url,
-    "has_letters": raster.has_fonts,
     "sign_in_providers": lambda: get_settings().sign_in,
     "has_mail": lambda: get_settings().smtp is not None,
     "short_time": notation.format_short_time,

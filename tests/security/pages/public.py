@@ -3,11 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.web.site import raster
 from app.web.visitor import documentation
 
-PICTURE_STATUS = 200 if raster.has_fonts() else 404
-"""Pictures with text need an installed font."""
 DOCUMENTATION_STATUS = 200 if (documentation.files.folder / "index.html").exists() else 404
 """`make docs` builds the documentation."""
 
@@ -16,9 +13,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/calendar.ics": (200, 200, 200, 200, 200, 200),
-    "GET /competitions/{slug}/announcements.atom": (200, 200, 200, 200, 200, 200),
-    "GET /competitions/{slug}/picture.png": (PICTURE_STATUS,) * 6,
-    "GET /competitions/{slug}/embed": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/rules": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/clarifications": (200, 200, 200, 200, 200, 200),
     "POST /competitions/{slug}/clarifications": (303, 303, 303, 403, 403, 403),

@@ -18,9 +18,7 @@ NON_PAGE_ROUTES = (
     "GET /static",
     "GET /competitions/{slug}/submissions/state",  # only the ETag of that page
     "GET /submissions/{submission_id}/row",  # a fragment of the page of submissions
-    "GET /competitions/{slug}/picture.png",  # the preview image of links
-    "GET /competitions/{slug}/calendar.ics",  # downloads
-    "GET /competitions/{slug}/announcements.atom",
+    "GET /competitions/{slug}/calendar.ics",  # a download
     "GET /competitions/{slug}/organize/competition.toml",  # a download
 )
 DISPLAYS = {

@@ -29,7 +29,7 @@ REHEARSAL_PAGES = (
 )
 
 
-PUBLIC_LINKS = ("announcements.atom", "calendar.ics", "/embed", "picture.png")
+PUBLIC_LINKS = ("calendar.ics",)
 
 
 def read_page(contest: Contest, path: str, language: str = "en") -> str:
