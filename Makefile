@@ -102,10 +102,10 @@ rush: dev
 # embedded servers; requirements-build.lock has the tools that build the project itself.
 lock: COMPILE = $(BIN)/uv pip compile -q --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 lock: dev
-	$(COMPILE) --extra service --extra telemetry --extra embedded pyproject.toml -o requirements.lock
-	$(COMPILE) --extra service --extra telemetry -c requirements.lock pyproject.toml -o requirements-server.lock
+	$(COMPILE) --extra service --extra embedded pyproject.toml -o requirements.lock
+	$(COMPILE) --extra service -c requirements.lock pyproject.toml -o requirements-server.lock
 	$(COMPILE) -c requirements.lock --group build -o requirements-build.lock
-	$(COMPILE) --extra service --extra telemetry --extra embedded --extra dev -c requirements.lock -c requirements-build.lock pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --extra service --extra embedded --extra dev -c requirements.lock -c requirements-build.lock pyproject.toml -o requirements-dev.lock
 
 # The dependencies of the service with their licences, as a CycloneDX file and as a table.
 sbom: dev

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import Lifespan
 
 from anoncup import schemas
-from app import logs, telemetry
+from app import logs
 from app.api import (
     accounts,
     allocations,
@@ -39,7 +39,6 @@ from app.api.documentation import document
 from app.api.documentation.bodies import build_raw_response
 from app.api.documentation.responses import DATABASE_ERRORS, build_error_responses
 from app.config import get_settings
-from app.db.engine import get_engine
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
 from app.http import problems, progress_stream
@@ -105,9 +104,7 @@ def create_served_app() -> FastAPI:
     set_spool_folder(settings.data / "incoming")
     parser_process.enable(settings)
     remote_calls.enable()
-    app = create_app(lifespan=end_parsers_on_shutdown)
-    telemetry.start("web", get_engine(), app)
-    return app
+    return create_app(lifespan=end_parsers_on_shutdown)
 
 
 @asynccontextmanager

@@ -17,9 +17,8 @@ from celery.signals import (
 )
 from celery.worker.control import inspect_command
 
-from app import logs, telemetry
+from app import logs
 from app.config import get_settings
-from app.db.engine import get_engine
 from app.db.privileges import warn_if_overprivileged
 from app.processes import child_process, remote_calls
 from app.processes.supervisor import QUEUE_BY_KIND
@@ -85,12 +84,6 @@ def share_memory_with_pool(**_: Any) -> None:
 def lower_priority(**_: Any) -> None:
     """Lower the priority of this process and its children, so that the web server keeps answering."""
     os.nice(get_settings().niceness)
-
-
-@worker_process_init.connect
-def start_telemetry(**_: Any) -> None:
-    """Trace this pool process; its parent has no thread that could export traces after a fork."""
-    telemetry.start("worker", get_engine())
 
 
 @worker_process_init.connect
