@@ -43,7 +43,7 @@ RUN pip --python /opt/anoncup/bin/python install --require-hashes -r requirement
 FROM python:3.13-slim AS bare
 # A new volume gets the owner of the folder on which it is first mounted.
 RUN useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin anoncup \
-    && install -d -o anoncup -g anoncup -m 0700 /data /keys/private /roles/web /roles/worker /roles/clock /var/cache/anoncup \
+    && install -d -o anoncup -g anoncup -m 0700 /data /keys/private /roles/web /roles/worker /var/cache/anoncup \
     && install -d -o anoncup -g anoncup -m 0755 /keys/public
 # Numba needs a writable folder for compiled loops. /tmp is writable wherever the image runs.
 ENV PATH=/opt/anoncup/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \

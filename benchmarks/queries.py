@@ -65,20 +65,23 @@ CREATE TEMP TABLE copies AS SELECT one, gen_random_uuid() AS id, founded.id AS t
 INSERT INTO submissions SELECT made.* FROM copies c, submissions s, LATERAL jsonb_populate_record(s,
     jsonb_build_object('id', c.id, 'team_id', team, 'round_id', round, 'received_at', at,
     'idempotency_key', c.id)) made WHERE s.id = (SELECT id FROM chosen) ORDER BY at;
-INSERT INTO secrets SELECT c.id, key_id, substr(sealed, 1, {sealed}), commitment FROM copies c, secrets s
+INSERT INTO secrets SELECT c.id, key_id, substr(sealed, 1, {sealed}) FROM copies c, secrets s
     WHERE s.submission_id = (SELECT id FROM chosen) ORDER BY at;
 INSERT INTO attempts SELECT made.* FROM copies c, attempts a, LATERAL jsonb_populate_record(a,
     jsonb_build_object(
         'id', gen_random_uuid(), 'team_id', team, 'round_id', round, 'started_at', c.at, 'key', c.id,
         'ended_at', c.at)) made
     WHERE a.id = (SELECT id FROM attempts LIMIT 1) ORDER BY c.at;
-INSERT INTO evaluations SELECT made.* FROM copies c, evaluations e, LATERAL jsonb_populate_record(e,
-    jsonb_build_object('id', gen_random_uuid(), 'submission_id', c.id, 'round_id', round,
+CREATE TEMP TABLE evaluated AS SELECT gen_random_uuid() AS evaluation, copies.* FROM copies;
+INSERT INTO evaluations SELECT made.* FROM evaluated c, evaluations e, LATERAL jsonb_populate_record(e,
+    jsonb_build_object('id', evaluation, 'submission_id', c.id, 'round_id', round,
     'party_id', team, 'created_at', at, 'started_at', at, 'finished_at', at)) made
     WHERE e.submission_id = (SELECT id FROM chosen) ORDER BY at;
-DROP TABLE copies;
+INSERT INTO verdicts SELECT evaluation, scorer, content FROM evaluated, verdicts v JOIN evaluations e
+    ON e.id = v.evaluation_id WHERE e.submission_id = (SELECT id FROM chosen) ORDER BY at;
+DROP TABLE copies, evaluated;
 """
-_TABLES = ("submissions", "evaluations", "secrets", "attempts")
+_TABLES = ("submissions", "evaluations", "verdicts", "secrets", "attempts")
 _REQUEUE_SQL = """
 UPDATE evaluations SET state = 'QUEUED', not_before = NULL WHERE id IN
     (SELECT id FROM evaluations WHERE state = 'SCORED' ORDER BY created_at DESC LIMIT {more})
@@ -201,7 +204,7 @@ def _print_sizes(submission_count: int) -> None:
             print(f"| {table} | {rows:,} | {indexes:,} | {cells} |")
         secret, verdict = session.execute(
             text(
-                "SELECT max(octet_length(sealed)), (SELECT max(pg_column_size(verdict)) FROM evaluations) "
+                "SELECT max(octet_length(sealed)), (SELECT max(pg_column_size(content)) FROM verdicts) "
                 "FROM secrets"
             )
         ).one()

@@ -208,8 +208,7 @@ def test_each_process_sees_only_its_own_database_login(
 ) -> None:
     for process, names in {
         "web": {"web"},
-        "worker": WORKER_SERVICES | {"deliveries"},
-        "clock": {"scheduler"},
+        "worker": WORKER_SERVICES | {"deliveries", "scheduler"},
     }.items():
         for name in names:
             url, volumes = services[name]["environment"]["DATABASE_URL"], list_mounts(services[name])

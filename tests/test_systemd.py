@@ -107,7 +107,7 @@ def test_each_service_uses_its_own_database_role(name: str) -> None:
     assert (f"/etc/anoncup/roles/{process}", user) in folders
     match = re.match("anoncup-(web|worker|reports|scheduler|deliveries|migrate)", name)
     assert match
-    roles = {"reports": "worker", "deliveries": "worker", "scheduler": "clock", "migrate": "owner"}
+    roles = {"reports": "worker", "deliveries": "worker", "scheduler": "worker", "migrate": "owner"}
     assert process == roles.get(match[1], match[1])
 
 

@@ -31,7 +31,7 @@ from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
 from app.processes import child_process, remote_calls
 from app.services.attacks import contest_lifecycle
-from app.services.contests import observed_deadlines, upload_terms
+from app.services.contests import observed_deadlines
 from app.services.jobs import health, queue, requeue
 from app.services.notifications import deliveries
 from app.storage import staging
@@ -258,7 +258,6 @@ def _advance_round(round_id: UUID, *, has_signing_key: bool) -> bool:
     """
     if has_signing_key:
         run_step(observed_deadlines.observe_deadline, round_id)
-    run_step(upload_terms.record_terms, round_id)
     while run_step(contest_lifecycle.take_next_step, round_id):
         pass
     with transaction() as session:

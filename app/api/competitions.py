@@ -67,7 +67,7 @@ def serialize_competition(session: Session, contest: Contest) -> schemas.Competi
     if not contest.round.allocation:
         return competition
     commitments = {
-        "seed_commitment": sealed_inputs.load_seed_commitment(session, contest.round.id),
+        "seed_commitment": contest.round.seed_commitment,
         "truth_commitments": key_by_file_name(sealed_inputs.load_commitments(session, contest.round.id)),
     }
     return competition.model_copy(update=commitments)

@@ -258,7 +258,7 @@ def _build_submission(slug: str, submission: Submission, queue_position: int | N
         submission,
         status=evaluation.state,
         sha256=key_by_file_name(submission.uploaded_sha256),
-        commitment=submission.secret.commitment,
+        commitment=submission.commitment,
         warnings=submission.parsed_remarks,
         competition=slug,
         team=submission.team.name,

@@ -128,7 +128,7 @@ def _serialize_target(row: targets.VisibleTarget) -> schemas.Target:
 def _build_file_fields(target: Target) -> dict[str, Any]:
     return {
         "files": key_by_file_name(target.files or {}),
-        "commitment": target.submission.secret.commitment,
+        "commitment": target.submission.commitment,
     }
 
 

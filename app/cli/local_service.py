@@ -247,7 +247,7 @@ def build_environments(services: EmbeddedServices, data_folder: Path) -> Service
         | _build_cache_env(data_folder),
         web=_build_role_env(services, "web") | sealing_key,
         worker=_build_role_env(services, "worker") | opening_keys,
-        clock=_build_role_env(services, "clock") | opening_keys,
+        clock=_build_role_env(services, "worker") | opening_keys,
     )
 
 

@@ -14,10 +14,8 @@ from psycopg import sql
 
 from app.durable_files import write_atomically
 
-ROLES: Mapping[str, str] = MappingProxyType(
-    {"web": "anoncup_web", "worker": "anoncup_worker", "clock": "anoncup_clock"}
-)
-"""Database role of each kind of process. Their privileges are in ``app.db.privileges``."""
+ROLES: Mapping[str, str] = MappingProxyType({"web": "anoncup_web", "worker": "anoncup_worker"})
+"""Database roles: one for web processes, one for workers and the clock (``app.db.privileges``)."""
 _FILE_NAME = "pgpass"
 
 

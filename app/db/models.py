@@ -13,6 +13,7 @@ from sqlalchemy import (
     DateTime,
     Dialect,
     ForeignKey,
+    ForeignKeyConstraint,
     Identity,
     Index,
     LargeBinary,
@@ -334,6 +335,8 @@ class Round(Base):
     """When the last guess was scored and every score became visible."""
     revealed_at: Mapped[datetime | None]
     """When the secrets of the targets were published."""
+    seed_commitment: Mapped[str | None]
+    """SHA-256 of the seed; None until the clock has created it."""
 
     competition: Mapped[Competition] = relationship(lazy="joined", innerjoin=True)
 
@@ -561,16 +564,10 @@ class Seed(Base):
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
     key_id: Mapped[str]
     sealed: Mapped[bytes]
-    commitment: Mapped[str]
-    """SHA-256 of the seed."""
-    created_at: Mapped[datetime] = _inserted_at_column()
 
 
 class SeedOpening(Base):
-    """The opened seed of a closed round.
-
-    It has a table of its own because web processes may not read it before the reveal (``app.db.privileges``).
-    """
+    """The opened seed of a closed round, shown from the reveal on."""
 
     __tablename__ = "seed_openings"
 
@@ -579,19 +576,33 @@ class SeedOpening(Base):
 
 
 class OrganizerFile(Base):
-    """A file that only organizers have, sealed to the workers' key."""
+    """A file that only organizers have. A replacement is a new row."""
 
     __tablename__ = "organizer_files"
 
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
-    key_id: Mapped[str]
-    sealed: Mapped[bytes]
     commitment: Mapped[str]
     """SHA-256 of the salt and the file; the salt is sealed with the file."""
     size: Mapped[int]
     """Size in bytes."""
     created_at: Mapped[datetime] = _inserted_at_column()
+
+
+class SealedOrganizerFile(Base):
+    """The content of an organizer file, sealed to the workers' key. It is deleted with the file."""
+
+    __tablename__ = "sealed_organizer_files"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["round_id", "name"], ["organizer_files.round_id", "organizer_files.name"], ondelete="CASCADE"
+        ),
+    )
+
+    round_id: Mapped[UUID] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    key_id: Mapped[str]
+    sealed: Mapped[bytes]
 
 
 class AllocatedFiles(Base):
@@ -691,6 +702,8 @@ class Submission(Base):
     sizes: Mapped[dict[str, Any]]
     """Counts of the release and of the original."""
     remarks: Mapped[list[dict[str, Any]]]
+    commitment: Mapped[str]
+    """SHA-256 of the salt and the secret file; the salt is sealed with the secret."""
     quota_left: Mapped[dict[str, Any]]
     """Remaining amount of each cap after this submission; part of the receipt."""
     idempotency_key: Mapped[str | None]
@@ -712,7 +725,6 @@ class Submission(Base):
         viewonly=True,
         primaryjoin="and_(Evaluation.submission_id == Submission.id, Evaluation.current)",
     )
-    secret: Mapped["Secret"] = relationship(lazy="raise", viewonly=True)
 
     @property
     def parsed_remarks(self) -> list[schemas.Notice]:
@@ -736,15 +748,16 @@ Submission.number = column_property(
 
 
 class Secret(Base):
-    """The secret of a submission (the source index), sealed to the workers' key, apart from public data."""
+    """The secret of a submission (the source index), sealed to the workers' key.
+
+    Web processes can insert one but not read it (``app.db.privileges``).
+    """
 
     __tablename__ = "secrets"
 
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), primary_key=True)
     key_id: Mapped[str]
     sealed: Mapped[bytes]
-    commitment: Mapped[str]
-    """SHA-256 of the salt and the secret file; the salt is sealed with the secret."""
 
 
 class Rescore(Base):
@@ -809,9 +822,10 @@ class Evaluation(LeasedJob, Base):
     step: Mapped[int] = mapped_column(default=0)
     steps: Mapped[int] = mapped_column(default=0)
     step_name: Mapped[str] = mapped_column(default="")
-    scorer: Mapped[str | None]
-    """Version of the scorer that computed the verdict."""
-    verdict: Mapped[dict[str, Any] | None]
+
+    if TYPE_CHECKING:
+        scorer: Mapped[str | None]
+        verdict: Mapped[dict[str, Any] | None]
 
     submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
 
@@ -819,6 +833,22 @@ class Evaluation(LeasedJob, Base):
     def parsed_verdict(self) -> schemas.Verdict | None:
         """The verdict as a schema object."""
         return schemas.parse_verdict(self.verdict) if self.verdict else None
+
+
+class Verdict(Base):
+    """The verdict of an evaluation. Web processes cannot insert it (``app.db.privileges``)."""
+
+    __tablename__ = "verdicts"
+
+    evaluation_id: Mapped[UUID] = mapped_column(ForeignKey("evaluations.id"), primary_key=True)
+    scorer: Mapped[str]
+    """Version of the scorer that computed it."""
+    content: Mapped[dict[str, Any]]
+
+
+_of_evaluation = Verdict.evaluation_id == Evaluation.id
+Evaluation.scorer = column_property(select(Verdict.scorer).where(_of_evaluation).scalar_subquery())
+Evaluation.verdict = column_property(select(Verdict.content).where(_of_evaluation).scalar_subquery())
 
 
 class Target(Base):
@@ -855,9 +885,9 @@ class Target(Base):
 
 
 class Opening(Base):
-    """The opened secret of a target in a closed round.
+    """The opened secret of a target in a closed round, shown from the reveal on.
 
-    It has a table of its own because web processes may not read it before the reveal (``app.db.privileges``).
+    Web processes cannot insert it (``app.db.privileges``).
     """
 
     __tablename__ = "openings"
@@ -866,37 +896,6 @@ class Opening(Base):
     salt: Mapped[bytes]
     secret: Mapped[str]
     """SHA-256 of the secret file in the store."""
-
-
-class GuessTerms(Base):
-    """Dates and cap for guesses, as last read by the clock from the competition's file.
-
-    Only the clock may write them; triggers enforce them for the other processes (``migrations.guards``).
-    """
-
-    __tablename__ = "guess_terms"
-
-    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
-    starts_at: Mapped[datetime]
-    ends_at: Mapped[datetime]
-    guesses_per_target: Mapped[int]
-    grace_s: Mapped[int]
-    """Seconds after the end in which an upload that started before it may complete."""
-
-
-class SubmissionTerms(Base):
-    """Dates and caps for submissions, as last read by the clock from the competition's file."""
-
-    __tablename__ = "submission_terms"
-
-    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
-    starts_at: Mapped[datetime]
-    ends_at: Mapped[datetime]
-    valid_per_day: Mapped[int]
-    valid_total: Mapped[int]
-    timezone: Mapped[str]
-    """Time zone of the daily caps."""
-    grace_s: Mapped[int]
 
 
 class Guess(JudgingJob, Base):

@@ -1,7 +1,7 @@
 """the initial schema
 
-Roles, privileges, row security and guards are not part of it: ``migrations.role_grants`` applies them at the
-end of every migration to the newest schema.
+Roles and their privileges are not part of it: ``migrations.role_grants`` applies them at the end of every
+migration to the newest schema.
 """
 
 from datetime import datetime
@@ -9,8 +9,6 @@ from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
-
-from migrations.guards import GUARDS
 
 revision = "0001"
 down_revision = None
@@ -44,14 +42,14 @@ TABLES = (
     "seeds",
     "seed_openings",
     "organizer_files",
+    "sealed_organizer_files",
     "allocated_files",
     "submissions",
     "secrets",
     "evaluations",
-    "submission_terms",
+    "verdicts",
     "targets",
     "openings",
-    "guess_terms",
     "guesses",
     "rejudgements",
     "audit_entries",
@@ -75,11 +73,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     for table in reversed(TABLES):
-        op.execute(f"DROP TABLE {table} CASCADE")  # with policies of other tables that read it
-    for guard in GUARDS:
-        op.execute(f"DROP FUNCTION IF EXISTS {guard.name}()")
-    # The comment has the digest of the applied privileges, which are dropped with the tables.
-    op.execute("COMMENT ON TABLE alembic_version IS NULL")
+        op.drop_table(table)
 
 
 def _moment_of_insert(name: str) -> sa.Column[datetime]:
@@ -227,6 +221,7 @@ def _create_competitions() -> None:
         sa.Column("published_at", MOMENT),
         sa.Column("closed_at", MOMENT),
         sa.Column("revealed_at", MOMENT),
+        sa.Column("seed_commitment", sa.Text()),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_rounds_competition_id")
         ),
@@ -463,8 +458,6 @@ def _create_allocations() -> None:
         sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("key_id", sa.Text(), nullable=False),
         sa.Column("sealed", sa.LargeBinary(), nullable=False),
-        sa.Column("commitment", sa.Text(), nullable=False),
-        _moment_of_insert("created_at"),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_seeds_round_id")),
         sa.PrimaryKeyConstraint("round_id", name=op.f("pk_seeds")),
     )
@@ -477,15 +470,28 @@ def _create_allocations() -> None:
     )
     op.create_table(
         "organizer_files",
+        "sealed_organizer_files",
         sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("key_id", sa.Text(), nullable=False),
-        sa.Column("sealed", sa.LargeBinary(), nullable=False),
         sa.Column("commitment", sa.Text(), nullable=False),
         sa.Column("size", sa.Integer(), nullable=False),
         _moment_of_insert("created_at"),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_organizer_files_round_id")),
         sa.PrimaryKeyConstraint("round_id", "name", name=op.f("pk_organizer_files")),
+    )
+    op.create_table(
+        "sealed_organizer_files",
+        sa.Column("round_id", sa.Uuid(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("key_id", sa.Text(), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["round_id", "name"],
+            ["organizer_files.round_id", "organizer_files.name"],
+            name=op.f("fk_sealed_organizer_files_round_id_name"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("round_id", "name", name=op.f("pk_sealed_organizer_files")),
     )
     op.create_table(
         "allocated_files",
@@ -503,7 +509,7 @@ def _create_allocations() -> None:
 
 
 def _create_submissions() -> None:
-    """Create submissions with the terms that limit them, their sealed secrets and their evaluations."""
+    """Create submissions, their sealed secrets, their evaluations and verdicts."""
     op.create_table(
         "submissions",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -517,6 +523,7 @@ def _create_submissions() -> None:
         sa.Column("rows", sa.Integer(), nullable=False),
         sa.Column("sizes", sa.JSON(), nullable=False),
         sa.Column("remarks", sa.JSON(), nullable=False),
+        sa.Column("commitment", sa.Text(), nullable=False),
         sa.Column("quota_left", sa.JSON(), nullable=False),
         sa.Column("idempotency_key", sa.Text()),
         sa.Column("fingerprint", sa.Text()),
@@ -538,7 +545,6 @@ def _create_submissions() -> None:
         sa.Column("submission_id", sa.Uuid(), nullable=False),
         sa.Column("key_id", sa.Text(), nullable=False),
         sa.Column("sealed", sa.LargeBinary(), nullable=False),
-        sa.Column("commitment", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["submission_id"], ["submissions.id"], name=op.f("fk_secrets_submission_id")),
         sa.PrimaryKeyConstraint("submission_id", name=op.f("pk_secrets")),
     )
@@ -552,8 +558,6 @@ def _create_submissions() -> None:
         sa.Column("step", sa.Integer(), nullable=False),
         sa.Column("steps", sa.Integer(), nullable=False),
         sa.Column("step_name", sa.Text(), nullable=False),
-        sa.Column("scorer", sa.Text()),
-        sa.Column("verdict", sa.JSON()),
         *_job_columns(),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_evaluations_round_id")),
         sa.ForeignKeyConstraint(["rescore_id"], ["rescores.id"], name=op.f("fk_evaluations_rescore_id")),
@@ -581,21 +585,19 @@ def _create_submissions() -> None:
         postgresql_where=sa.text("current"),
     )
     op.create_table(
-        "submission_terms",
-        sa.Column("round_id", sa.Uuid(), nullable=False),
-        sa.Column("starts_at", MOMENT, nullable=False),
-        sa.Column("ends_at", MOMENT, nullable=False),
-        sa.Column("valid_per_day", sa.Integer(), nullable=False),
-        sa.Column("valid_total", sa.Integer(), nullable=False),
-        sa.Column("timezone", sa.Text(), nullable=False),
-        sa.Column("grace_s", sa.Integer(), nullable=False),
-        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_submission_terms_round_id")),
-        sa.PrimaryKeyConstraint("round_id", name=op.f("pk_submission_terms")),
+        "verdicts",
+        sa.Column("evaluation_id", sa.Uuid(), nullable=False),
+        sa.Column("scorer", sa.Text(), nullable=False),
+        sa.Column("content", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"], ["evaluations.id"], name=op.f("fk_verdicts_evaluation_id")
+        ),
+        sa.PrimaryKeyConstraint("evaluation_id", name=op.f("pk_verdicts")),
     )
 
 
 def _create_attacks() -> None:
-    """Create targets, their opened secrets, guesses with the terms that limit them, and rejudgements."""
+    """Create targets, their opened secrets, guesses and rejudgements."""
     op.create_table(
         "targets",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -620,16 +622,6 @@ def _create_attacks() -> None:
         sa.Column("secret", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["target_id"], ["targets.id"], name=op.f("fk_openings_target_id")),
         sa.PrimaryKeyConstraint("target_id", name=op.f("pk_openings")),
-    )
-    op.create_table(
-        "guess_terms",
-        sa.Column("round_id", sa.Uuid(), nullable=False),
-        sa.Column("starts_at", MOMENT, nullable=False),
-        sa.Column("ends_at", MOMENT, nullable=False),
-        sa.Column("guesses_per_target", sa.Integer(), nullable=False),
-        sa.Column("grace_s", sa.Integer(), nullable=False),
-        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_guess_terms_round_id")),
-        sa.PrimaryKeyConstraint("round_id", name=op.f("pk_guess_terms")),
     )
     op.create_table(
         "guesses",

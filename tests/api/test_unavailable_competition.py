@@ -8,11 +8,11 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from anoncup.rules.toml_text import replace_tables
 from app.config import Settings
-from app.db.models import AuditEntry, Competition, Evaluation, Round, State
+from app.db.models import AuditEntry, Competition, Evaluation, Round, State, Verdict
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from tests.support.arena import API, Arena, build_competition_toml
@@ -162,10 +162,12 @@ def load_evaluation() -> Evaluation:
 def test_queued_jobs_wait_for_the_repair_without_delaying_others(
     client: TestClient, settings: Settings, pair: CompetitionPair
 ) -> None:
+    evaluation_id = load_evaluation().id
+    execute(delete(Verdict).where(Verdict.evaluation_id == evaluation_id))
     execute(
         update(Evaluation)
-        .where(Evaluation.id == load_evaluation().id)
-        .values(state=State.QUEUED, attempt=0, verdict=None, finished_at=None)
+        .where(Evaluation.id == evaluation_id)
+        .values(state=State.QUEUED, attempt=0, finished_at=None)
     )
     pair.make_unreadable()
     submission = pair.readable.submit("blue", score=False)

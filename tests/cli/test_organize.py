@@ -175,7 +175,7 @@ def test_failed_submission_can_be_scored_again(anoncup: CommandRunner, contest: 
     identifier = next(iter(contest.secrets))
     assert anoncup("organize", "rescore-submission", identifier).status == 2
     with engine.get_engine().begin() as connection:
-        connection.exec_driver_sql("UPDATE evaluations SET state = 'ERROR', verdict = NULL")
+        connection.exec_driver_sql("UPDATE evaluations SET state = 'ERROR'")
     assert anoncup("organize", "rescore-submission", identifier).stdout == f"{identifier} is QUEUED\n"
 
 

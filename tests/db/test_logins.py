@@ -37,7 +37,7 @@ def test_password_is_required(data: Path) -> None:
     with run_embedded_services(data) as services:
         owner = services.database_url
         assert (read_user(owner), read_user(remove_passfile(owner))) == ("anoncup", None)
-        assert [read_user(url) for url in services.role_urls.values()] == [None] * 3
+        assert [read_user(url) for url in services.role_urls.values()] == [None] * 2
         migrate(owner)
         logins.set_passwords(owner, data / "roles")
         assert [read_user(url) for url in services.role_urls.values()] == [*ROLES.values()]

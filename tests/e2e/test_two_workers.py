@@ -14,7 +14,7 @@ from anoncup.client import Client
 from anoncup.schemas.roles import Role
 from app.config import Settings
 from app.db.models import Organizer, User
-from app.db.privileges import CLOCK, WORKER
+from app.db.privileges import WORKER
 from app.db.transaction import transaction
 from app.processes.supervisor import Program, build_clock_program
 from app.services.accounts import tokens, users
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.full
 def run_workers(folder: Path, *environments: dict[str, str]) -> Iterator[list["subprocess.Popen[bytes]"]]:
     """Run a clock and `anoncup worker` in each environment; yield the workers once all respond."""
     command = [sys.executable, "-m", "anoncup.cli", "worker", "--queues", "scores,guesses"]
-    clock = build_clock_program(env=QUICK_SETTINGS | build_role_env(CLOCK), log=folder / "clock.log")
+    clock = build_clock_program(env=QUICK_SETTINGS | build_role_env(WORKER), log=folder / "clock.log")
     with ExitStack() as exit_stack:
         exit_stack.enter_context(run_program(clock))
         processes = [

@@ -12,7 +12,7 @@ from sqlalchemy import func, insert, select
 
 from app.config import Settings
 from app.db.models import State, ThresholdReport
-from app.db.privileges import CLOCK, WORKER
+from app.db.privileges import WORKER
 from app.db.transaction import transaction
 from app.processes.supervisor import POOLS, build_clock_program, build_worker_programs
 from app.services.jobs import queue
@@ -30,9 +30,9 @@ NUMBER_OF_REPORTS = 121
 @contextmanager
 def run_pools(logs: Path) -> Iterator[dict[str, psutil.Process]]:
     """Run the clock and both pools as on one machine; yield the processes of the pools by name."""
-    worker_env, clock_env = (QUICK_SETTINGS | build_role_env(role) for role in (WORKER, CLOCK))
-    programs = build_worker_programs(env=worker_env, log_folder=logs, name="pools")
-    clock = build_clock_program(env=clock_env, log=logs / "scheduler.log")
+    env = QUICK_SETTINGS | build_role_env(WORKER)
+    programs = build_worker_programs(env=env, log_folder=logs, name="pools")
+    clock = build_clock_program(env=env, log=logs / "scheduler.log")
     with ExitStack() as exit_stack:
         exit_stack.enter_context(run_program(clock))
         processes = [exit_stack.enter_context(run_program(program)) for program in programs]

@@ -18,7 +18,18 @@ from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse
 
 from anoncup.tracks.linkage.permutation import write_secret
-from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
+from app.db.models import (
+    Attempt,
+    AuditEntry,
+    Evaluation,
+    Guess,
+    Opening,
+    Secret,
+    State,
+    Submission,
+    Target,
+    Verdict,
+)
 from app.db.transaction import transaction
 from app.services.contests.phases import ANONYMIZATION
 from tests.faults import calls, expected_boards
@@ -114,6 +125,8 @@ def delete_submission(session: Session) -> None:
     submission_id = session.scalars(
         select(Submission.id).where(Submission.id.not_in(select(Target.submission_id))).limit(1)
     ).one()
+    evaluation_ids = select(Evaluation.id).where(Evaluation.submission_id == submission_id)
+    session.execute(delete(Verdict).where(Verdict.evaluation_id.in_(evaluation_ids)))
     for table in (Evaluation, Secret):
         session.execute(delete(table).where(table.submission_id == submission_id))
     session.execute(delete(Submission).where(Submission.id == submission_id))
@@ -134,9 +147,9 @@ def change_evaluation(change: Callable[[Evaluation], None]) -> Callable[[Session
     return apply
 
 
-def change_utility(evaluation: Evaluation) -> None:
-    verdict = dict(evaluation.verdict or {})
-    evaluation.verdict = verdict | {"utility": verdict["utility"] + 1e-9}
+def change_utility(session: Session) -> None:
+    verdict = session.scalars(select(Verdict).limit(1)).one()
+    verdict.content = verdict.content | {"utility": verdict.content["utility"] + 1e-9}
 
 
 def mark_error(evaluation: Evaluation) -> None:
@@ -178,7 +191,7 @@ def change_guess_score(session: Session) -> None:
 DAMAGES: dict[str, tuple[Callable[[Session], None], str]] = {
     "a submission is lost": (delete_submission, "and is not there"),
     "a submission is under another key": (change_submission(idempotency_key=str(uuid4())), "sent by nobody"),
-    "a digit of a verdict": (change_evaluation(change_utility), "another verdict than the local score"),
+    "a digit of a verdict": (change_utility, "another verdict than the local score"),
     "an error": (change_evaluation(mark_error), "is ERROR (a fault of ours)"),
     "a cancellation": (change_evaluation(mark_cancelled), "nobody asked for it"),
     "a mark": (change_submission(final=True), "is final: True"),

@@ -11,7 +11,7 @@ from anoncup.errors import Forbidden
 from app.cli.backup import backup_and_restore
 from app.config import Settings, get_settings
 from app.db import logins
-from app.db.privileges import CLOCK, ROLES, WEB, WORKER, warn_if_overprivileged
+from app.db.privileges import ROLES, WEB, WORKER, warn_if_overprivileged
 from app.processes.embedded_servers import run_embedded_services
 from app.storage import get_store
 from migrations.logins import set_passwords
@@ -28,7 +28,7 @@ __all__ = ["logins_folder", "restore_url"]
 def test_only_an_overprivileged_role_is_warned_about(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for role, events in ((None, ["database_role_too_mighty"]), (WEB, []), (WORKER, []), (CLOCK, [])):
+    for role, events in ((None, ["database_role_too_mighty"]), (WEB, []), (WORKER, [])):
         url = build_role_url(role, settings.database_url) if role else settings.database_url
         monkeypatch.setenv("DATABASE_URL", url)
         get_settings.cache_clear()
@@ -49,10 +49,10 @@ def test_wrong_password_is_refused(settings: Settings, logins_folder: Path, tmp_
 
 def test_password_files_are_private_and_persistent(settings: Settings, logins_folder: Path) -> None:
     files = sorted(logins_folder.rglob("pgpass"))
-    assert {file.parent.name for file in files} == {"web", "worker", "clock"}
+    assert {file.parent.name for file in files} == {"web", "worker"}
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
     contents = [file.read_text() for file in files]
-    assert len({content.rpartition(":")[2] for content in contents}) == 3
+    assert len({content.rpartition(":")[2] for content in contents}) == 2
     set_passwords(settings.database_url, logins_folder)
     assert [file.read_text() for file in files] == contents
 
@@ -106,7 +106,6 @@ def test_owner_gets_grants_for_roles_created_by_an_administrator(
         with connect_to(build_role_url(WEB, services.database_url)) as web:
             web.execute(text("SELECT * FROM users"))
             assert require_refusal(web, "SELECT * FROM secrets")
-            assert require_refusal(web, "CREATE TEMPORARY TABLE x (a int)")
         with connect_to(url) as owner:
             owner.execute(text("INSERT INTO audit_entries (actor, action, subject) VALUES ('', '', '')"))
 

@@ -22,6 +22,7 @@ from app.db.models import (
     Submission,
     Target,
     Team,
+    Verdict,
 )
 from app.db.transaction import transaction
 from app.services.accounts.names import build_key
@@ -61,7 +62,7 @@ def fill(contest: Contest, size: ContestSize, *, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     sample_id = UUID(contest.submit("the first"))
     with transaction() as session:
-        columns = Submission.evaluation, Submission.secret, Submission.team
+        columns = Submission.evaluation, Submission.team
         sample = session.get_one(Submission, sample_id, options=list(map(joinedload, columns)))
         submission_ids = insert_submissions(session, sample, size, rng)
         if size.targets:
@@ -78,23 +79,24 @@ def insert_submissions(
     owners = [team for team in teams for _ in range(size.submissions_per_team)]
     submission_ids = [uuid4() for _ in owners]
     times = [sample.received_at - SECOND * int(rng.integers(1, 80_000)) for _ in submission_ids]
-    evaluation, secret = read_columns(sample.evaluation), read_columns(sample.secret)
+    evaluation = read_columns(sample.evaluation)
+    secret = read_columns(session.get_one(Secret, sample.id))
     submission = read_columns(sample) | {"idempotency_key": None, "fingerprint": None}
-    rows: list[tuple[type[Base], list[dict[str, Any]]]] = [(Submission, []), (Secret, []), (Evaluation, [])]
+    tables: tuple[type[Base], ...] = (Submission, Secret, Evaluation, Verdict)
+    rows: list[tuple[type[Base], list[dict[str, Any]]]] = [(table, []) for table in tables]
     for submission_id, team, received_at in zip(submission_ids, owners, times, strict=True):
         evaluation_times = {
             "created_at": received_at,
             "started_at": received_at,
             "finished_at": received_at + SECOND,
         }
-        verdict = vary_verdict(evaluation["verdict"], rng)
+        evaluation_id = uuid4()
         rows[0][1].append(submission | {"id": submission_id, "team_id": team, "received_at": received_at})
         rows[1][1].append(secret | {"submission_id": submission_id})
         rows[2][1].append(
-            evaluation
-            | evaluation_times
-            | {"id": uuid4(), "submission_id": submission_id, "verdict": verdict}
+            evaluation | evaluation_times | {"id": evaluation_id, "submission_id": submission_id}
         )
+        rows[3][1].append(vary_verdict(evaluation, evaluation_id, rng))
     for table, values in rows:
         session.execute(insert(table), values)
     return submission_ids
@@ -176,9 +178,9 @@ def read_columns(row: Base) -> dict[str, Any]:
     return {column.key: getattr(row, column.key) for column in inspect(type(row)).column_attrs}
 
 
-def vary_verdict(verdict: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Return the verdict with random numbers of full precision."""
-    varied_verdict: dict[str, Any] = json.loads(json.dumps(verdict))
+def vary_verdict(evaluation: dict[str, Any], new_id: UUID, rng: np.random.Generator) -> dict[str, Any]:
+    """Return the columns of a verdict with random numbers of full precision."""
+    varied_verdict: dict[str, Any] = json.loads(json.dumps(evaluation["verdict"]))
     for measure in varied_verdict["measures"].values():
         measure["value"] = float(rng.random() * (1.0 + abs(measure["value"])))
     for attacker in varied_verdict["attackers"].values():
@@ -187,7 +189,7 @@ def vary_verdict(verdict: dict[str, Any], rng: np.random.Generator) -> dict[str,
     varied_verdict["utility"] = float(rng.random())
     varied_verdict["security"] = max(attacker["rate"] for attacker in varied_verdict["attackers"].values())
     varied_verdict["overall"] = (varied_verdict["utility"] + varied_verdict["security"]) / 2
-    return varied_verdict
+    return {"evaluation_id": new_id, "scorer": evaluation["scorer"], "content": varied_verdict}
 
 
 def create_rescore(contest: Contest, *, seed: int = 1) -> str:
@@ -204,13 +206,11 @@ def create_rescore(contest: Contest, *, seed: int = 1) -> str:
         session.flush()
         query = select(Evaluation).join(Evaluation.submission).where(Submission.round_id == row.id)
         evaluations = [read_columns(evaluation) for evaluation in session.scalars(query)]
-        changes = {"rescore_id": rescore.id, "current": False}
-        session.execute(
-            insert(Evaluation),
-            [
-                evaluation | changes | {"id": uuid4(), "verdict": vary_verdict(evaluation["verdict"], rng)}
-                for evaluation in evaluations
-                if evaluation["verdict"] is not None
-            ],
-        )
+        copies = [
+            evaluation | {"id": uuid4(), "rescore_id": rescore.id, "current": False}
+            for evaluation in evaluations
+            if evaluation["verdict"] is not None
+        ]
+        session.execute(insert(Evaluation), copies)
+        session.execute(insert(Verdict), [vary_verdict(copy, copy["id"], rng) for copy in copies])
         return str(rescore.id)

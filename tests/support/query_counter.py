@@ -27,7 +27,7 @@ class QueryLog:
 
     @property
     def reads_verdicts(self) -> bool:
-        return any("evaluations.verdict" in statement for statement in self.statements)
+        return any("verdicts.content" in statement for statement in self.statements)
 
 
 @contextmanager

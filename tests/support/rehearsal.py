@@ -21,7 +21,6 @@ from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Clarification, Competition, Round
 from app.db.transaction import transaction
 from app.services.accounts import tokens
-from app.services.contests import upload_terms
 from app.services.contests.contest import Contest as StoredContest
 from app.services.contests.contest import get_timetable
 from app.services.organizing import rehearsal_moves, rehearsals
@@ -30,7 +29,7 @@ from tests.support.arena import Arena
 from tests.support.contest import judge_everything, run_clock
 from tests.support.database_rows import load_all, load_one
 from tests.support.uploads import score_everything
-from workers import advise, clock
+from workers import advise
 
 INDIVIDUALS = 60
 
@@ -72,7 +71,6 @@ class RehearsedContest:
             row = session.scalars(select(Round).join(Competition).where(Competition.slug == self.slug)).one()
             moved_phases = [move_earlier(phase, minutes) for phase in get_timetable(row).phases]
             row.competition.file = replace_phases(row.file, moved_phases)
-        clock.run_step(upload_terms.record_terms, row.id)
 
     def play_moves(self) -> None:
         """Make all moves that are due, as a worker of reports does."""

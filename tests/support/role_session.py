@@ -14,17 +14,14 @@ from sqlalchemy import Connection, event
 from sqlalchemy.orm import Session
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.db.privileges import CLOCK, WEB, WORKER
+from app.db.privileges import WEB, WORKER
 from app.db.transaction import transaction
 from workers import advise, allocate, clock, deliver, judge, lease_runner, lifecycle, rehearse, score
 
 CURRENT_ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)
 
-MODULES_BY_ROLE = {
-    WORKER: (score, judge, advise, rehearse, lease_runner, deliver),
-    CLOCK: (clock, allocate, lifecycle),
-}
-"""The modules whose transactions use the role."""
+WORKER_MODULES = (score, judge, advise, rehearse, lease_runner, deliver, clock, allocate, lifecycle)
+"""The modules whose transactions use the role of workers and the clock."""
 
 
 @contextmanager
@@ -58,20 +55,16 @@ class WebRoleMiddleware:
 def separate_roles() -> Iterator[None]:
     event.listen(Session, "after_begin", set_role)
     with pytest.MonkeyPatch.context() as patch:
-        for role, modules in MODULES_BY_ROLE.items():
-            for module in modules:
-                patch.setattr(module, "transaction", bind_transaction(role))
+        for module in WORKER_MODULES:
+            patch.setattr(module, "transaction", worker_transaction)
         yield
     event.remove(Session, "after_begin", set_role)
 
 
-def bind_transaction(role: str) -> Any:
-    @contextmanager
-    def role_transaction() -> Iterator[Session]:
-        with act_as(role), transaction() as session:
-            yield session
-
-    return role_transaction
+@contextmanager
+def worker_transaction() -> Iterator[Session]:
+    with act_as(WORKER), transaction() as session:
+        yield session
 
 
 def build_role_url(role: str, url: str) -> str:

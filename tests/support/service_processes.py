@@ -29,7 +29,7 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from app.db.models import Competition, Organizer, User
-from app.db.privileges import CLOCK, WEB, WORKER
+from app.db.privileges import WEB, WORKER
 from app.db.transaction import transaction
 from app.processes import child_process
 from app.processes.supervisor import (
@@ -141,7 +141,7 @@ def run_worker(logs: Path, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run the clock and a worker for scores and guesses, or for ``queues``; yield the last of its pools."""
     queue_names, name = queues or ("scores", "guesses"), str(next(serial_numbers))
     clock = build_clock_program(
-        env=QUICK_SETTINGS | build_role_env(CLOCK), log=logs / f"scheduler-{next(serial_numbers)}.log"
+        env=QUICK_SETTINGS | build_role_env(WORKER), log=logs / f"scheduler-{next(serial_numbers)}.log"
     )
     with ExitStack() as exit_stack:
         exit_stack.enter_context(run_program(clock))

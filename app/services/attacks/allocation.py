@@ -50,15 +50,11 @@ class AllocationRequest:
 
 def is_due(session: Session, round_: Round, now: datetime) -> bool:
     """Return whether a seed must be committed to or an allocation is pending."""
-    return is_uncommitted(session, round_) or find_pending(session, round_, now) is not None
+    return is_uncommitted(round_) or find_pending(session, round_, now) is not None
 
 
-def is_uncommitted(session: Session, round_: Round) -> bool:
-    return bool(round_.allocation) and round_.frozen_at is None and not _has_seed(session, round_.id)
-
-
-def _has_seed(session: Session, round_id: UUID) -> bool:
-    return bool(session.scalar(select(exists().where(Seed.round_id == round_id))))
+def is_uncommitted(round_: Round) -> bool:
+    return bool(round_.allocation) and round_.frozen_at is None and round_.seed_commitment is None
 
 
 def commit_seed(session: Session, round_: Round) -> bool:
@@ -67,12 +63,13 @@ def commit_seed(session: Session, round_: Round) -> bool:
     The round's competition must be locked. Raises Unavailable without the private key: a process that could
     not open the seed must not create it.
     """
-    if not is_uncommitted(session, round_):
+    if not is_uncommitted(round_):
         return False
     seed = secrets.token_bytes(seeds.SEED_BYTES)
     sealed = sealing.seal_to_newest_key(get_settings().opening_keys_dir, bound_to=round_.id, secret=seed)
     commitment = seeds.commit_to_seed(seed)
-    session.add(Seed(round_id=round_.id, key_id=sealed.key_id, sealed=sealed.box, commitment=commitment))
+    session.add(Seed(round_id=round_.id, key_id=sealed.key_id, sealed=sealed.box))
+    round_.seed_commitment = commitment
     audit.record_by_clock(session, round_, "seed.commit", sha256=commitment)
     return True
 
@@ -80,7 +77,7 @@ def commit_seed(session: Session, round_: Round) -> bool:
 def find_pending(session: Session, round_: Round, now: datetime) -> PendingAllocation | None:
     """Return the next pending allocation; None if there is none or it must wait."""
     is_ready = bool(round_.allocation) and round_.original_rows is not None and round_.frozen_at is None
-    if not is_ready or not _has_seed(session, round_.id):
+    if not is_ready or round_.seed_commitment is None:
         return None
     if not round_.allocation["each_team"]:
         file_names = round_.unallocated_files

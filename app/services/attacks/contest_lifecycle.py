@@ -38,7 +38,7 @@ from app.services.attacks import allocation, live_targets
 from app.services.boards import formula_inputs, ranking, verdicts
 from app.services.boards.formula_rows import ReleaseNumbers
 from app.services.boards.version_filter import has_same_versions, select_comparable
-from app.services.contests import competitions, observed_deadlines, phases, upload_terms
+from app.services.contests import competitions, observed_deadlines, phases
 from app.services.contests.contest import Contest, get_timetable
 from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs import outbox
@@ -111,19 +111,13 @@ def find_due_work(session: Session) -> DueWork:
     rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
     now, ids = read_clock(session), [round_.id for round_ in rows]
     signed, unsigned = observed_deadlines.load_records(session, ids, observed_deadlines.load_keys())
-    terms = upload_terms.list_recorded(session, ids)
     due_work = DueWork([], [], {}, unsigned)
     for round_ in rows:
         deadlines = signed[round_.id]
         try:
             if observed_deadlines.has_new_deadline(round_, deadlines):
                 due_work.unobserved_ids.append(round_.id)
-            is_outdated = upload_terms.is_outdated(round_, terms.get(round_.id, ()))
-            if (
-                is_outdated
-                or _is_due(session, round_, deadlines, now)
-                or allocation.is_due(session, round_, now)
-            ):
+            if _is_due(session, round_, deadlines, now) or allocation.is_due(session, round_, now):
                 due_work.due_ids.append(round_.id)
         except CompetitionUnavailable as problem:
             due_work.unreadable[round_.id] = str(problem)
@@ -170,7 +164,7 @@ def has_long_work(session: Session, round_id: UUID) -> bool:
 
 def _commit_seed(session: Session, round_id: UUID) -> bool:
     """Commit to the seed of the allocation, if the service allocates data in this competition."""
-    if not allocation.is_uncommitted(session, session.get_one(Round, round_id)):
+    if not allocation.is_uncommitted(session.get_one(Round, round_id)):
         return False
     return allocation.commit_seed(session, competitions.lock(session, round_id))
 
@@ -278,7 +272,7 @@ def list_sealed_targets(session: Session, round_id: UUID) -> list[SealedTarget]:
     if not _can_open_secrets(session, session.get_one(Round, round_id)):
         return []
     secret_rows = session.execute(
-        select(Target.id, Secret.submission_id, Secret.key_id, Secret.sealed, Secret.commitment)
+        select(Target.id, Secret.submission_id, Secret.key_id, Secret.sealed, Submission.commitment)
         .join(Secret, Secret.submission_id == Target.submission_id)
         .join(Submission, Submission.id == Target.submission_id)
         .where(Target.round_id == round_id, Submission.round_id == round_id)

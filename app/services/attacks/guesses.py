@@ -208,7 +208,7 @@ class GuessUpload(Upload[Guess, GuessCheck]):
             fingerprint=self.fingerprint,
         )
         session.add(guess)
-        uploads.flush_accepted_upload(session)
+        session.flush()
         queue.enqueue_after_commit(session, queue.JUDGE)
         rejudgements.include_in_open_rescore(session, guess)
         return guess

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.sql.base import ExecutableOption
 
 from anoncup.errors import NotFound
-from app.db.models import Evaluation, Guess, Opening, Round, Secret, State, Submission, Target, Team
+from app.db.models import Evaluation, Guess, Opening, Round, State, Submission, Target, Team
 from app.db.now import read_clock
 from app.services.accounts.principal import Principal
 from app.services.boards.spreadsheet import render_csv
@@ -60,7 +60,6 @@ def select_targets() -> Select[Target]:
             joinedload(Target.submission, innerjoin=True).options(
                 joinedload(Submission.team, innerjoin=True),
                 joinedload(Submission.evaluation, innerjoin=True),
-                joinedload(Submission.secret, innerjoin=True).load_only(Secret.commitment),
             )
         )
     )
@@ -122,7 +121,7 @@ def _build_visible_target(
     is_target_withdrawn = is_withdrawn(target)
     return VisibleTarget(
         target=target,
-        commitment=target.submission.secret.commitment,
+        commitment=target.submission.commitment,
         is_own=is_own,
         is_withdrawn=is_target_withdrawn,
         team=target.submission.team.name if is_team_known else None,

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import AllocatedFiles, OrganizerFile, Round, Seed, Submission
+from app.db.models import AllocatedFiles, OrganizerFile, Round, SealedOrganizerFile, Seed, Submission
 
 NO_TEAM = ""
 """Team name of allocations for all teams together or for the baselines."""
@@ -60,19 +60,30 @@ def load_inputs_for_submission(
 
 
 def load_seed(session: Session, round_id: UUID) -> SealedBox | None:
-    # Workers may read only some columns of the table.
-    query = select(Seed.key_id, Seed.sealed, Seed.commitment)
+    query = select(Seed.key_id, Seed.sealed, Round.seed_commitment).join(Round, Round.id == Seed.round_id)
     row = session.execute(query.where(Seed.round_id == round_id)).one_or_none()
     return SealedBox(round_id, *row) if row else None
 
 
 def load_organizer_files(session: Session, round_id: UUID) -> dict[str, SealedBox]:
     """Load the organizers' sealed files by name."""
-    query = select(OrganizerFile.name, OrganizerFile.key_id, OrganizerFile.sealed, OrganizerFile.commitment)
-    rows = session.execute(query.where(OrganizerFile.round_id == round_id).order_by(OrganizerFile.name))
+    query = (
+        select(OrganizerFile, SealedOrganizerFile)
+        .join(
+            SealedOrganizerFile,
+            and_(
+                SealedOrganizerFile.round_id == OrganizerFile.round_id,
+                SealedOrganizerFile.name == OrganizerFile.name,
+            ),
+        )
+        .where(OrganizerFile.round_id == round_id)
+        .order_by(OrganizerFile.name)
+    )
     return {
-        name: SealedBox(compute_binding_id(round_id, name), key_id, sealed, commitment)
-        for name, key_id, sealed, commitment in rows
+        file.name: SealedBox(
+            compute_binding_id(round_id, file.name), sealed.key_id, sealed.sealed, file.commitment
+        )
+        for file, sealed in session.execute(query)
     }
 
 
@@ -92,8 +103,3 @@ def list_missing_files(session: Session, round_: Round) -> tuple[str, ...]:
     required = round_.allocation.get("truth", ())
     available = load_commitments(session, round_.id) if required else {}
     return tuple(name for name in required if name not in available)
-
-
-def load_seed_commitment(session: Session, round_id: UUID) -> str | None:
-    """Return the SHA-256 commitment to the seed; None until the clock has created it."""
-    return session.scalar(select(Seed.commitment).where(Seed.round_id == round_id))

@@ -114,7 +114,7 @@ def _format_targets(revealed: Sequence[Target]) -> str:
             target.name,
             target.submission.team.name,
             target.rows,
-            target.submission.secret.commitment,
+            target.submission.commitment,
             target.opening and target.opening.salt.hex(),
             target.opening and target.opening.secret,
         )

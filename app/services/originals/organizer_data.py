@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import func, update
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
@@ -12,7 +12,7 @@ from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.seeds import refuse_to_draw
 from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import OrganizerFile, Round
+from app.db.models import OrganizerFile, Round, SealedOrganizerFile
 from app.processes import parser_process
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
@@ -126,23 +126,11 @@ def store_sealed(
     old_commitment = sealed_inputs.load_commitments(session, round_.id).get(checked_file.name)
     binding_id = sealed_inputs.compute_binding_id(round_.id, checked_file.name)
     sealed = sealing.seal(get_settings().sealing_key_file, bound_to=binding_id, secret=checked_file.content)
-    values = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
-    conditions = OrganizerFile.round_id == round_.id, OrganizerFile.name == checked_file.name
-    new_values = {**values, "size": len(checked_file.content), "created_at": func.clock_timestamp()}
-    # The web application has no permission to read the replaced row.
-    updated = session.execute(
-        update(OrganizerFile).where(*conditions).values(**new_values).returning(OrganizerFile.name)
-    )
-    if updated.first() is None:
-        session.add(
-            OrganizerFile(
-                round_id=round_.id,
-                name=checked_file.name,
-                size=len(checked_file.content),
-                **values,
-            )
-        )
-        session.flush()
+    key = {"round_id": round_.id, "name": checked_file.name}
+    session.execute(delete(OrganizerFile).filter_by(**key))
+    session.add(OrganizerFile(**key, commitment=sealed.commitment, size=len(checked_file.content)))
+    session.flush()
+    session.add(SealedOrganizerFile(**key, key_id=sealed.key_id, sealed=sealed.box))
     audit.record(
         session,
         principal,

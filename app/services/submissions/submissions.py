@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session, joinedload, undefer
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
-from app.db.models import Evaluation, Round, Secret, State, Submission, Team
+from app.db.models import Evaluation, Round, State, Submission, Team
 from app.db.paging import Position, fetch_newest_first
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
@@ -130,7 +130,6 @@ def select_with_details() -> Select[Submission]:
         undefer(Submission.number),
         joinedload(Submission.team, innerjoin=True),
         joinedload(Submission.evaluation, innerjoin=True),
-        joinedload(Submission.secret, innerjoin=True).load_only(Secret.commitment, Secret.key_id),
     )
 
 

@@ -13,9 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from uuid import UUID, uuid4
 
-from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import select
-from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session, undefer
 
 from anoncup.errors import Conflict, FileProblem, Forbidden, InvalidInput, InvalidUpload
@@ -31,7 +29,6 @@ from anoncup.tracks.uploads import ParsedUpload, check_partial_upload, parse_upl
 from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import Attempt, Guess, Round, Secret, Submission, Team
-from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process
 from app.processes.remote_calls import run_where_installed
 from app.services.accounts import memberships
@@ -425,15 +422,15 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
             rows=self.release.sizes["rows"],
             sizes=self.release.sizes,
             remarks=[serialize_as_notice(remark.code, remark.message) for remark in remarks],
+            commitment=sealed.commitment,
             quota_left=dict(quota_left),
             idempotency_key=self.key,
             fingerprint=self.fingerprint,
         )
         session.add(submission)
-        flush_accepted_upload(session)
+        session.flush()
         session.refresh(submission, ["number"])
-        sealed_fields = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
-        session.add(Secret(submission_id=submission.id, **sealed_fields))
+        session.add(Secret(submission_id=submission.id, key_id=sealed.key_id, sealed=sealed.box))
         evaluations.enqueue(session, submission.id)
         evaluations.include_in_open_rescore(session, round_.id, submission.id)
         return SubmissionReceipt(submission, sealed.commitment)
@@ -568,19 +565,3 @@ def list_repetition_remarks(
     else:
         message = Message("your team has already sent this release {times} times", times=repeat_count)
     return [Remark("sent_before", message)]
-
-
-def flush_accepted_upload(session: Session) -> None:
-    """Flush an accepted upload; raises Conflict if the database refuses it because the terms have changed."""
-    try:
-        session.flush()
-    except ProgrammingError as problem:
-        cause = problem.orig
-        if isinstance(cause, InsufficientPrivilege) and cause.diag.constraint_name in (
-            GUESS_GUARD,
-            SUBMISSION_GUARD,
-        ):
-            raise Conflict(
-                "the competition has changed meanwhile; send it again", code="changed_meanwhile"
-            ) from problem
-        raise

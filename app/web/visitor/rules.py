@@ -17,7 +17,6 @@ from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 from app.db.models import Round
 from app.db.transaction import transaction
-from app.services.contests import sealed_inputs
 from app.services.contests.phases import REIDENTIFICATION
 from app.web.site import notation
 from app.web.site.frame import Frame, load_frame
@@ -82,16 +81,12 @@ class WorkedExample:
 def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
-        seed = (
-            sealed_inputs.load_seed_commitment(session, frame.contest.round.id)
-            if frame.contest.round.allocation
-            else None
-        )
+    round_ = frame.contest.round
     rules, track = frame.rules, frame.contest.track
     return page.render(
         "visitor/rules.html",
         frame=frame,
-        seed=seed,
+        seed=round_.seed_commitment if round_.allocation else None,
         track=track,
         measures=list(iter_measure_rules(rules, track)),
         attacks=list(iter_attacker_rules(rules, track)),

@@ -85,7 +85,7 @@ def test_seed_is_committed_once_and_its_commitment_is_public(contest: Contest) -
         ["hidden.csv"],
     )
     seed = load_one(select(Seed))
-    assert seed.commitment.encode() not in seed.sealed
+    assert description["seed_commitment"].encode() not in seed.sealed
     assert len(seed.sealed) > 32 + 32 + 16
 
 

@@ -11,7 +11,7 @@ import workers.allocate
 import workers.lifecycle
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
-from app.db.models import Seed, SeedOpening
+from app.db.models import Round, SeedOpening
 from app.db.transaction import transaction
 from app.services.attacks import allocation
 from app.storage.store import Store
@@ -139,7 +139,7 @@ def test_replaced_seed_is_neither_used_nor_revealed(contest: Contest) -> None:
     """The owner of the database may copy a sealed box from another row."""
     contest.arena.get_team_token("red")
     run_clock()
-    execute(update(Seed).values(commitment="0" * 64))
+    execute(update(Round).values(seed_commitment="0" * 64))
     contest.arena.get_team_token("green")
     with capture_logs() as logs:
         run_clock()

@@ -215,7 +215,7 @@ def test_secrets_are_revealed_once_the_key_is_available(
 def test_secret_that_differs_from_its_commitment_is_not_revealed(contest: Contest) -> None:
     submit_with_verdict(contest, "red")
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
-    execute(update(Secret).values(commitment="0" * 64))
+    execute(update(Submission).values(commitment="0" * 64))
     run_clock()
     assert load_round().revealed_at is None
     assert list_openings() == []

@@ -11,7 +11,7 @@ from app.db.models import Competition, Round
 from app.db.now import read_clock
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
-from app.services.contests import competitions, phases, upload_terms
+from app.services.contests import competitions, phases
 from app.services.contests.contest import parse_rules
 from tests.support.arena import API, build_competition_toml
 from tests.support.query_counter import log_queries
@@ -79,8 +79,6 @@ def test_due_work_lists_the_competitions_past_their_deadline(client: TestClient)
     add_competitions(COMPETITION_COUNT)
     with transaction() as session:
         rows = session.scalars(select(Round)).all()
-        for row in rows:
-            upload_terms.record_terms(session, row.id)
         ended_ids = {
             row.id for row in rows if phases.has_phase_ended(row, phases.ANONYMIZATION, read_clock(session))
         }

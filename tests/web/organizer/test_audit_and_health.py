@@ -76,8 +76,7 @@ def test_audit_log_describes_changes_in_words(contest: Contest) -> None:
     contest.post_as_organizer(path, end=end, move_following=True)
     run_clock()
     html = get_page_text(contest.arena, "/audit")
-    for action in ("act_phase_extend", "act_submissions_raise"):
-        assert translate(action) in html
+    assert translate("act_phase_extend") in html
     assert "2099-01-01 09:00:00 JST" in html  # in the competition's time zone
     content = re.sub(r"<[^>]*>", "", html.partition("<main")[2].partition("</main>")[0])
     assert "+00:00" not in content  # no value in its stored form
