@@ -121,8 +121,7 @@ def check_anonymization_board(reader: Reader) -> None:
             ]
             for row in board["rows"]
         ]
-    check_leader(reader, html, board["rows"])
-    check_own_place(html, board["rows"])
+    check_own_place(reader, html, board["rows"])
     check_charts(reader, board)
 
 
@@ -131,19 +130,11 @@ def list_linked_teams(html: str) -> list[str]:
     return re.findall(r'/teams/([^"]*)"', html)
 
 
-def check_leader(reader: Reader, html: str, rows: list[dict[str, Any]]) -> None:
-    """Check the sentences about the leader and the second."""
-    (explanation,) = re.findall(r'<p class="why">(.*?)</p>', html, re.DOTALL)
-    scores = [notation.format_score(rows[0]["overall"])] if reader.rule == "score" else []
-    for part in (rows[0]["team"], rows[1]["team"], *scores):
-        assert part in explanation
-
-
 def format_minute(moment: str | None) -> str:
     return notation.format_short_time(datetime.fromisoformat(moment), ZONE) if moment else "–"
 
 
-def check_own_place(html: str, rows: list[dict[str, Any]]) -> None:
+def check_own_place(reader: Reader, html: str, rows: list[dict[str, Any]]) -> None:
     """Check the reader's row in words above the table."""
     own_rows = [row for row in rows if row["own"]]
     assert html.count('<tr class="own" id="own">') == html.count('<dl class="place own">') == len(own_rows)
@@ -154,7 +145,14 @@ def check_own_place(html: str, rows: list[dict[str, Any]]) -> None:
         )
         expected = [row["team"], f"{format_rank(row, rows)} of {ranked}"]
         expected += [] if row["score"] is None else [notation.format_number(row["score"])]
-        expected += [notation.format_score(row[name]) for name in ("overall", "utility", "security")]
+        expected.append(notation.format_score(row["overall"]))
+        better = [rival for rival in rows if rival["rank"] and rival["rank"] < row["rank"]]
+        if better and reader.rule == "score":
+            distance = round(row["overall"], 4) - round(better[-1]["overall"], 4)
+            expected.append(notation.format_score(distance))
+        elif better and better[-1]["score"] is not None:
+            expected.append(notation.format_number(abs(row["score"] - better[-1]["score"])))
+        expected += [notation.format_score(row[name]) for name in ("utility", "security")]
         assert [extract_text(value) for value in values] == expected
 
 

@@ -165,7 +165,7 @@ class BoardRows:
         evaluations = [
             period.evaluation for period in self.periods if period.begins_at < moment <= period.ends_at
         ]
-        rules = find_rules(self.contest, self.replaced_rules, moment)
+        rules = _find_rules(self.contest, self.replaced_rules, moment)
         return _build_source(self.contest.round, scope, rules, evaluations, self.targets)
 
     def list_rule_periods(self) -> list[tuple[datetime, Rules]]:
@@ -177,7 +177,7 @@ class BoardRows:
 def read_rows(session: Session, contest: Contest, *, targets_only: bool = False) -> BoardRows:
     return BoardRows(
         contest,
-        list_replaced_rules(session, contest),
+        _list_replaced_rules(session, contest),
         list_effective_periods(session, contest.round.id, targets_only=targets_only),
         _list_targets(session, contest.round.id),
     )
@@ -330,7 +330,7 @@ def _select_effective(round_id: UUID) -> _EvaluationQuery:
     )
 
 
-def list_replaced_rules(session: Session, contest: Contest) -> list[ReplacedRules]:
+def _list_replaced_rules(session: Session, contest: Contest) -> list[ReplacedRules]:
     query = (
         select(Rescore.applied_at, Rescore.replaced_file, Rescore.replaced_scored_by)
         .where(Rescore.round_id == contest.round.id, Rescore.replaced_file.is_not(None))
@@ -339,7 +339,7 @@ def list_replaced_rules(session: Session, contest: Contest) -> list[ReplacedRule
     return [ReplacedRules(*fields) for fields in session.execute(query)]
 
 
-def find_rules(contest: Contest, replaced_rules: Iterable[ReplacedRules], moment: datetime) -> Rules:
+def _find_rules(contest: Contest, replaced_rules: Iterable[ReplacedRules], moment: datetime) -> Rules:
     """Return the competition's rules at the moment.
 
     These are the rules that the next rescore replaced or, if there was none, the present ones. Ordinary

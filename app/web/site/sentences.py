@@ -37,14 +37,3 @@ def join_names(names: Sequence[str], t: Translator) -> str:
 
 def _join_with_commas(names: Iterable[str], t: Translator) -> str:
     return reduce(lambda joined, name: t("{names}, {name}", names=joined, name=name), names)
-
-
-def join_sentences(sentences: Iterable[str], t: Translator) -> str:
-    """Join the sentences into one text, with spaces between them if the language uses spaces."""
-    return reduce(
-        lambda joined, sentence: (
-            t.pgettext("sentences", "{one} {two}", one=joined, two=sentence) if joined else sentence
-        ),
-        sentences,
-        "",
-    )

@@ -19,12 +19,11 @@ from starlette.responses import RedirectResponse, Response
 
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidUpload
 from anoncup.messages import Message
-from anoncup.schemas import Board
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.swapped_files import MISPLACED_FILE_CODE as MISPLACED
 from app.db.models import Submission
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal, RequestCredential
+from app.http.authentication import CurrentPrincipal
 from app.http.paging import decode_position, encode_cursor
 from app.http.uploads import receive_dry_run, receive_upload
 from app.services.accounts.principal import Principal
@@ -37,7 +36,6 @@ from app.services.submissions.uploads import ReleaseCheck, ReleaseUpload
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other, translate_error
 from app.web.site.timeline_chart import draw_timeline
-from app.web.team.board_position import SubmissionBoard, TeamBoard, find_position, load_team_board
 from app.web.team.submission_lines import build_lines, find_intake_state, summarize_finals
 from app.web.team.upload_form import (
     UPLOAD_ERRORS,
@@ -93,16 +91,13 @@ class RejectedForm:
 
 
 @router.get("/competitions/{slug}/submissions")
-def show_submissions(
-    page: RequestedUserPage, slug: str, board: TeamBoard, cursor: _Cursor = None
-) -> HTMLResponse:
-    return _render_submissions(page, slug, board, cursor=cursor)
+def show_submissions(page: RequestedUserPage, slug: str, cursor: _Cursor = None) -> HTMLResponse:
+    return _render_submissions(page, slug, cursor=cursor)
 
 
 def _render_submissions(
     page: UserPage,
     slug: str,
-    board: Board | None,
     *,
     cursor: str | None = None,
     rejection: RejectedForm | None = None,
@@ -122,7 +117,6 @@ def _render_submissions(
             "tag": _compute_page_tag(frame, own_summaries, caps, team_files),
             "lines": lines,
             "finals": summarize_finals(frame, own_summaries),
-            "best": find_position(board, lines),
             "own": team_files,
         }
         parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
@@ -189,17 +183,14 @@ def _load_page(
 
 
 @router.post("/competitions/{slug}/submissions")
-async def submit(
-    page: RequestedUserPage, slug: str, credential: RequestCredential, key: _IdempotencyKey = None
-) -> Response:
+async def submit(page: RequestedUserPage, slug: str, key: _IdempotencyKey = None) -> Response:
     """Accept a release and redirect to its page, or render the form again with the problems of each file."""
     form = ReleaseForm(slug, key=key)
     try:
         receipt = await run_upload(receive_upload(page.request, page.principal, form))
     except UPLOAD_ERRORS as error:
         rejection = RejectedForm(error, form.comment, key, form.file_starts, is_upload=True)
-        board = await load_team_board(page.request, slug, page.principal, credential)
-        return await run_in_threadpool(_render_submissions, page, slug, board, rejection=rejection)
+        return await run_in_threadpool(_render_submissions, page, slug, rejection=rejection)
     return see_other(f"/submissions/{receipt.submission.id}", notice="received")
 
 
@@ -323,7 +314,7 @@ def _require_files(names: Collection[str], chosen_files: Collection[str]) -> Non
 
 
 @router.get("/submissions/{submission_id}/row")
-def show_row(page: RequestedUserPage, submission_id: UUID, board: SubmissionBoard) -> HTMLResponse:
+def show_row(page: RequestedUserPage, submission_id: UUID) -> HTMLResponse:
     """Render a single line of the list, with which the page's script replaces the old one."""
     with transaction() as session:
         submission = submissions.find_own(session, page.principal, submission_id)
@@ -333,7 +324,6 @@ def show_row(page: RequestedUserPage, submission_id: UUID, board: SubmissionBoar
     return page.render(
         "team/submission_row.html",
         frame=frame,
-        best=find_position(board, [line]),
         line=line,
         finals=summarize_finals(frame, own_summaries),
     )
@@ -343,7 +333,6 @@ def show_row(page: RequestedUserPage, submission_id: UUID, board: SubmissionBoar
 async def mark_final(
     page: RequestedUserPage,
     submission_id: UUID,
-    credential: RequestCredential,
     *,
     final: Annotated[bool, Form()],
     cursor: Annotated[str | None, Form(max_length=200)] = None,
@@ -353,14 +342,13 @@ async def mark_final(
     mark = partial(finals.mark, principal=page.principal, submission_id=submission_id, final=final)
     notice = "final_marked" if final else "final_unmarked"
     destination = _Destination(submission_id, notice, back, cursor)
-    return await _change_submission(page, credential, mark, destination)
+    return await _change_submission(page, mark, destination)
 
 
 @router.post("/submissions/{submission_id}/cancel")
 async def cancel(
     page: RequestedUserPage,
     submission_id: UUID,
-    credential: RequestCredential,
     *,
     cursor: Annotated[str | None, Form(max_length=200)] = None,
     back: Annotated[str, Form(max_length=10)] = "",
@@ -368,7 +356,7 @@ async def cancel(
     """Cancel a submission that has not been scored yet."""
     withdraw = partial(submissions.cancel, principal=page.principal, submission_id=submission_id)
     destination = _Destination(submission_id, "cancelled", back, cursor)
-    return await _change_submission(page, credential, withdraw, destination)
+    return await _change_submission(page, withdraw, destination)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +378,6 @@ class _Destination:
 
 async def _change_submission(
     page: UserPage,
-    credential: RequestCredential,
     change: Callable[[Session], object],
     destination: _Destination,
 ) -> Response:
@@ -399,12 +386,10 @@ async def _change_submission(
     try:
         await run_in_threadpool(_commit, change)
     except Conflict as error:
-        board = await load_team_board(page.request, slug, page.principal, credential)
         return await run_in_threadpool(
             _render_submissions,
             page,
             slug,
-            board,
             cursor=destination.cursor or None,
             rejection=RejectedForm(error),
         )

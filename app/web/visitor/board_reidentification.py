@@ -13,7 +13,7 @@ from app.web.site.frame import load_frame
 from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenAttackersBoard
 from app.web.site.pages import PageRoute, RequestedPage
-from app.web.visitor import leader_text, standings
+from app.web.visitor import standings
 from app.web.visitor.board_view import build_board_view
 from app.web.visitor.boards import build_headings, label_questions
 
@@ -36,13 +36,11 @@ def show_reidentification_board(
         board=board,
         find=find,
         aside=_HIDDEN_ON_PHONES,
-        **(_build_board_content(board, find, t, is_over=frame.status.state == "closed") if board else {}),
+        **(_build_board_content(board, find, t) if board else {}),
     )
 
 
-def _build_board_content(
-    board: AttackersBoard, search_text: str, t: Translator, *, is_over: bool
-) -> dict[str, Any]:
+def _build_board_content(board: AttackersBoard, search_text: str, t: Translator) -> dict[str, Any]:
     """Return the template variables of an open board.
 
     ``matching_teams`` are the teams whose names contain the search text.
@@ -54,11 +52,6 @@ def _build_board_content(
         "own_row": next((row for row in board.rows if row.own), None),
         "tied_ranks": standings.find_tied_ranks(board),
         "matching_teams": {row.team for row in board.rows if normalized_search in names.build_key(row.team)},
-        "leader_description": leader_text.describe_attack_leaders(
-            leaders, t, by_formula=board.by_formula, is_over=is_over
-        )
-        if (leaders := [row for row in ranked_rows if row.rank == 1])
-        else "",
         "questions": label_questions(board.distinct_questions, t),
         **build_headings(board.columns, t),
     }

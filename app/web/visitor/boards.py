@@ -15,7 +15,7 @@ from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenBoard
 from app.web.site.pages import Page, PageRoute, RequestedPage
 from app.web.site.timeline_chart import draw_timeline
-from app.web.visitor import board_pictures, leader_text, standings
+from app.web.visitor import board_pictures, standings
 from app.web.visitor.board_view import build_board_view
 
 router = APIRouter(route_class=PageRoute)
@@ -59,12 +59,15 @@ def _build_board_content(
     """Return the template variables of an open board: its table and its charts."""
     choices = board_pictures.list_choices(frame.contest, t, all_columns=board.is_exact)
     choice = next((choice for choice in choices if choice.name == measure), choices[0])
+    own_row = standings.find_own_row(board.rows)
     return {
         "groups": standings.group_columns(frame.rules, frame.contest.track) if all_columns else (),
-        "leader_description": leader_text.describe_leader(
-            board, frame.rules, t, is_over=frame.status.state == "closed"
-        ),
-        "own_row": standings.find_own_row(board.rows),
+        "own_row": own_row,
+        "distance_to_next": standings.compute_distance_to_next(
+            board, own_row, by_formula=frame.rules.ranking.rule != "score"
+        )
+        if own_row
+        else None,
         "ranked_team_count": standings.count_ranked_teams(board),
         "tied_ranks": standings.find_tied_ranks(board),
         "changes": {

@@ -22,7 +22,7 @@ from app.services.contests.directory import Directory, DirectoryEntry
 from app.services.contests.phases import PhaseStatus
 from app.web.site.frame import PhaseBoundary, find_next_boundary
 from app.web.site.pages import PageRoute, RequestedPage
-from app.web.visitor.leader import select_podium
+from app.web.visitor.standings import select_podium
 
 router = APIRouter(route_class=PageRoute)
 _RUNNING_STATES = ("anonymization", "settling", "between", "reidentification")

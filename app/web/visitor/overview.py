@@ -26,9 +26,8 @@ from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenAttackersBoard, OpenBoard
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.sentences import join_names
-from app.web.visitor import board_pictures, leader_text
-from app.web.visitor.leader import list_rows_at_rank, select_podium
-from app.web.visitor.standings import count_ranked_teams, find_own_row
+from app.web.visitor import board_pictures
+from app.web.visitor.standings import count_ranked_teams, find_own_row, list_rows_at_rank, select_podium
 
 router = APIRouter(route_class=PageRoute)
 _MAX_OPEN_ANNOUNCEMENTS = 3
@@ -114,9 +113,7 @@ def show_overview(
         frame=frame,
         board=board,
         podium=select_podium(board) if board else [],
-        leader_description=leader_text.describe_leader(board, rules, t, is_over=is_over) if board else "",
-        winners=list(iter_winners(board, attackers_board, t)) if is_over and board else [],
-        attacks=_describe_attacks(attackers_board, t, is_over=is_over),
+        winners=list(_iter_winners(board, attackers_board, t)) if is_over and board else [],
         attackers_hidden=attackers_board is not None and attackers_board.hidden,
         picture=board_pictures.draw_scatter(board, rules, t) if board and count_ranked_teams(board) else None,
         paragraphs=_split_paragraphs,
@@ -142,14 +139,6 @@ def _find_late_reveal(frame: Frame, reveal_time: datetime | None) -> datetime | 
     if attack_phase is None or reveal_time is None or frame.contest.round.revealed_at is not None:
         return None
     return reveal_time if reveal_time > attack_phase.end else None
-
-
-def _describe_attacks(board: AttackersBoard | None, t: Translator, *, is_over: bool) -> str:
-    """Describe the leaders of the re-identification board; return "" if there are none."""
-    leaders = _list_leading_attackers(board)
-    if board is None or not leaders:
-        return ""
-    return leader_text.describe_attack_leaders(leaders, t, by_formula=board.by_formula, is_over=is_over)
 
 
 def _split_paragraphs(text: str) -> list[str]:
@@ -203,7 +192,7 @@ def _choose_team_action(frame: Frame) -> CallToAction:
     return CallToAction(f"team_{state}", f"{frame.path}/{page_by_state[state]}", frame.next_start)
 
 
-def iter_winners(board: Board, attackers_board: AttackersBoard | None, t: Translator) -> Iterator[Winner]:
+def _iter_winners(board: Board, attackers_board: AttackersBoard | None, t: Translator) -> Iterator[Winner]:
     """Yield the winners of the anonymization board, then of the re-identification board, if there are any."""
     team_ids = {row.team: row.team_id for row in board.rows}
     if leading_rows := list_rows_at_rank(board, 1):

@@ -14,6 +14,7 @@ from app.services.accounts import names
 from app.web.site import notation
 
 RowT = TypeVar("RowT", BoardRow, AttackersRow)
+_PODIUM_SIZE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,32 @@ def group_columns(rules: Rules, track: AnyTrack) -> tuple[ColumnGroup, ...]:
 
 def find_own_row(rows: Iterable[RowT]) -> RowT | None:
     return next((row for row in rows if row.own), None)
+
+
+def list_rows_at_rank(board: Board, rank: int) -> tuple[BoardRow, ...]:
+    """Return all rows of a rank, the reader's own first."""
+    return tuple(sorted((row for row in board.rows if row.rank == rank), key=lambda row: not row.own))
+
+
+def select_podium(board: Board) -> list[BoardRow]:
+    """Return the first ranked rows, and below them the reader's own row if it has a rank."""
+    ranked_rows = [row for row in board.rows if row.rank is not None]
+    return [row for index, row in enumerate(ranked_rows) if index < _PODIUM_SIZE or row.own]
+
+
+def compute_distance_to_next(board: Board, own_row: BoardRow, *, by_formula: bool) -> float | None:
+    """Return by how much the reader's score differs from that of the next better rank.
+
+    None if there is no better rank or if the values of the formula are hidden.
+    """
+    better_rows = [row for row in board.rows if row.rank and own_row.rank and row.rank < own_row.rank]
+    if not better_rows:
+        return None
+    own_score, next_score = (
+        row.score if by_formula else round(row.overall or 0.0, notation.SCORE_DIGITS)
+        for row in (own_row, better_rows[-1])
+    )
+    return None if own_score is None or next_score is None else abs(own_score - next_score)
 
 
 def count_ranked_teams(board: Board | AttackersBoard) -> int:

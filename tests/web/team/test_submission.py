@@ -1,40 +1,29 @@
-"""The page of a submission: utility and risk, the limit, the rank, visibility, and results under other weights."""
+"""The page of a submission: utility and risk, the limit, and visibility."""
 
 import re
 from dataclasses import replace
 from html import unescape
-from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
 from anoncup import schemas
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.templates import template
-from anoncup.evaluation.evaluate import evaluate
-from anoncup.evaluation.scales import scales
 from anoncup.messages import Message, serialize_as_notice
 from anoncup.plugins import TRACKS
-from anoncup.rules.settings import MeasureSettings
-from anoncup.rules.toml_text import replace_tables
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.contests.competitions import build_published_file
 from app.web.site.notation import format_number
-from app.web.team.submission import WhatIf, compute_what_if, summarize_costs
+from app.web.team.submission import summarize_costs
 from app.web.team.verdicts import build_attacker_lines, build_measure_lines, compare_with_threshold
 from tests.recorded import build_attackers, build_verdict
-from tests.support import monthly_contest
-from tests.support.arena import ROWS, Arena, build_competition_toml, build_original_table
-from tests.support.board_facts import create_contest, freeze_boards
+from tests.support.arena import ROWS, Arena, build_competition_toml
 from tests.support.contest import Contest, load_round
 from tests.support.organizer_pages import fail_evaluation
-from tests.support.originals import make_original
 from tests.support.page_requests import get_page
-from tests.support.rescores import apply_rescore, get_competition_file
 from tests.support.team_pages import submit_and_score
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
@@ -145,55 +134,13 @@ def test_attackers_are_listed_counted_and_strongest_first(client: TestClient) ->
     assert html.count('<svg class="strip rated"') == len(attackers)
 
 
-def test_page_shows_the_rank_and_the_gap_to_the_next(arena: Arena) -> None:
-    submissions = {
-        team: str(arena.submit(team, seed=seed).json()["id"]) for seed, team in enumerate(("red", "blue"))
-    }
-    score_everything()
-    losses = {
-        team: arena.get_submission(submissions[team], team)["result"]["overall"] for team in submissions
-    }
-    better, worse = sorted(losses, key=lambda team: float(losses[team]))
-    gap = f"{round(losses[worse], 4) - round(losses[better], 4):.4f}"
-    assert float(gap) > 0
-    html = get_page(arena, f"/submissions/{submissions[worse]}", team=worse).text
-    assert "Rank 2 of 2." in html
-    assert f"{gap} behind rank 1 (“{better}”)" in html
-    assert "To pass rank 1, one of these is enough:" in html
-    leader_html = get_page(arena, f"/submissions/{submissions[better]}", team=better).text
-    assert "Rank 1 of 2." in leader_html
-    assert f"{gap} ahead of rank 2 (“{worse}”)" in leader_html
-    list_html = get_page(arena, "/competitions/small/submissions", team=worse).text
-    assert '<span class="tag stands">Rank 2 of 2</span>' in list_html
-
-
-def test_lesser_submission_links_to_the_best_and_shows_its_rank(arena: Arena) -> None:
-    submissions = [str(arena.submit("red", seed=seed).json()["id"]) for seed in (1, 2)]
-    score_everything()
-    overall = {item: float(arena.get_submission(item, "red")["result"]["overall"]) for item in submissions}
-    best, second_best = sorted(submissions, key=lambda identifier: overall[identifier])
-    html = get_page(arena, f"/submissions/{second_best}", team="red").text
-    assert f'<a href="/submissions/{best}">' in html
-    assert "With this one instead, the rank would be 1." in html
-    organizers = get_page(arena, f"/submissions/{second_best}", organizer=True).text
-    assert "The board shows the team’s best submission: rank 1." in organizers
-    assert arena.post(f"/submissions/{second_best}/disqualify").status_code == 200
-    disqualified_html = get_page(arena, f"/submissions/{second_best}", team="red").text
-    assert translate("Rank and distance") not in disqualified_html
-    assert '<dl class="results">' not in disqualified_html
-
-
 @pytest.mark.parametrize("board", ["public", "organizers"])
-def test_team_sees_no_hidden_rank_and_no_comparison_before_the_reveal(client: TestClient, board: str) -> None:
+def test_team_sees_no_comparison_before_the_reveal(client: TestClient, board: str) -> None:
     arena = Arena.create(client, extra_toml=f'[publication]\nboard = "{board}"')
     path = f"/submissions/{submit_and_score(arena)}"
     own, full = get_page(arena, path, team="red").text, get_page(arena, path, organizer=True).text
-    assert (translate("Rank and distance") in own) == (board == "public")
     assert translate("Among all teams") not in own
-    assert translate("Rank and distance") in full
     assert translate("Among all teams") in full
-    list_html = get_page(arena, "/competitions/small/submissions", team="red").text
-    assert ('class="tag stands"' in list_html) == (board == "public")
 
 
 def test_only_the_team_can_choose_finals(arena: Arena) -> None:
@@ -213,7 +160,6 @@ def test_rejected_submission_shows_the_excess(arena: Arena) -> None:
     assert int(share) == round(100 * excessive["mean"] / excessive["threshold"])
     assert html.index("A rule of the contest rejects this submission") < html.rindex('<dl class="aside">')
     assert '<dl class="results">' not in html
-    assert translate("Rank and distance") not in html
     assert translate("state_REJECTED") in html
     assert re.search('<p class="note bad">[^<]*(distance of individuals|Excessive)', html)
     assert format_number(excessive["mean"]) in html
@@ -226,150 +172,6 @@ def test_waiting_page_streams_events_or_reloads(arena: Arena) -> None:
     assert re.search(r'<noscript><meta http-equiv="refresh"', html)
     score_everything()
     assert 'http-equiv="refresh"' not in get_page(arena, f"/submissions/{identifier}", team="red").text
-
-
-def build_query(weights: dict[str, str]) -> dict[str, str]:
-    return {"what": "if"} | {f"weight.{name}": text for name, text in weights.items()}
-
-
-def test_result_equals_scoring_with_these_weights() -> None:
-    table = build_original_table()
-    rules = parse_competition(build_competition_toml())
-    prepared, source = make_original(table, rules), np.arange(len(table))
-    scale_values = scales(TRACK, prepared, rules.measures)
-    rules = replace(rules, scales=scale_values)
-    released = table.assign(income=table["income"] + 150, age=table["age"].iloc[::-1].to_numpy())
-    first = schemas.parse_verdict(evaluate(rules, prepared, released, source).to_json())
-    rng, utilities = Random(2), set()
-    for _ in range(4):
-        weights = {
-            name: rng.choice([0.0, 1.0, 2.5, 1e-9, 1e300]) for name in scale_values if scale_values[name]
-        }
-        settings = {name: MeasureSettings(weight) for name, weight in weights.items()}
-        evaluation = evaluate(replace(rules, measures=settings), prepared, released, source)
-        query = build_query({name: repr(value) for name, value in weights.items()})
-        outcome = compute_what_if(rules, TRACK, first, query)
-        assert outcome is not None
-        assert (outcome.utility, outcome.overall) == (evaluation.utility, evaluation.overall)
-        utilities.add(outcome.utility)
-    assert len(utilities) > 2
-
-
-def compute_example(**typed: str) -> WhatIf:
-    scale_values = {"mean_mae": 1.0, "cor_mae": 2.0, "k_min": 1.0}
-    rules = replace(parse_competition(build_competition_toml()), scales=scale_values)
-    measured = {name: {"value": 0.5, "version": 1, "rounding": 1e-9} for name in scale_values}
-    verdict = schemas.parse_verdict(build_verdict(measures=measured))
-    outcome = compute_what_if(rules, TRACK, verdict, build_query(typed) if typed else {})
-    assert outcome is not None
-    return outcome
-
-
-def test_invalid_weight_is_reported_without_a_result() -> None:
-    for text in ("-1", "one", "nan", "inf", "1e999", "1" * 41):
-        outcome = compute_example(mean_mae=text, cor_mae="1")
-        assert (outcome.invalid_names, outcome.utility) == (("mean_mae",), None)
-    for text in ("", " ", "0"):
-        assert compute_example(mean_mae=text, cor_mae="1").utility == 0.25
-    assert compute_example(mean_mae="0", cor_mae="0").utility == 0.0
-
-
-def test_form_starts_with_the_current_weights() -> None:
-    outcome = compute_example()
-    assert [(measure.name, measure.raw_weight) for measure in outcome.measures] == [
-        ("mean_mae", "1"),
-        ("cor_mae", "0"),
-    ]
-    assert (outcome.is_requested, outcome.utility) == (False, None)
-    rules = replace(parse_competition(build_competition_toml()), scales={})
-    assert compute_what_if(rules, TRACK, schemas.parse_verdict(build_verdict(measures={})), {}) is None
-
-
-def test_page_computes_from_input_and_reports_errors(arena: Arena) -> None:
-    path = f"/submissions/{submit_and_score(arena)}"
-    result = arena.get_submission(path.rpartition("/")[2], "red")["result"]
-    plain_html = get_page(arena, path, team="red").text
-    fields = re.findall(r'name="(weight\.\w+)" value="([^"]*)"', plain_html)
-    assert ("weight.information_loss", "2") in fields
-    query = "&".join(f"{name}={value}" for name, value in fields)
-    same_html = get_page(arena, f"{path}?what=if&{query}", team="red").text
-    overall, utility, risk = (f"{result[name]:.4f}" for name in ("overall", "utility", "security"))
-    summary = (
-        f"With these weights: overall {overall} instead of {overall}, utility loss {utility} instead of {utility}."
-        f" The risk stays {risk}."
-    )
-    assert summary in same_html
-    assert summary not in plain_html
-    invalid_html = get_page(arena, f"{path}?what=if&weight.mean_mae=%3Cb%3E", team="red").text
-    assert 'value="&lt;b&gt;"' in invalid_html
-    names = translate("measure_mean_mae")
-    assert f"Weights must be numbers, 0 or more. Please correct: {names}." in invalid_html
-
-
-def test_utility_is_the_maximum_of_the_chosen_measures_with_the_maximum_rule() -> None:
-    rules = parse_competition(template("2017"))
-    track = TRACKS[rules.track]
-    assert track.utility == "largest"
-    names = [name for name, measure in track.measures.items() if measure.weighs]
-    rules = replace(rules, scales=dict.fromkeys(names, 1.0))
-    measured = {name: {"value": (n + 1) / 10, "version": 1, "rounding": 1e-9} for n, name in enumerate(names)}
-    result = schemas.parse_verdict(build_verdict(measures=measured))
-    for n in range(len(names)):
-        for chosen in (names[n:][:1], names[: n + 1]):
-            outcome = compute_what_if(rules, track, result, build_query(dict.fromkeys(chosen, "1")))
-            assert outcome is not None
-            assert outcome.utility == (n + 1) / 10
-
-
-def test_maximum_rule_has_a_checkbox_for_each_measure(client: TestClient, arena: Arena) -> None:
-    contest = monthly_contest.create_contest(client, arena, *monthly_contest.ORIGINAL)
-    path = f"/submissions/{monthly_contest.submit_and_score(contest, 'red')}"
-    html = get_page(contest.arena, path, team="red").text
-    boxes = re.findall(r'<input type="checkbox" id="weight\.\w+" name="(weight\.\w+)"[^>]*( checked)', html)
-    assert boxes
-    query = "&".join(f"{name}=1" for name, _ in boxes)
-    same_html = get_page(contest.arena, f"{path}?what=if&{query}", team="red").text
-    utility = f"{contest.arena.get_submission(path.rpartition('/')[2], 'red')['result']['utility']:.4f}"
-    assert same_html.count(utility) > html.count(utility)
-    assert translate("Rank and distance") in html
-
-
-def read_submission_page(contest: Contest, submission: str, *, team: str = "red") -> str:
-    return get_page(contest.arena, f"/submissions/{submission}", team=team).text
-
-
-def test_later_submission_is_ranked_on_the_frozen_board(client: TestClient) -> None:
-    contest = create_contest(client)
-    frozen_id = contest.submit("red")
-    contest.submit("blue")
-    freeze_boards(contest)
-    later_id = contest.submit("red")
-    contest.submit("green")  # not on the frozen board
-    for submission in (frozen_id, later_id):
-        assert "The board is frozen" in read_submission_page(contest, submission)
-    own = next(row for row in contest.get_board(team="red")["rows"] if row["own"])
-    rank_text = f"Rank {own['rank']} of 2."
-    best_text = f"The board shows the team’s best submission: rank {own['rank']}."
-    assert rank_text in read_submission_page(contest, frozen_id)
-    assert best_text in read_submission_page(contest, later_id)
-    organizers = get_page(contest.arena, f"/submissions/{later_id}", organizer=True).text
-    assert "The board is frozen" not in organizers
-    equal_weights = "".join(f"[measures.{name}]\nweight = 1.0\n" for name in ("cross_count", "mean_mae"))
-    text = replace_tables(get_competition_file(contest), "measures", equal_weights)
-    apply_rescore(contest, replace_tables(text, "scales", ""))  # the frozen rows were scored by other rules
-    assert translate("Rank and distance") not in read_submission_page(contest, later_id)
-    assert rank_text in read_submission_page(contest, frozen_id)
-
-
-@pytest.mark.parametrize("rule", ["score", "rank_sum"])
-def test_no_distance_to_the_next_rank_is_shown_with_rank_sums(client: TestClient, rule: str) -> None:
-    contest = create_contest(client, rule=rule)
-    submissions = {team: contest.submit(team) for team in ("red", "blue", "green")}
-    rank_sum_note = "Here the sum of the ranks in each measure and in risk decides"
-    for team, submission in submissions.items():
-        html = read_submission_page(contest, submission, team=team)
-        assert (rank_sum_note in html) is (rule == "rank_sum")
-        assert ('<ul class="gaps">' in html) is (rule == "score")
 
 
 def read_attack_rows(contest: Contest, submission: str, **viewer: Any) -> list[list[str]]:

@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from html import unescape
 from typing import Any
 
 import pytest
@@ -94,10 +93,7 @@ def test_matrix_can_be_filtered_by_question(contest: Contest) -> None:
     assert values == [str(expected_rates[question]) for question in (None, "link", "value")]
 
 
-def test_first_page_describes_leader_and_risk(contest: Contest) -> None:
-    html = unescape(get_page(contest.arena, contest.path, organizer=True).text)
-    score = notation.format_score(EXPECTED_VALUE)
-    assert translate("lead_attacks_score", team="blue", score=score, targets=1) in html
+def test_pages_mention_no_individuals(contest: Contest) -> None:
     for suffix in ("", "/boards/anonymization", "/boards/matrix", "/boards/reidentification"):
         response = get_page(contest.arena, contest.path + suffix, organizer=True)
         assert response.status_code == 200
