@@ -257,14 +257,14 @@ def _advance_round(round_id: UUID, *, has_signing_key: bool) -> bool:
     Running it concurrently or killing it at any point does no harm.
     """
     if has_signing_key:
-        run_step(observed_deadlines.observe_deadline, round_id)
-    while run_step(contest_lifecycle.take_next_step, round_id):
+        _run_step(observed_deadlines.observe_deadline, round_id)
+    while _run_step(contest_lifecycle.take_next_step, round_id):
         pass
     with transaction() as session:
         return contest_lifecycle.has_long_work(session, round_id)
 
 
-def run_step(action: Callable[[Session, UUID], bool], round_id: UUID) -> bool:
+def _run_step(action: Callable[[Session, UUID], bool], round_id: UUID) -> bool:
     with transaction() as session:
         session.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"))
         return action(session, round_id)

@@ -50,7 +50,7 @@ NAME_PART: JsonObject = {"type": "string", "description": "its name on the board
 async def add_baseline(request: Request, slug: str, principal: CurrentPrincipal) -> schemas.BaselineReceipt:
     """Add a release to the board for comparison, without a rank. The text part `name` is its name there."""
     baseline = await receive_upload(request, principal, BaselineUpload(slug))
-    return schemas.BaselineReceipt(team_id=baseline.submission.team_id, receipt=serialize_receipt(baseline))
+    return schemas.BaselineReceipt(team_id=baseline.team_id, receipt=serialize_receipt(baseline))
 
 
 @router.delete(

@@ -35,7 +35,7 @@ from app.http.authentication import CurrentPrincipal, IdempotencyKey
 from app.http.paging import RequestedPage
 from app.http.uploads import receive_dry_run, receive_upload
 from app.services.submissions import finals, progress, quota, submissions, uploads
-from app.services.submissions.uploads import ReleaseCheck, ReleaseUpload, SubmissionReceipt
+from app.services.submissions.uploads import ReleaseCheck, ReleaseUpload
 from app.storage import get_store
 
 router = APIRouter(tags=["submissions"])
@@ -143,13 +143,13 @@ def _collect_warnings(upload: ReleaseUpload, checked: ReleaseCheck) -> list[sche
     return [schemas.Notice.create(remark.code, remark.message) for remark in remarks]
 
 
-def serialize_receipt(receipt: SubmissionReceipt) -> schemas.Receipt:
+def serialize_receipt(submission: Submission) -> schemas.Receipt:
+    """Return the team's receipt for a submission. A retry with the same key gets the same one."""
     return schemas.Receipt.from_row(
-        receipt.submission,
+        submission,
         status=State.QUEUED,
-        sha256=key_by_file_name(receipt.submission.uploaded_sha256),
-        commitment=receipt.commitment,
-        warnings=receipt.submission.parsed_remarks,
+        sha256=key_by_file_name(submission.uploaded_sha256),
+        warnings=submission.parsed_remarks,
     )
 
 
@@ -258,7 +258,6 @@ def _build_submission(slug: str, submission: Submission, queue_position: int | N
         submission,
         status=evaluation.state,
         sha256=key_by_file_name(submission.uploaded_sha256),
-        commitment=submission.commitment,
         warnings=submission.parsed_remarks,
         competition=slug,
         team=submission.team.name,

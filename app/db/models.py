@@ -835,7 +835,7 @@ class Evaluation(LeasedJob, Base):
         return schemas.parse_verdict(self.verdict) if self.verdict else None
 
 
-class Verdict(Base):
+class RecordedVerdict(Base):
     """The verdict of an evaluation. Web processes cannot insert it (``app.db.privileges``)."""
 
     __tablename__ = "verdicts"
@@ -846,9 +846,9 @@ class Verdict(Base):
     content: Mapped[dict[str, Any]]
 
 
-_of_evaluation = Verdict.evaluation_id == Evaluation.id
-Evaluation.scorer = column_property(select(Verdict.scorer).where(_of_evaluation).scalar_subquery())
-Evaluation.verdict = column_property(select(Verdict.content).where(_of_evaluation).scalar_subquery())
+_of_evaluation = RecordedVerdict.evaluation_id == Evaluation.id
+Evaluation.scorer = column_property(select(RecordedVerdict.scorer).where(_of_evaluation).scalar_subquery())
+Evaluation.verdict = column_property(select(RecordedVerdict.content).where(_of_evaluation).scalar_subquery())
 
 
 class Target(Base):

@@ -470,7 +470,6 @@ def _create_allocations() -> None:
     )
     op.create_table(
         "organizer_files",
-        "sealed_organizer_files",
         sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("commitment", sa.Text(), nullable=False),

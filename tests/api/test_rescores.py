@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.tracks.microdata import MICRODATA
-from app.db.models import Evaluation, Rejudgement, Rescore, State, Verdict
+from app.db.models import Evaluation, RecordedVerdict, Rejudgement, Rescore, State
 from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.jobs import leases
@@ -390,7 +390,9 @@ def test_applying_a_rescore_keeps_parallel_cancellations(
             in_rescore = Evaluation.rescore_id == UUID(identifier)
             for evaluation in session.scalars(select(Evaluation).where(in_rescore)):
                 evaluation.state = State.REJECTED
-                session.add(Verdict(evaluation_id=evaluation.id, scorer="1", content=REJECTED_VERDICT))
+                session.add(
+                    RecordedVerdict(evaluation_id=evaluation.id, scorer="1", content=REJECTED_VERDICT)
+                )
         with ThreadPoolExecutor(2) as pool:
             cancel_future = pool.submit(contest.arena.post, f"/submissions/{cancelled}/cancel", token=team)
             apply_future = pool.submit(end_rescore, contest, identifier, "apply")

@@ -18,7 +18,7 @@ from anoncup.competition.writer import replace_scored_by
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import parse_secret
-from app.db.models import Evaluation, Round, Submission, Verdict
+from app.db.models import Evaluation, RecordedVerdict, Round, Submission
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests.contest import parse_rules
@@ -230,7 +230,7 @@ def test_submission_scored_by_another_version_is_excluded(contest: Contest) -> N
     assert translate("duty_mixed_versions", n=1) not in get_page_text(contest.arena)
     with transaction() as session:
         evaluation = session.scalars(select(Evaluation).where(Evaluation.submission_id == UUID(blue))).one()
-        verdict_row = session.get_one(Verdict, evaluation.id)
+        verdict_row = session.get_one(RecordedVerdict, evaluation.id)
         verdict = dict(verdict_row.content)
         verdict["measures"] = verdict["measures"] | {
             "mean_mae": verdict["measures"]["mean_mae"] | {"version": 2}

@@ -12,7 +12,7 @@ from sqlalchemy import delete, select, update
 
 from anoncup.rules.toml_text import replace_tables
 from app.config import Settings
-from app.db.models import AuditEntry, Competition, Evaluation, Round, State, Verdict
+from app.db.models import AuditEntry, Competition, Evaluation, RecordedVerdict, Round, State
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from tests.support.arena import API, Arena, build_competition_toml
@@ -163,7 +163,7 @@ def test_queued_jobs_wait_for_the_repair_without_delaying_others(
     client: TestClient, settings: Settings, pair: CompetitionPair
 ) -> None:
     evaluation_id = load_evaluation().id
-    execute(delete(Verdict).where(Verdict.evaluation_id == evaluation_id))
+    execute(delete(RecordedVerdict).where(RecordedVerdict.evaluation_id == evaluation_id))
     execute(
         update(Evaluation)
         .where(Evaluation.id == evaluation_id)

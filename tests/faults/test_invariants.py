@@ -24,11 +24,11 @@ from app.db.models import (
     Evaluation,
     Guess,
     Opening,
+    RecordedVerdict,
     Secret,
     State,
     Submission,
     Target,
-    Verdict,
 )
 from app.db.transaction import transaction
 from app.services.contests.phases import ANONYMIZATION
@@ -126,7 +126,7 @@ def delete_submission(session: Session) -> None:
         select(Submission.id).where(Submission.id.not_in(select(Target.submission_id))).limit(1)
     ).one()
     evaluation_ids = select(Evaluation.id).where(Evaluation.submission_id == submission_id)
-    session.execute(delete(Verdict).where(Verdict.evaluation_id.in_(evaluation_ids)))
+    session.execute(delete(RecordedVerdict).where(RecordedVerdict.evaluation_id.in_(evaluation_ids)))
     for table in (Evaluation, Secret):
         session.execute(delete(table).where(table.submission_id == submission_id))
     session.execute(delete(Submission).where(Submission.id == submission_id))
@@ -148,7 +148,7 @@ def change_evaluation(change: Callable[[Evaluation], None]) -> Callable[[Session
 
 
 def change_utility(session: Session) -> None:
-    verdict = session.scalars(select(Verdict).limit(1)).one()
+    verdict = session.scalars(select(RecordedVerdict).limit(1)).one()
     verdict.content = verdict.content | {"utility": verdict.content["utility"] + 1e-9}
 
 

@@ -15,6 +15,7 @@ from app.db.models import (
     Competition,
     Evaluation,
     Guess,
+    RecordedVerdict,
     Rescore,
     Round,
     Secret,
@@ -22,7 +23,6 @@ from app.db.models import (
     Submission,
     Target,
     Team,
-    Verdict,
 )
 from app.db.transaction import transaction
 from app.services.accounts.names import build_key
@@ -82,7 +82,7 @@ def insert_submissions(
     evaluation = read_columns(sample.evaluation)
     secret = read_columns(session.get_one(Secret, sample.id))
     submission = read_columns(sample) | {"idempotency_key": None, "fingerprint": None}
-    tables: tuple[type[Base], ...] = (Submission, Secret, Evaluation, Verdict)
+    tables: tuple[type[Base], ...] = (Submission, Secret, Evaluation, RecordedVerdict)
     rows: list[tuple[type[Base], list[dict[str, Any]]]] = [(table, []) for table in tables]
     for submission_id, team, received_at in zip(submission_ids, owners, times, strict=True):
         evaluation_times = {
@@ -212,5 +212,5 @@ def create_rescore(contest: Contest, *, seed: int = 1) -> str:
             if evaluation["verdict"] is not None
         ]
         session.execute(insert(Evaluation), copies)
-        session.execute(insert(Verdict), [vary_verdict(copy, copy["id"], rng) for copy in copies])
+        session.execute(insert(RecordedVerdict), [vary_verdict(copy, copy["id"], rng) for copy in copies])
         return str(rescore.id)

@@ -43,7 +43,7 @@ def receive_upload(arena: Arena, team: str, *, seed: int = 1) -> tuple[Principal
 
 def accept_upload(principal: Principal, upload: ReleaseUpload) -> str:
     with transaction() as session:
-        return str(upload.accept(session, principal).submission.id)
+        return str(upload.accept(session, principal).id)
 
 
 def list_targets() -> list[Target]:

@@ -60,9 +60,10 @@ def load_inputs_for_submission(
 
 
 def load_seed(session: Session, round_id: UUID) -> SealedBox | None:
-    query = select(Seed.key_id, Seed.sealed, Round.seed_commitment).join(Round, Round.id == Seed.round_id)
-    row = session.execute(query.where(Seed.round_id == round_id)).one_or_none()
-    return SealedBox(round_id, *row) if row else None
+    seed, commitment = session.get(Seed, round_id), session.get_one(Round, round_id).seed_commitment
+    if seed is None or commitment is None:
+        return None
+    return SealedBox(round_id, seed.key_id, seed.sealed, commitment)
 
 
 def load_organizer_files(session: Session, round_id: UUID) -> dict[str, SealedBox]:

@@ -9,14 +9,14 @@ from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.evaluation.samples import build_sample_release
 from anoncup.plugins import TRACKS
 from app.db import now
-from app.db.models import Round
+from app.db.models import Round, Submission
 from app.processes import parser_process
 from app.services.accounts import audit, memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import disqualification
-from app.services.submissions.uploads import ReleaseUpload, SubmissionReceipt
+from app.services.submissions.uploads import ReleaseUpload
 from app.storage import get_store
 
 _SEED = 2015
@@ -39,18 +39,18 @@ class BaselineUpload(ReleaseUpload):
         self.name = texts["name"]
         super().parse(files, texts)
 
-    def accept(self, session: Session, principal: Principal) -> SubmissionReceipt:
+    def accept(self, session: Session, principal: Principal) -> Submission:
         round_ = session.get_one(Round, self.round.id, with_for_update=True)
         competitions.require_organizer(session, round_.competition_id, principal)
         self.require_same_settings(round_)
         if round_.closed_at is not None:
             raise Conflict("the competition has closed", code="phase_closed")
         team = memberships.create_team(session, round_.competition_id, self.name, baseline=True)
-        receipt = self.insert_submission(
+        submission = self.insert_submission(
             session, round_, team, principal.user_id, received_at=now.read_clock(session)
         )
         audit.record(session, principal, "baseline.add", round_.competition_id, subject=team.name)
-        return receipt
+        return submission
 
 
 def run_sample_method(upload: BaselineUpload, method: str) -> dict[str, bytes]:

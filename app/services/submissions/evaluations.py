@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.db.models import Evaluation, Rescore, Round, Secret, State, Submission, Verdict
+from app.db.models import Evaluation, RecordedVerdict, Rescore, Round, Secret, State, Submission
 from app.services.contests import revisions, sealed_inputs
 from app.services.contests.competitions import build_published_file, complete_file
 from app.services.contests.sealed_inputs import AllocationInputs
@@ -106,7 +106,7 @@ def record_verdict(
     if evaluation is None:
         return False
     leases.finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)
-    session.add(Verdict(evaluation_id=evaluation.id, scorer=scorer, content=verdict | schemas.FORMAT))
+    session.add(RecordedVerdict(evaluation_id=evaluation.id, scorer=scorer, content=verdict | schemas.FORMAT))
     evaluation.failure = None
     evaluation.step = steps
     evaluation.steps = steps

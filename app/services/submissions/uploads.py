@@ -244,14 +244,6 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
 
 
 @dataclass(frozen=True, slots=True)
-class SubmissionReceipt:
-    """The team's receipt for a submission; a retry with the same key gets the same one."""
-
-    submission: Submission
-    commitment: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReleaseCheck:
     """The result of a dry run: a well-formed upload that was not stored."""
 
@@ -274,7 +266,7 @@ class ParsedRelease:
 
 
 @dataclass(eq=False, repr=False)
-class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
+class ReleaseUpload(Upload[Submission, ReleaseCheck]):
     """An anonymized table with its secret."""
 
     phase = phases.ANONYMIZATION
@@ -382,7 +374,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         key_file = get_settings().sealing_key_file
         return sealing.seal_file(key_file, bound_to=self.submission_id, content=content)
 
-    def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> SubmissionReceipt:
+    def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> Submission:
         return self.insert_submission(
             session,
             round_,
@@ -401,7 +393,7 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         *,
         received_at: datetime,
         quota_left: Mapping[str, int] = _NO_QUOTA,
-    ) -> SubmissionReceipt:
+    ) -> Submission:
         """Seal and queue the release as a submission; the first one pins the scoring versions."""
         competitions.pin_scoring_versions(round_)
         sealed = sealing.seal(
@@ -433,13 +425,12 @@ class ReleaseUpload(Upload[SubmissionReceipt, ReleaseCheck]):
         session.add(Secret(submission_id=submission.id, key_id=sealed.key_id, sealed=sealed.box))
         evaluations.enqueue(session, submission.id)
         evaluations.include_in_open_rescore(session, round_.id, submission.id)
-        return SubmissionReceipt(submission, sealed.commitment)
+        return submission
 
-    def load_accepted(self, session: Session, accepted_id: UUID) -> SubmissionReceipt:
+    def load_accepted(self, session: Session, accepted_id: UUID) -> Submission:
         submission = session.get_one(Submission, accepted_id, options=[undefer(Submission.number)])
         require_same_request(submission.fingerprint, self.fingerprint)
-        query = select(Secret.commitment).where(Secret.submission_id == accepted_id)
-        return SubmissionReceipt(submission, session.scalars(query).one())
+        return submission
 
 
 def parse_release(

@@ -187,11 +187,11 @@ async def submit(page: RequestedUserPage, slug: str, key: _IdempotencyKey = None
     """Accept a release and redirect to its page, or render the form again with the problems of each file."""
     form = ReleaseForm(slug, key=key)
     try:
-        receipt = await run_upload(receive_upload(page.request, page.principal, form))
+        submission = await run_upload(receive_upload(page.request, page.principal, form))
     except UPLOAD_ERRORS as error:
         rejection = RejectedForm(error, form.comment, key, form.file_starts, is_upload=True)
         return await run_in_threadpool(_render_submissions, page, slug, rejection=rejection)
-    return see_other(f"/submissions/{receipt.submission.id}", notice="received")
+    return see_other(f"/submissions/{submission.id}", notice="received")
 
 
 @router.post("/competitions/{slug}/submissions/check")

@@ -114,7 +114,7 @@ def test_freeze_waits_for_an_upload_that_holds_the_lock(contest: Contest) -> Non
     contest.move_phases(anonymization=(-3, 0), reidentification=(1, 2))
     clock_thread = threading.Thread(target=run_clock)
     with transaction() as session:
-        identifier = str(upload.accept(session, principal).submission.id)
+        identifier = str(upload.accept(session, principal).id)
         clock_thread.start()
         assert poll_until(is_lock_awaited)
         assert clock_thread.is_alive()

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.db.models import Rescore, Verdict
+from app.db.models import RecordedVerdict, Rescore
 from app.db.transaction import transaction
 from app.services.boards import verdicts
 from tests.support.arena import ROWS, Arena
@@ -91,7 +91,7 @@ def test_reasons_of_score_changes_follow_visibility(client: TestClient) -> None:
 def store_weak_attacks() -> None:
     """Store results in which every built-in attacker has identified 8 of 40 individuals."""
     with transaction() as session:
-        for verdict in session.scalars(select(Verdict)):
+        for verdict in session.scalars(select(RecordedVerdict)):
             content = json.loads(json.dumps(verdict.content))
             for attacker in content["attackers"].values():
                 attacker |= {"correct": 8, "rate": 8 / ROWS}
