@@ -14,10 +14,10 @@ from redis import Redis
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from anoncup.errors import DomainError, Unavailable
+from anoncup.errors import DomainError, Forbidden, Unavailable
 from anoncup.plugins import BUILT_IN, discover_plugins
 from app.cli.local_service import find_configured_services
-from app.cli.service_access import check_clock, use_services
+from app.cli.service_access import check_clock, explain_missing_privilege, use_services
 from app.config import get_settings
 from app.crypto import sealing
 from app.db.transaction import transaction
@@ -82,8 +82,9 @@ def check_installation(paths: InstallationPaths, services: EmbeddedServices | No
 def _run_checks(checks: Mapping[str, Callable[[SubjectT], str]], subject: SubjectT) -> Iterator[CheckResult]:
     for name, check in checks.items():
         try:
-            yield CheckResult(name, "ok", check(subject))
-        except CheckWarning as warning:
+            with explain_missing_privilege():
+                yield CheckResult(name, "ok", check(subject))
+        except (CheckWarning, Forbidden) as warning:
             yield CheckResult(name, "warning", str(warning))
         except (CheckProblem, DomainError) as error:
             yield CheckResult(name, "problem", str(error))

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import NullPool, create_engine
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from anoncup.errors import InvalidInput
+from anoncup.errors import Forbidden, InvalidInput
 from anoncup.schemas.roles import Role
 from app.cli.local_service import build_address_env, find_configured_services, require_services
 from app.config import get_settings
@@ -23,10 +24,26 @@ from migrations.run import migrate as migrate_database
 _RETRY_PAUSE_S = 0.5
 
 
+@contextmanager
+def explain_missing_privilege() -> Iterator[None]:
+    """Raise Forbidden with one line if the database user may not do what the body does."""
+    try:
+        yield
+    except ProgrammingError as problem:
+        if not isinstance(problem.orig, InsufficientPrivilege):
+            raise
+        raise Forbidden(
+            "this database user may not see all of it: {reason}", reason=problem.orig.diag.message_primary
+        ) from problem
+
+
 def check_clock() -> None:
-    """Raise Unavailable unless a recent heartbeat in the database shows that the clock is running."""
+    """Raise Unavailable unless a recent heartbeat in the database shows that the clock is running.
+
+    Raise Forbidden if the database user may not read it.
+    """
     require_services()
-    with transaction() as session:
+    with explain_missing_privilege(), transaction() as session:
         heartbeat_ages = health.load_heartbeat_ages(session)
     health.require_running_clock(heartbeat_ages, stale_after_s=get_settings().clock_stale_s)
 

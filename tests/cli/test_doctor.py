@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 
 from app.config import Settings
 from app.crypto import sealing
 from app.db.models import Delivery
+from app.db.privileges import WEB, WORKER
 from app.db.transaction import transaction
 from app.services.jobs import health
 from tests.support import cli_zygote
@@ -20,6 +21,7 @@ from tests.support.database_rows import execute
 from tests.support.mail_server import run_mail_server
 from tests.support.provider_sign_in import run_provider
 from tests.support.queue import run_full_queue
+from tests.support.role_session import build_role_url
 
 pytestmark = pytest.mark.full
 
@@ -74,6 +76,42 @@ def test_running_servers_are_checked(settings: Settings, tmp_path: Path) -> None
     assert checks["workers"][1].endswith("start anoncup worker")
     assert checks["database"][1].startswith("Postgres ")
     assert status == 1
+
+
+@pytest.mark.parametrize("role", ["anoncup", WEB, WORKER])
+def test_each_database_role_can_be_used(
+    settings: Settings, contest: Contest, tmp_path: Path, role: str
+) -> None:
+    contest.submit("red", score=False)
+    with transaction() as session:
+        health.record_heartbeat(session, health.TRANSITION_TASK)
+    variables = build_variables(settings, DATABASE_URL=build_role_url(role, settings.database_url))
+    _, checks = examine(tmp_path, **variables)
+    for check in ("database", "deliveries", "store", "clock"):
+        assert checks[check][0] == "ok", checks[check]
+    assert check_clock(tmp_path, variables) == (0, "")
+
+
+def test_role_without_privileges_is_told_what_it_may_not_see(settings: Settings, tmp_path: Path) -> None:
+    execute(text("CREATE ROLE stranger"))
+    variables = build_variables(settings, DATABASE_URL=build_role_url("stranger", settings.database_url))
+    try:
+        status, checks = examine(tmp_path, **variables)
+        clock_status, clock_error = check_clock(tmp_path, variables)
+    finally:
+        execute(text("DROP ROLE stranger"))
+    refused = "this database user may not see all of it: permission denied for table"
+    assert checks["deliveries"] == ("warning", f"{refused} deliveries")
+    assert checks["clock"] == ("warning", f"{refused} heartbeats")
+    assert checks["database"] == ("warning", f"{refused} alembic_version")
+    assert status == 1  # no worker runs
+    assert (clock_status, clock_error) == (2, f"anoncup: {refused} heartbeats\n")
+
+
+def check_clock(folder: Path, variables: dict[str, str]) -> tuple[int, str]:
+    """Return the exit status of ``scheduler --check`` and what it prints as an error."""
+    result = cli_zygote.run(["scheduler", "--check"], cwd=folder, env={"PATH": os.defpath} | variables)
+    return result.returncode, result.stderr
 
 
 def test_stopped_clock_is_a_problem(settings: Settings, tmp_path: Path) -> None:
