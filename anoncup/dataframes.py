@@ -22,8 +22,9 @@ from anoncup.errors import InvalidInput
 from anoncup.evaluation.attacks import predict, rate_attack, write_guesses
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.scales import require_scales
+from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive import SIMULATED_PERMUTATIONS
-from anoncup.excessive.question import AdviceQuestion, answer
+from anoncup.excessive.question import AdviceQuestion
 from anoncup.formulas.ranks import sort_for_board
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
@@ -139,6 +140,8 @@ def advise(
 ) -> AdvisedThreshold:
     """Advise on the threshold of the rule against excessive anonymization, as a service does.
 
+    The result also has a contest of the sample methods, cheats and the unchanged original on these data.
+
     ``groups``: columns whose values a cheat keeps, so that it permutes individuals with equal values only
     (default: those of the cross-tables). ``distance``: its name (default: that of the competition).
     ``bits``: a cheat passes with a probability of at most 2^-``bits``. ``draws``: number of permutations of
@@ -146,7 +149,8 @@ def advise(
     """
     contest = _load_contest(original, competition)
     question = AdviceQuestion(groups, distance, bits, draws)
-    return AdvisedThreshold(answer(question, contest.rules, contest.original))
+    report = make_report(question, contest.rules, contest.original)
+    return AdvisedThreshold(report.advice, report.contest)
 
 
 def _score(contest: _Contest, released: Tables, secret: Secret) -> Score:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, ClassVar
 import pandas as pd
 
 from anoncup.evaluation.evaluate import Verdict
+from anoncup.rules.parameters import describe_parameters
 from anoncup.tables.files import Remark
 from anoncup.tracks.outcomes import Rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from anoncup.evaluation.sample_contest import SampleContest
     from anoncup.excessive.threshold_advisor import ThresholdAdvice
 
 
@@ -153,10 +155,11 @@ class Comparison(ResultTable):
 
 @dataclass(frozen=True, repr=False)
 class AdvisedThreshold(ResultTable):
-    """Advice on a threshold, with a bound for each type of cheat."""
+    """Advice on a threshold, and a contest of the sample methods, cheats and the unchanged original."""
 
-    plotted_columns = ("mean distance at least",)
+    plotted_columns = ("U", "E", "overall")
     advice: "ThresholdAdvice"
+    contest: "SampleContest"
 
     @property
     def threshold(self) -> float | None:
@@ -165,21 +168,40 @@ class AdvisedThreshold(ResultTable):
 
     @property
     def heading(self) -> str:
+        """What leads the contest if it should not, what helps, and the recommended threshold."""
         recommended = "none" if self.threshold is None else f"{self.threshold:g}"
-        return (
-            f"recommended threshold: {recommended}; admissible: above {self.advice.low:.4f} "
-            f"and below {self.advice.high:.4f}"
+        warnings = [str(part.message) for part in self.contest.warnings]
+        remedies = [str(part.message) for part in self.contest.remedies]
+        problem = [] if self.contest.problem is None else [str(self.contest.problem.message)]
+        return ". ".join(
+            [
+                *warnings,
+                *(["what helps: " + "; ".join(remedies)] if remedies else []),
+                *problem,
+                f"recommended threshold: {recommended}, which must be above {self.advice.low:.4f} "
+                f"and below {self.advice.high:.4f}",
+            ]
         )
 
     @property
     def table(self) -> pd.DataFrame:
-        """For each cheat, how many individuals stay in place at most, and its mean distance at least."""
-        bounds = {bound.fixed: bound.s_lower for bound in self.advice.bounds}
-        rows = {
-            cheat.name: {"in place at most": cheat.fixed, "mean distance at least": bounds[cheat.fixed]}
-            for cheat in self.advice.cheats
-        }
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cheat")
+        """The releases of the contest in the order of the ranking rule."""
+        rows = [
+            {
+                "release": release.method or release.kind,
+                "parameters": describe_parameters(release.parameters),
+                "rank": release.rank,
+                "U": release.utility,
+                "E": release.security,
+                "overall": release.overall,
+                **({} if release.score is None else {"score": release.score}),
+                "mean distance": release.mean_distance,
+                "rejected": bool(release.violations),
+            }
+            for release in self.contest.releases
+        ]
+        table = pd.DataFrame(rows).astype({"rank": "Int64"}) if rows else pd.DataFrame({"release": []})
+        return table.set_index("release")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -20,7 +20,9 @@ from anoncup.evaluation.attacks import write_guesses
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.results import judge_guess
 from anoncup.evaluation.samples import build_sample_release
-from anoncup.excessive import ProgressCallback, question
+from anoncup.evaluation.threshold_report import make_report
+from anoncup.excessive import ProgressCallback
+from anoncup.excessive.question import AdviceQuestion
 from anoncup.geometry import kernels
 from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
@@ -210,10 +212,9 @@ def allocate(job: AllocateJob, context: JobContext, __: ProgressCallback) -> dic
 
 
 def advise(job: AdviceJob, context: JobContext, progress: ProgressCallback) -> dict[str, Any]:
-    """Return the report of the threshold advisor."""
+    """Return a threshold report."""
     rules, original = _load_original(job, context)
-    advice_question = question.AdviceQuestion(**job.question)
-    return question.answer(advice_question, rules, original, progress=progress).to_json()
+    return make_report(AdviceQuestion(**job.question), rules, original, progress=progress).to_json()
 
 
 def judge(job: JudgeJob, context: JobContext, _: ProgressCallback) -> dict[str, Any]:

@@ -37,8 +37,9 @@ def threshold(
     from anoncup import schemas
     from anoncup.cli.local_files import load_contest
     from anoncup.cli.threshold_report import show_advice
+    from anoncup.evaluation.threshold_report import make_report
     from anoncup.excessive import SIMULATED_PERMUTATIONS
-    from anoncup.excessive.question import AdviceQuestion, answer, resolve_question
+    from anoncup.excessive.question import AdviceQuestion, resolve_question
 
     contest = load_contest(competition, original, round_name)
     question = AdviceQuestion(
@@ -49,7 +50,7 @@ def threshold(
     )
     question = resolve_question(question, contest.rules)
     with progress_bar("threshold") as progress:
-        result = answer(question, contest.rules, contest.original, progress=progress)
+        result = make_report(question, contest.rules, contest.original, progress=progress)
     advice = schemas.parse_advice(result.to_json())
     if as_json:
         print(json.dumps(advice.model_dump(mode="json"), indent=2))

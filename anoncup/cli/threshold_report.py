@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from anoncup.cli.terminal import format_number, make_table
+from anoncup.rules.parameters import describe_parameters
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -16,6 +17,7 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
 def show_advice(console: Console, advice: schemas.Advice) -> None:
+    _show_contest(console, advice.contest)
     console.print(
         f"{advice.individuals} individuals, {advice.groups} groups, {advice.alone} of one individual"
     )
@@ -29,6 +31,34 @@ def show_advice(console: Console, advice: schemas.Advice) -> None:
             f"         mean {advice.distance} distance over {histogram.draws} permutations of each kind"
         )
     _show_recommendation(console, advice)
+
+
+def _show_contest(console: Console, contest: schemas.SampleContest) -> None:
+    """Print the warnings and what helps, then the releases in the order of the ranking rule."""
+    for warning in contest.warnings:
+        console.print(warning.message, style="red", soft_wrap=True)
+    for remedy in contest.remedies:
+        console.print(f"  what helps: {remedy.message}", soft_wrap=True)
+    if contest.problem is not None:
+        console.print(f"the contest cannot be played: {contest.problem.message}", style="red", soft_wrap=True)
+        return
+    has_score = any(release.score is not None for release in contest.releases)
+    headings = ["with", "rank", "U", "E", "overall", *(["score"] if has_score else []), "mean distance", ""]
+    table = make_table("release", *headings)
+    table.columns[1].justify = "left"
+    for release in contest.releases:
+        scores = [release.score] if has_score else []
+        numbers = [release.utility, release.security, release.overall, *scores, release.mean_distance]
+        table.add_row(
+            release.method or release.kind,
+            describe_parameters(release.parameters),
+            "–" if release.rank is None else str(release.rank),
+            *map(format_number, numbers),
+            "rejected" if release.violations else "",
+        )
+    console.print(table)
+    limit = "no threshold" if contest.threshold is None else f"threshold {contest.threshold!r}"
+    console.print(f"played by {contest.individuals} individuals under the competition's rules, with {limit}")
 
 
 def _show_cheats(console: Console, advice: schemas.Advice) -> None:

@@ -1,6 +1,7 @@
-"""The value of the ranking's formula for a release that nobody else has attacked yet."""
+"""The values of the ranking's formula for releases that nobody else has attacked yet."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -24,39 +25,58 @@ def compute_formula_score(rules: Rules, verdict: Verdict) -> float | None:
     None if the formula compares releases, so that the score depends on those of other teams, or if it has no
     finite value.
     """
-    if compares_teams(rules):
-        return None
-    names = _collect_names(rules, verdict)
-    functions = build_defence_functions(_collect_attacks(rules, verdict))
+    return None if compares_teams(rules) else compute_formula_scores(rules, [verdict])[0]
+
+
+def compute_formula_scores(rules: Rules, verdicts: Sequence[Verdict]) -> list[float | None]:
+    """Return the scores of releases on a board that has no others, without guesses and adjustments.
+
+    None for a score without a finite value.
+    """
+    names = _collect_names(rules, verdicts)
+    functions = build_defence_functions(_collect_attacks(rules, verdicts))
     if rules.ranking.utility is not None:
-        utility = evaluate_formula(rules.ranking.utility, BoardNumbers(1, names, functions))
+        utility = evaluate_formula(rules.ranking.utility, BoardNumbers(len(verdicts), names, functions))
         names["utility"] = Values(utility.numbers)
-    value = float(evaluate_formula(find_defence_formula(rules), BoardNumbers(1, names, functions)).numbers[0])
-    return value if math.isfinite(value) else None
+    board = BoardNumbers(len(verdicts), names, functions)
+    scores = evaluate_formula(find_defence_formula(rules), board).numbers.tolist()
+    return [score if math.isfinite(score) else None for score in scores]
 
 
-def _collect_names(rules: Rules, verdict: Verdict) -> dict[str, Values]:
-    attackers = {name: verdict.attackers[name].rate.risk for name in list_counting_attackers(rules)}
-    numbers = {"utility": verdict.utility, "security": verdict.security, "adjustment": 0.0, **attackers}
+def _collect_names(rules: Rules, verdicts: Sequence[Verdict]) -> dict[str, Values]:
+    attackers = {
+        name: [verdict.attackers[name].rate.risk for verdict in verdicts]
+        for name in list_counting_attackers(rules)
+    }
+    numbers = {
+        "utility": [verdict.utility for verdict in verdicts],
+        "security": [verdict.security for verdict in verdicts],
+        "adjustment": [0.0 for _ in verdicts],
+        **attackers,
+    }
     return {
         **{
-            name: Values(np.array([result.value]), rounding=result.rounding)
-            for name, result in verdict.measures.items()
+            name: Values(
+                np.array([verdict.measures[name].value for verdict in verdicts]), rounding=result.rounding
+            )
+            for name, result in verdicts[0].measures.items()
         },
-        **{name: Values(np.array([number])) for name, number in numbers.items()},
+        **{name: Values(np.array(values)) for name, values in numbers.items()},
     }
 
 
-def _collect_attacks(rules: Rules, verdict: Verdict) -> Attacks:
+def _collect_attacks(rules: Rules, verdicts: Sequence[Verdict]) -> Attacks:
     """Return the risks of the built-in attackers, and one team that has found nothing."""
     by_attackers = {
         name: {
-            question: np.array([_find_risk(verdict.attackers[name].rate, question)]) for question in questions
+            question: np.array([_find_risk(verdict.attackers[name].rate, question) for verdict in verdicts])
+            for question in questions
         }
         for name, questions in list_counting_attackers(rules).items()
     }
-    by_teams = {question: np.zeros((1, 1)) for question in TRACKS[rules.track].select_questions(rules)}
-    return Attacks(by_teams, np.array([-1]), by_attackers)
+    nothing = np.zeros((len(verdicts), 1))
+    by_teams = dict.fromkeys(TRACKS[rules.track].select_questions(rules), nothing)
+    return Attacks(by_teams, np.full(len(verdicts), -1), by_attackers)
 
 
 def _find_risk(rate: Rate, question: str) -> float:

@@ -2,16 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from anoncup.errors import InvalidInput
-from anoncup.excessive import SIMULATED_PERMUTATIONS, ProgressCallback, ignore_progress
+from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.parts import HasRows
-
-if TYPE_CHECKING:
-    from anoncup.excessive.threshold_advisor import ThresholdAdvice
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +51,3 @@ def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
             known=tuple(known_columns),
         )
     return AdviceQuestion(groups, distance, question.bits, question.draws)
-
-
-def answer(
-    question: AdviceQuestion, rules: Rules, original: HasRows, *, progress: ProgressCallback = ignore_progress
-) -> "ThresholdAdvice":
-    """Compute the advisor's report."""
-    from anoncup.excessive.threshold_advisor import advise  # noqa: PLC0415  # numpy and scipy
-
-    resolved, track = resolve_question(question, rules), TRACKS[rules.track]
-    # ``resolve_question`` has filled in both defaults.
-    assert resolved.distance is not None and resolved.groups is not None  # noqa: S101, PT018
-    distance, groups = track.distances[resolved.distance], resolved.groups
-    return advise(
-        original,
-        distance,
-        track.distances.group_individuals(original, groups),
-        bits=resolved.bits,
-        draws=resolved.draws,
-        progress=progress,
-    )

@@ -113,3 +113,12 @@ def _parse_number(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def describe_parameters(parameters: Mapping[str, object]) -> str:
+    """Return the parameters of a method as a text, such as ``columns=sex+age``."""
+    texts = {
+        name: "+".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in parameters.items()
+    }
+    return ", ".join(f"{name}={text}" for name, text in texts.items())

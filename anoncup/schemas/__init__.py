@@ -14,7 +14,7 @@ from anoncup.schemas.accounts import (
     TokenKind,
     User,
 )
-from anoncup.schemas.advice import Advice, Report, ReportSummary, parse_advice
+from anoncup.schemas.advice import Advice, PlayedRelease, Report, ReportSummary, SampleContest, parse_advice
 from anoncup.schemas.allocations import AllocationReveal, OwnFiles, TeamAllocation
 from anoncup.schemas.attacks import (
     CheckedGuess,

@@ -7,11 +7,43 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from anoncup.messages import Message, deserialize_prefixed
-from anoncup.schemas.fields import Id, Moment, Number, example, omit_if_none
-from anoncup.schemas.notices import FailureFields
+from anoncup.schemas.fields import Id, Moment, Number, example, omit_if_none, open_enum
+from anoncup.schemas.notices import FailureFields, Notice
 from anoncup.schemas.verdicts import VerdictPart
 
 EXAMPLE: dict[str, Any] = {
+    "contest": {
+        "individuals": 300,
+        "threshold": 0.04,
+        "warnings": [
+            {
+                "code": "unchanged_leads",
+                "message": "the unchanged original leads: no sample method does better than doing nothing",
+                "values": {},
+            }
+        ],
+        "remedies": [
+            {
+                "code": "formula",
+                "message": "the formula max(utility, security) for the ranking of releases",
+                "values": {},
+            }
+        ],
+        "releases": [
+            {
+                "kind": "unchanged",
+                "method": None,
+                "parameters": {},
+                "rank": 1,
+                "utility": 0.0,
+                "security": 1.0,
+                "overall": 0.5,
+                "mean_distance": 0.0,
+                "violations": [],
+            }
+        ],
+        "problem": None,
+    },
     "distance": "gower",
     "bits": 50,
     "individuals": 300,
@@ -69,6 +101,40 @@ class Simulation(VerdictPart):
     largest: Number
 
 
+class PlayedRelease(VerdictPart):
+    """A release of a sample method or cheat, or the unchanged original, with its results.
+
+    ``rank`` is null if it is rejected. ``score`` is the value of the ranking's formula, if there is one.
+    """
+
+    kind: Annotated[str, open_enum("method", "cheat", "unchanged")]
+    method: str | None = None
+    parameters: dict[str, Any]
+    rank: int | None = None
+    utility: Number
+    security: Number
+    overall: Number
+    score: Number | None = omit_if_none()
+    mean_distance: Number
+    violations: list[Notice]
+
+
+class SampleContest(VerdictPart):
+    """A contest of sample methods, cheats and the unchanged original, in the order of the ranking rule.
+
+    ``threshold`` is that of the competition, by which releases are rejected. ``warnings`` say if the
+    unchanged original or a cheat leads, and ``remedies`` what helps. ``problem`` says why the contest was not
+    played.
+    """
+
+    individuals: int
+    threshold: Number | None = None
+    warnings: list[Notice]
+    remedies: list[Notice]
+    releases: list[PlayedRelease]
+    problem: Notice | None = None
+
+
 class Advice(VerdictPart):
     """A threshold report. Every threshold between ``low`` and ``high`` is guaranteed to reject cheats.
 
@@ -79,6 +145,7 @@ class Advice(VerdictPart):
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
 
+    contest: SampleContest
     distance: str
     bits: int
     individuals: int

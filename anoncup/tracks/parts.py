@@ -121,7 +121,7 @@ class Attacker(Generic[_TargetT_contra, _PredictionT_co]):
 
 
 Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, object]]]
-"""Returns parameters of a method, from weak to strong, for a number of individuals and the group columns."""
+"""Returns parameters of a method, from weak to strong, for a number of individuals and columns."""
 
 
 def _list_default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, object]]:
@@ -134,14 +134,16 @@ class Method(Generic[_ResultT_co]):
     """A sample anonymization method.
 
     ``apply(...)`` returns what ``Track.anonymize`` makes a release and its answer of. ``strengths(rows,
-    columns)`` returns the parameters with which the advisor on thresholds tries the method as honest work; it
-    combines the middle ones with cheating permutations. It is empty for methods that cheat themselves.
+    columns)`` returns the parameters with which threshold reports try the method. ``columns`` are all group
+    columns or, for a method that ``cheats``, those that a cheat keeps. Such a method only exchanges
+    individuals.
     """
 
     name: str
     apply: Callable[..., _ResultT_co]
     parameters: tuple[Parameter, ...] = ()
     strengths: Strengths = _list_default_strengths
+    cheats: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.excessive.question import AdviceQuestion, answer
+from anoncup.evaluation.threshold_report import make_report
+from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from app.db.models import State, ThresholdReport
@@ -36,10 +37,17 @@ def test_report_matches_the_result_of_the_local_command(arena: Arena) -> None:
     assert report["status"] == "SCORED"
     rules, track = parse_competition(build_competition_toml()), TRACKS["microdata"]
     original, _ = track.parse_original({"original": write_csv(arena.table)}, rules)
-    local = answer(AdviceQuestion(("sex",), draws=20), rules, original)
+    local = make_report(AdviceQuestion(("sex",), draws=20), rules, original)
     plain = local.to_json()
     assert report["report"]["threshold"] == plain["threshold"]
     assert report["report"]["groups"] == plain["groups"] == 2
+    releases = [(entry["method"], entry["rank"], entry["overall"]) for entry in plain["contest"]["releases"]]
+    assert releases == [
+        (entry["method"], entry["rank"], entry["overall"])
+        for entry in report["report"]["contest"]["releases"]
+    ]
+    codes = [entry["code"] for entry in plain["contest"]["warnings"]]
+    assert [entry["code"] for entry in report["report"]["contest"]["warnings"]] == codes
     assert [row["fixed"] for row in report["report"]["bounds"]] == [row["fixed"] for row in plain["bounds"]]
     (report_row,) = arena.get(PATH).json()
     assert report_row["question"]["groups"] == ["sex"]

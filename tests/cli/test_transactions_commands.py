@@ -127,4 +127,9 @@ def test_threshold_is_recommended(tmp_path: Path) -> None:
     assert advice["low"] == pytest.approx(0.7133620690 / 2)
     assert advice["low"] < advice["threshold"] < advice["high"]
     assert set(advice["histograms"]) == {"shift", "random", "group"}
-    assert f"recommended: threshold = {advice['threshold']}" in run_line(tmp_path, f"{line} --draws 50")
+    printed = run_line(tmp_path, f"{line} --draws 50")
+    assert f"recommended: threshold = {advice['threshold']}" in printed
+    (warning,) = advice["contest"]["warnings"]
+    assert printed.startswith(warning["message"])
+    assert warning["code"] == "unchanged_leads"
+    assert [entry["method"] for entry in advice["contest"]["releases"] if entry["rank"] == 1] == [None]

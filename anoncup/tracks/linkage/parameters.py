@@ -1,6 +1,5 @@
 """Parameters and strengths that attackers and methods of the linkage tracks share."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anoncup.rules.parameters import Parameter
@@ -18,8 +17,4 @@ def vary_parameter(name: str, *values: Any) -> Strengths:
     return lambda rows, columns: [{name: value} for value in values]  # noqa: ARG005
 
 
-def list_no_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-    return ()
-
-
-SHARE_STRENGTHS = vary_parameter("share", 0.01, 0.05, 0.1)
+SHARE_STRENGTHS = vary_parameter("share", 0.01, 0.1)

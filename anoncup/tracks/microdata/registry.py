@@ -11,7 +11,6 @@ from anoncup.tracks.linkage.parameters import (
     DENSE_LIMIT_PARAMETER,
     SHARE_PARAMETER,
     SHARE_STRENGTHS,
-    list_no_strengths,
     vary_parameter,
 )
 from anoncup.tracks.parts import Attacker, Measure, Method
@@ -147,10 +146,8 @@ ATTACKERS: dict[str, Attacker[MicrodataTarget, Prediction]] = {
 
 
 def _vary_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-    """Vary the columns: the last one, the last two, and the last half."""
-    column_counts = sorted(
-        {min(column_count, len(columns)) for column_count in (1, 2, (len(columns) + 1) // 2)} - {0}
-    )
+    """Vary the columns: the last one, and the last half."""
+    column_counts = sorted({min(1, len(columns)), (len(columns) + 1) // 2} - {0})
     return [{"columns": list(columns[-column_count:])} for column_count in column_counts]
 
 
@@ -159,16 +156,16 @@ METHODS: dict[str, Method[AnonymizedTable]] = {
         "k_anonymize",
         _lazy("methods.k_anonymize"),
         (Parameter("k", "whole", default=3),),
-        vary_parameter("k", 2, 3, 5, 10),
+        vary_parameter("k", 3, 10),
     ),
     "add_noise": Method(
         "add_noise",
         _lazy("methods.add_noise"),
         (Parameter("strength", "amount", default=0.1),),
-        vary_parameter("strength", 0.05, 0.1, 0.2, 0.5),
+        vary_parameter("strength", 0.1, 0.5),
     ),
     "cheating_permutation": Method(
-        "cheating_permutation", _lazy("methods.cheating_permutation"), (), list_no_strengths
+        "cheating_permutation", _lazy("methods.cheating_permutation"), cheats=True
     ),
     "unify_columns": Method(
         "unify_columns", _lazy("methods.unify_columns"), (_columns_parameter,), _vary_columns
@@ -176,11 +173,13 @@ METHODS: dict[str, Method[AnonymizedTable]] = {
     "microaggregate": Method("microaggregate", _lazy("methods.microaggregate")),
     "swap_within_classes": Method("swap_within_classes", _lazy("methods.swap_within_classes")),
     "delete_rows": Method("delete_rows", _lazy("methods.delete_rows"), (SHARE_PARAMETER,), SHARE_STRENGTHS),
-    "shift": Method("shift", _lazy("methods.shift"), (), list_no_strengths),
-    "random_permutation": Method(
-        "random_permutation", _lazy("methods.random_permutation"), (), list_no_strengths
-    ),
+    "shift": Method("shift", _lazy("methods.shift"), cheats=True),
+    "random_permutation": Method("random_permutation", _lazy("methods.random_permutation"), cheats=True),
     "group_permutation": Method(
-        "group_permutation", _lazy("methods.group_permutation"), (_columns_parameter,), list_no_strengths
+        "group_permutation",
+        _lazy("methods.group_permutation"),
+        (_columns_parameter,),
+        lambda rows, columns: [{"columns": list(columns)}],  # noqa: ARG005
+        cheats=True,
     ),
 }

@@ -230,7 +230,8 @@ def _build_rule(stored_report: ThresholdReport, context: SetupContext) -> Excess
 def _build_report_content(report: schemas.Advice, t: Translator) -> dict[str, Any]:
     """Return the template variables of a report.
 
-    ``histograms`` is None if nothing was simulated. ``bounds`` has the smallest mean distance of a cheat by
+    ``describe_release`` returns the name of a release of the contest. ``histograms`` is None if nothing was
+    simulated. ``bounds`` has the smallest mean distance of a cheat by
     its fixed points. ``miss_probability`` is the probability that a cheat is accepted.
     """
     histograms = {
@@ -241,8 +242,21 @@ def _build_report_content(report: schemas.Advice, t: Translator) -> dict[str, An
         "histograms": _draw_histograms(histograms, report, t) if histograms else None,
         "bounds": {bound.fixed: bound.s_lower for bound in report.bounds},
         "format_chance": partial(_format_chance, t),
+        "describe_release": partial(_describe_release, t),
         "miss_probability": _format_power_of_two(f"-{report.bits}"),
     }
+
+
+def _describe_release(t: Translator, release: schemas.PlayedRelease) -> str:
+    """Return the label of a release's method with its parameters, or that of the unchanged original."""
+    if release.method is None:
+        return t("Unchanged original")
+    values = ", ".join(
+        "+".join(value) if isinstance(value, list) else t.localize_numbers(f"{value:g}")
+        for value in release.parameters.values()
+    )
+    name = t.label(f"method_{release.method}", release.method)
+    return f"{name} ({values})" if values else name
 
 
 def _format_chance(t: Translator, log2_chance: float | None) -> Markup:

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.messages import CodedMessage, Message
+from anoncup.messages import CodedMessage, Message, serialize_as_notice
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata import MICRODATA
@@ -87,6 +87,52 @@ def test_finished_report_is_shown_in_words_and_pictures(arena: Arena) -> None:
     list_html = get_page(arena, PATH, organizer=True).text
     assert "hx-trigger" not in list_html
     assert f'<td class="number">{recommended}</td>' in list_html
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_report_says_first_that_doing_nothing_leads(arena: Arena, language: str) -> None:
+    path = create_report(arena)
+    contest = load_report(path)["contest"]
+    with transaction() as session:
+        row = session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1]))
+        row.report = load_report(path) | {"contest": contest | NOTHING_WINS}
+    html = get_page(arena, path, organizer=True, language=language).text
+    sentences = [*NOTHING_WINS["warnings"], *NOTHING_WINS["remedies"]]
+    places = [html.index(translate_message(part["template"], language)) for part in sentences]
+    assert places == sorted(places)
+    assert places[-1] < html.index("<table")
+    assert places[-1] < html.index(translate("Recommended threshold", language))
+
+
+NOTHING_WINS: dict[str, Any] = {
+    "warnings": [
+        serialize_as_notice(
+            "unchanged_leads",
+            Message("the unchanged original leads: no sample method does better than doing nothing"),
+        )
+    ],
+    "remedies": [
+        serialize_as_notice("formula", Message("max(utility, security) as the formula of the ranking"))
+    ],
+}
+
+
+def test_report_lists_the_releases_of_the_contest_in_their_order(arena: Arena) -> None:
+    path = create_report(arena)
+    contest, html = load_report(path)["contest"], get_page(arena, path, organizer=True).text
+    assert contest["releases"]
+    rows = re.findall(r'<th scope="row" class="text">(.*?)</th>(.*?)</tr>', html)
+    assert len(rows) == len(contest["releases"])
+    for (name, cells), release in zip(rows, contest["releases"], strict=True):
+        label = (
+            "Unchanged original" if release["method"] is None else translate(f"method_{release['method']}")
+        )
+        assert name.startswith(label)
+        assert format_number(release["mean_distance"]) in cells
+        assert f"{release['overall']:.4f}" in cells
+    assert html.count("Rejected</span>") == sum(
+        bool(release["violations"]) for release in contest["releases"]
+    )
 
 
 def test_button_applies_the_recommended_threshold(arena: Arena) -> None:

@@ -1,0 +1,276 @@
+"""A contest of sample methods, cheats and the unchanged original, played on the data of a competition.
+
+On most tables of ten columns everybody is unique, so that doing nothing scores (0 + 1) / 2 and beats honest
+work. Organizers should learn it before their teams do.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.random import PCG64, Generator
+
+from anoncup.errors import InvalidCompetition
+from anoncup.evaluation.evaluate import Verdict, Violation, evaluate
+from anoncup.evaluation.formula_score import compute_formula_scores
+from anoncup.evaluation.scales import compute_usable_scales, require_scales
+from anoncup.excessive import ProgressCallback, ignore_progress
+from anoncup.excessive.rejection_rule import TOLERANCE
+from anoncup.formulas.ranks import compute_ranks, sort_for_board
+from anoncup.messages import CodedMessage, Message, serialize_as_notice
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Excessive
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import AnyMethod, HasRows
+
+MAX_INDIVIDUALS = 10_000
+"""Maximum number of individuals with which a contest is played. Larger data are sampled at random."""
+
+_ReleaseKind = Literal["method", "cheat", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRelease:
+    """A release to be made; ``make(rng)`` returns it with its answer."""
+
+    kind: _ReleaseKind
+    method: str | None
+    parameters: Mapping[str, Any]
+    make: Callable[[Generator], tuple[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRelease:
+    """A release with its results. ``score`` is the value of the ranking's formula, if there is one.
+
+    ``rank`` is None for a release that is rejected because of its ``violations``.
+    """
+
+    kind: _ReleaseKind
+    method: str | None
+    parameters: Mapping[str, Any]
+    rank: int | None
+    utility: float
+    security: float
+    overall: float
+    score: float | None
+    mean_distance: float
+    violations: tuple[Violation, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        violations = [serialize_as_notice(entry.code, entry.message) for entry in self.violations]
+        return asdict(self) | {"violations": violations}
+
+
+@dataclass(frozen=True, slots=True)
+class SampleContest:
+    """The releases in the order of the ranking rule, under the rejection rule of the competition.
+
+    ``threshold``: that of the rejection rule. ``warnings`` say if the unchanged original or a cheat leads,
+    and ``remedies`` what helps. ``problem``: why the contest cannot be played; there are then no releases.
+    """
+
+    individuals: int
+    threshold: float | None
+    releases: tuple[PlayedRelease, ...] = ()
+    warnings: tuple[CodedMessage, ...] = ()
+    remedies: tuple[CodedMessage, ...] = ()
+    problem: CodedMessage | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "individuals": self.individuals,
+            "threshold": self.threshold,
+            "warnings": [serialize_as_notice(part.code, part.message) for part in self.warnings],
+            "remedies": [serialize_as_notice(part.code, part.message) for part in self.remedies],
+            "releases": [release.to_json() for release in self.releases],
+            "problem": None
+            if self.problem is None
+            else serialize_as_notice(self.problem.code, self.problem.message),
+        }
+
+
+def plan_releases(rules: Rules, original: HasRows, groups: Sequence[str]) -> list[PlannedRelease]:
+    """List what teams could hand in: the original, and each sample method and cheat in its strengths.
+
+    ``groups``: the columns that a cheat keeps.
+    """
+    track = TRACKS[rules.track]
+    releases = [
+        _plan_method(track, method, parameters, original=original, rules=rules)
+        for method in track.methods.values()
+        for parameters in method.strengths(
+            original.rows, groups if method.cheats else track.distances.group_columns(rules)[0]
+        )
+    ]
+    identity_release = track.scaling.identity_release
+    if identity_release is None:
+        return releases
+    unchanged = identity_release(original)
+
+    def shuffle(rng: Generator) -> tuple[Any, Any]:
+        return track.shuffle(unchanged.release, unchanged.answer, rng=rng)
+
+    return [PlannedRelease("unchanged", None, {}, shuffle), *releases]
+
+
+def _plan_method(
+    track: AnyTrack, method: AnyMethod, parameters: Mapping[str, Any], *, original: HasRows, rules: Rules
+) -> PlannedRelease:
+    def apply(rng: Generator) -> tuple[Any, Any]:
+        return track.shuffle(*track.anonymize(method, original, rules, rng, parameters), rng=rng)
+
+    return PlannedRelease("cheat" if method.cheats else "method", method.name, parameters, apply)
+
+
+def sample_individuals(rules: Rules, original: HasRows) -> HasRows:
+    """Return the original, or a random part of it that has ``MAX_INDIVIDUALS``."""
+    if original.rows <= MAX_INDIVIDUALS:
+        return original
+    rows = np.sort(Generator(PCG64(0)).permutation(original.rows)[:MAX_INDIVIDUALS])
+    part: HasRows = TRACKS[rules.track].distances.subset(original, rows)
+    return part
+
+
+def select_rules(rules: Rules, distance: str) -> Rules:
+    """Return the rules for a report on ``distance``: a threshold for another distance does not apply."""
+    excessive = rules.required_excessive
+    return rules if excessive.distance == distance else replace(rules, excessive=Excessive(distance))
+
+
+def play_contest(
+    rules: Rules,
+    original: HasRows,
+    planned: Sequence[PlannedRelease],
+    *,
+    is_sample: bool = False,
+    recommended: float | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> SampleContest:
+    """Make the planned releases, score them and rank them.
+
+    ``is_sample``: the original is a part of the data, so that scales in the rules are not its own.
+    ``recommended``: the threshold that the report recommends. The results are reproducible.
+    """
+    track, threshold = TRACKS[rules.track], rules.required_excessive.threshold
+    try:
+        scaled_rules = (
+            replace(rules, scales=compute_usable_scales(rules, track, original))
+            if is_sample
+            else require_scales(rules, track, original)
+        )
+    except InvalidCompetition as error:
+        problem = CodedMessage(error.code, error.message)
+        return SampleContest(original.rows, threshold, problem=problem)
+    verdicts = []
+    for index, release in enumerate(planned):
+        progress(index + 1, len(planned), release.method or release.kind)
+        verdicts.append(evaluate(scaled_rules, original, *release.make(Generator(PCG64(index)))))
+    releases = _rank_releases(rules, planned, verdicts)
+    return SampleContest(
+        individuals=original.rows,
+        threshold=threshold,
+        releases=releases,
+        warnings=tuple(_list_warnings(releases)),
+        remedies=tuple(_list_remedies(rules, releases, recommended)),
+    )
+
+
+def _rank_releases(
+    rules: Rules, planned: Sequence[PlannedRelease], verdicts: Sequence[Verdict]
+) -> tuple[PlayedRelease, ...]:
+    """Return the releases in the order of the ranking rule; those without a rank follow."""
+    scores = _compute_scores(rules, verdicts)
+    losses = [
+        -score if score is not None and rules.ranking.order == "descending" else score for score in scores
+    ]
+    has_formula = rules.ranking.rule != "score"
+    releases = [
+        PlayedRelease(
+            kind=release.kind,
+            method=release.method,
+            parameters=release.parameters,
+            rank=rank,
+            utility=verdict.utility,
+            security=verdict.security,
+            overall=verdict.overall,
+            score=score if has_formula else None,
+            mean_distance=verdict.excessive.mean if verdict.excessive else 0.0,
+            violations=verdict.violations,
+        )
+        for release, verdict, rank, score in zip(
+            planned, verdicts, compute_ranks(losses), scores, strict=True
+        )
+    ]
+    return tuple(releases[index] for index in sort_for_board(losses))
+
+
+def _compute_scores(rules: Rules, verdicts: Sequence[Verdict]) -> list[float | None]:
+    """Return the number that ranks each release; None for rejected ones, which no other is compared with."""
+    accepted = [verdict for verdict in verdicts if not verdict.violations]
+    if rules.ranking.rule == "score" or not accepted:
+        accepted_scores: Iterator[float | None] = iter([verdict.overall for verdict in accepted])
+    else:
+        accepted_scores = iter(compute_formula_scores(rules, accepted))
+    return [None if verdict.violations else next(accepted_scores) for verdict in verdicts]
+
+
+def _list_warnings(releases: Sequence[PlayedRelease]) -> Iterator[CodedMessage]:
+    kinds = {release.kind for release in releases if release.rank == 1}
+    if "unchanged" in kinds:
+        message = Message("the unchanged original leads: no sample method does better than doing nothing")
+        yield CodedMessage("unchanged_leads", message)
+    if "cheat" in kinds:
+        message = Message("a cheat leads: no sample method does better than exchanging individuals")
+        yield CodedMessage("cheat_leads", message)
+
+
+def _list_remedies(
+    rules: Rules, releases: Sequence[PlayedRelease], recommended: float | None
+) -> Iterator[CodedMessage]:
+    """Yield what keeps the unchanged original and cheats from leading, as far as these releases tell."""
+    leaders = [release for release in releases if release.rank == 1 and release.kind != "method"]
+    if not leaders:
+        return
+    cheats = [release for release in leaders if release.kind == "cheat"]
+    if cheats and recommended is not None and _exceed(cheats, recommended):
+        message = Message("a threshold of {threshold}, which rejects this cheat", threshold=recommended)
+        yield CodedMessage("threshold", message)
+    accepted = [release for release in releases if not release.violations]
+    if _is_led_by_method(accepted):
+        message = Message("max(utility, security) as the formula of the ranking")
+        yield CodedMessage("formula", message)
+    risks = [release.security for release in accepted if release.kind == "method"]
+    leading_risk = min(release.security for release in leaders)
+    if risks and min(risks) < leading_risk:
+        message = Message(
+            "a limit on E in the formula, because sample methods reach an E of {lowest:.4f} and what leads "
+            "has {leading:.4f}",
+            lowest=min(risks),
+            leading=leading_risk,
+        )
+        yield CodedMessage("limit", message)
+    if len(cheats) < len(leaders):
+        yield from _list_remedies_against_doing_nothing(rules, is_risk_lowered=min(risks, default=1.0) < 1.0)
+
+
+def _exceed(releases: Sequence[PlayedRelease], threshold: float) -> bool:
+    return all(release.mean_distance > threshold + TOLERANCE for release in releases)
+
+
+def _is_led_by_method(accepted: Sequence[PlayedRelease]) -> bool:
+    """Return whether a sample method leads alone if max(utility, security) ranks."""
+    ranks = compute_ranks([max(release.utility, release.security) for release in accepted])
+    return all(release.kind == "method" for release, rank in zip(accepted, ranks, strict=True) if rank == 1)
+
+
+def _list_remedies_against_doing_nothing(rules: Rules, *, is_risk_lowered: bool) -> Iterator[CodedMessage]:
+    measures = TRACKS[rules.track].measures
+    if any(measures[name].cross_table_parameter for name in rules.weights):
+        message = Message("other columns in the cross-tables, so that methods that merge values lose less")
+        yield CodedMessage("columns", message)
+    if not is_risk_lowered:
+        message = Message("other attackers that count towards E, because no sample method lowers it")
+        yield CodedMessage("attackers", message)

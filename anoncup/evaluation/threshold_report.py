@@ -1,0 +1,62 @@
+"""The report on the threshold: the advice of P2, and a contest played on the same data."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from anoncup.evaluation.sample_contest import (
+    SampleContest,
+    plan_releases,
+    play_contest,
+    sample_individuals,
+    select_rules,
+)
+from anoncup.excessive import ProgressCallback, ignore_progress
+from anoncup.excessive.question import AdviceQuestion, resolve_question
+from anoncup.excessive.threshold_advisor import ThresholdAdvice, advise
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.tracks.parts import HasRows
+
+_ADVICE_STEPS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AdvisorReport:
+    advice: ThresholdAdvice
+    contest: SampleContest
+
+    def to_json(self) -> dict[str, Any]:
+        return {"contest": self.contest.to_json(), **self.advice.to_json()}
+
+
+def make_report(
+    question: AdviceQuestion, rules: Rules, original: HasRows, *, progress: ProgressCallback = ignore_progress
+) -> AdvisorReport:
+    """Compute the advice on a threshold, and play the contest under the rules as they are.
+
+    Raises InvalidInput for an unknown distance or column, and NotFound if the track has no distances.
+    """
+    resolved, track = resolve_question(question, rules), TRACKS[rules.track]
+    # ``resolve_question`` has filled in both defaults.
+    assert resolved.distance is not None and resolved.groups is not None  # noqa: S101, PT018
+    played_rules = select_rules(rules, resolved.distance)
+    played_original = sample_individuals(rules, original)
+    planned = plan_releases(played_rules, played_original, resolved.groups)
+    steps = _ADVICE_STEPS + len(planned)
+    advice = advise(
+        original,
+        track.distances[resolved.distance],
+        track.distances.group_individuals(original, resolved.groups),
+        bits=resolved.bits,
+        draws=resolved.draws,
+        progress=lambda step, _, name: progress(step, steps, name),
+    )
+    contest = play_contest(
+        played_rules,
+        played_original,
+        planned,
+        is_sample=played_original is not original,
+        recommended=advice.threshold,
+        progress=lambda step, _, name: progress(_ADVICE_STEPS + step, steps, name),
+    )
+    return AdvisorReport(advice, contest)
