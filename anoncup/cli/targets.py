@@ -26,8 +26,6 @@ def targets(slug: Slug, as_json: AsJson = False) -> None:
         rows = client.list_targets(slug)
     if any(len(target.guesses_left_by_question or ()) > 1 for target in rows):
         columns = {**columns, "left by question": "guesses_left_by_question"}
-    if any(target.retired_at for target in rows):
-        columns = {**columns, "replaced": make_time_column("retired_at")}
     print_entries(rows, columns, as_json=as_json, empty_text="no targets")
 
 

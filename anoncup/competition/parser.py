@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from anoncup.competition.ranking_formulas import check_live_targets, check_ranking, check_totals
+from anoncup.competition.ranking_formulas import check_ranking, check_totals
 from anoncup.competition.required_packages import require_package
 from anoncup.competition.scoring_versions import check_scored_by
 from anoncup.errors import InvalidCompetition
@@ -29,9 +29,8 @@ from anoncup.rules.settings import (
     MeasureSettings,
     Parameters,
     Publication,
-    Targets,
 )
-from anoncup.rules.timetable import check_format, read_phases, read_ranking, read_targets, read_zone
+from anoncup.rules.timetable import check_format, read_phases, read_ranking, read_zone
 from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
     Reader,
@@ -130,7 +129,6 @@ def _read_competition(table: TomlTable) -> Rules:
     zone = read_zone(table)
     columns = _read_columns(table.take_table("columns")) if track.settings.has_columns else None
     settings = track.settings.read(table.take_table(name)) if track.settings.read else None
-    targets: Targets = table.take("targets", read_targets, "at_end")
     roles = track.settings.list_columns_by_role(columns, settings)
     rules = Rules(
         slug=_read_slug(table),
@@ -138,7 +136,6 @@ def _read_competition(table: TomlTable) -> Rules:
         track=name,
         timezone=zone.key,
         round=table.take("round", read_round_name, ""),
-        targets=targets,
         columns=columns,
         settings=settings,
         measures=_read_measures(table.take_table("measures"), track, roles),
@@ -146,16 +143,15 @@ def _read_competition(table: TomlTable) -> Rules:
         questions=_read_questions(table.take_table("questions"), track, roles),
         scales=_read_scales(table.take_table("scales"), track),
         excessive=_read_excessive(table.take_table("excessive"), track) if track.distances else None,
-        ranking=read_ranking(table.take_table("ranking"), targets),
+        ranking=read_ranking(table.take_table("ranking")),
         publication=_read_publication(table.take_table("publication"), zone, track),
         limits=_read_limits(table.take_table("limits"), track),
-        phases=read_phases(table, zone, targets),
+        phases=read_phases(table, zone),
         requires=requires,
         scored_by=table.take_table("scored_by").take_values(read_text),
     )
     table.reject_unknown_keys()
     track.settings.check(rules)
-    check_live_targets(rules)
     check_ranking(rules)
     check_scored_by(rules)
     return rules

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.formulas.errors import FormulaError, InvalidFormula
 from anoncup.formulas.syntax import Formula, parse_any_length
-from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import RoundSettings
 from anoncup.rules.settings import Ranking
-from anoncup.rules.timetable import SCORE_FORMULA
-from anoncup.rules.toml_values import build_value_error
 
+SCORE_FORMULA = "(utility + security) / 2"
+"""The formula of the rule "score"."""
 TOTAL_KEYS = ("total", "attack_total")
 COMMON_NAMES = ("utility", "security", "adjustment")
 """Names in formulas besides those of measures and of the attackers that count."""
@@ -76,23 +75,6 @@ def list_counting_attackers(rules: Rules) -> dict[str, tuple[str, ...]]:
 def list_formula_names(rules: Rules) -> tuple[str, ...]:
     """Return the names of numbers in formulas that rank releases."""
     return (*TRACKS[rules.track].measures, *list_counting_attackers(rules), *COMMON_NAMES)
-
-
-def check_live_targets(rules: Rules) -> None:
-    """Raise InvalidCompetition if the round cannot have live targets.
-
-    A team is ranked by the mean over the time that its targets stood, so each needs a value of its own.
-    """
-    if rules.targets != "live":
-        return
-    if rules.ranking.finals != 1:
-        raise build_value_error(
-            "ranking.finals", Message("1 with live targets, where a new release replaces the one before")
-        )
-    if len(rules.phases) == 1:
-        raise build_value_error("phases", Message("two phases with live targets"))
-    if compares_teams(rules):
-        raise build_value_error("ranking.defence", Message("a formula without ranks, with live targets"))
 
 
 def check_ranking(rules: Rules) -> None:

@@ -14,7 +14,6 @@ from anoncup.rules.settings import (
     Phase,
     Publication,
     Ranking,
-    Targets,
 )
 
 
@@ -26,7 +25,6 @@ class Rules:
     timezone: str
     round: str = ""
     """Name of the round; empty in a competition without rounds."""
-    targets: Targets = "at_end"
     columns: Columns | None = None
     settings: object = None
     """Settings of the track, from the table with its name."""

@@ -15,8 +15,8 @@ from tomlkit.items import AoT
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
-from anoncup.rules.settings import Phase, Targets
-from anoncup.rules.timetable import read_targets, replace_phases
+from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
     TomlTable,
@@ -50,8 +50,7 @@ class RoundSettings:
     """What a file says about a round besides the rules of its phases.
 
     ``data``: whether the round has data of its own or those of the previous one. ``practice``: it counts for
-    nothing. ``targets``: whether releases become targets at the end of the first phase or at once.
-    ``own_tables``: names of the common tables in which the round changes something.
+    nothing. ``own_tables``: names of the common tables in which the round changes something.
     """
 
     name: str = ""
@@ -59,7 +58,6 @@ class RoundSettings:
     weight: float = 1.0
     data: Literal["own", "previous"] = "own"
     practice: bool = False
-    targets: Targets = "at_end"
     own_tables: frozenset[str] = frozenset()
 
 
@@ -90,7 +88,7 @@ def read_round_tables(raw: dict[str, object]) -> list[RoundTable]:
     entries = raw.pop("rounds", None)
     if not isinstance(entries, list) or not 1 <= len(entries) <= MAX_ROUNDS:
         raise build_value_error("rounds", Message("a list of 1 to {most} tables [[rounds]]", most=MAX_ROUNDS))
-    for key in ("phases", "round", "targets"):
+    for key in ("phases", "round"):
         if key in raw:
             raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key=key)
     common = {**raw, "format": 1}
@@ -171,11 +169,8 @@ def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:
             Literal["own", "previous"], table.take("data", make_choice_reader("own", "previous"), "own")
         ),
         practice=practice,
-        targets=table.take("targets", read_targets, "at_end"),
         own_tables=frozenset(own_tables),
     )
-    if settings.targets == "live":
-        raw["targets"] = "live"
     table.reject_unknown_keys()
     if practice and settings.weight:
         raise build_value_error(

@@ -10,8 +10,6 @@ from typing import Any, Literal
 from anoncup.formulas.syntax import Formula
 
 Parameters = Mapping[str, Any]
-Targets = Literal["at_end", "live"]
-"""When accepted releases become targets: the finals after the first phase, or each of them at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from anoncup.formulas.errors import FormulaError, InvalidFormula
 from anoncup.formulas.syntax import Formula, parse_formula
 from anoncup.messages import Message
-from anoncup.rules.settings import Limits, Phase, Publication, Ranking, Targets
+from anoncup.rules.settings import Limits, Phase, Publication, Ranking
 from anoncup.rules.toml_text import parse_toml, replace_tables
 from anoncup.rules.toml_values import (
     TomlTable,
@@ -29,8 +29,6 @@ from anoncup.rules.toml_values import (
 
 _FORMAT_VERSION = 1
 _PHASE_NAMES = ("anonymization", "reidentification")
-SCORE_FORMULA = "(utility + security) / 2"
-"""The formula of the rule "score"."""
 FORMULA_KEYS = ("utility", "defence", "attack", "total", "attack_total")
 RECORDED_LIMITS = ("valid_per_day", "valid_total", "guesses_per_target")
 
@@ -47,7 +45,6 @@ class Timetable:
     ranking: Ranking
     reveal_notice: timedelta
     zone: ZoneInfo
-    targets: Targets
     limits: Mapping[str, int]
     """The limits that the clock records, which are those named in ``RECORDED_LIMITS``."""
 
@@ -60,9 +57,8 @@ def parse_timetable(text: str) -> Timetable:
     table = TomlTable(parse_toml(text), "")
     check_format(table)
     zone = read_zone(table)
-    targets: Targets = table.take("targets", read_targets, "at_end")
-    phases = read_phases(table, zone, targets)
-    ranking = read_ranking(table.take_table("ranking"), targets)
+    phases = read_phases(table, zone)
+    ranking = read_ranking(table.take_table("ranking"))
     notice_hours = table.take_table("publication").take(
         "reveal_notice_hours", read_hours, Publication().reveal_notice_hours
     )
@@ -72,7 +68,6 @@ def parse_timetable(text: str) -> Timetable:
         ranking,
         timedelta(hours=notice_hours),
         zone,
-        targets,
         {name: limits.take(name, read_count, getattr(Limits(), name)) for name in RECORDED_LIMITS},
     )
 
@@ -90,18 +85,8 @@ def read_zone(table: TomlTable) -> ZoneInfo:
         raise build_value_error("timezone", Message("the name of a time zone such as Asia/Tokyo")) from None
 
 
-def read_targets(value: object, path: str) -> Targets:
-    return cast(Targets, make_choice_reader("at_end", "live")(value, path))
-
-
-def read_ranking(table: TomlTable, targets: Targets = "at_end") -> Ranking:
-    """Return the ranking rule; raise InvalidCompetition.
-
-    A board of live targets is ranked by a formula, by default by that of the rule "score".
-    """
-    if targets == "live" and table.raw.get("rule", "score") == "score":
-        table.raw.pop("rule", None)
-        table.raw.setdefault("defence", SCORE_FORMULA)
+def read_ranking(table: TomlTable) -> Ranking:
+    """Return the ranking rule; raise InvalidCompetition."""
     if "defence" in table.raw and "rule" in table.raw:
         raise build_value_error(table.path_of("rule"), Message("left out, because there is a formula"))
     for key in ("utility", "order"):
@@ -127,8 +112,8 @@ def _read_formula(value: object, path: str) -> Formula:
         raise InvalidFormula(path, value, error) from None
 
 
-def read_phases(table: TomlTable, zone: ZoneInfo, targets: Targets = "at_end") -> tuple[Phase, ...]:
-    """Return the phases; raise InvalidCompetition. With live targets they may overlap."""
+def read_phases(table: TomlTable, zone: ZoneInfo) -> tuple[Phase, ...]:
+    """Return the phases; raise InvalidCompetition."""
     raw = table.raw.pop("phases", [])
     if not isinstance(raw, list):
         raise build_value_error("phases", Message("a list of tables [[phases]]"))
@@ -139,21 +124,12 @@ def read_phases(table: TomlTable, zone: ZoneInfo, targets: Targets = "at_end") -
             "phases", Message("at most one anonymization and then one reidentification phase")
         )
     for earlier, later in pairwise(phases):
-        if are_out_of_order(earlier, later, targets):
-            raise build_value_error("phases", _explain_order(earlier, later, targets))
+        if later.start < earlier.end:
+            raise build_value_error("phases", _explain_order(earlier, later))
     return phases
 
 
-def are_out_of_order(earlier: Phase, later: Phase, targets: Targets) -> bool:
-    """Return whether two phases overlap or, with live targets, whether the second starts or ends first."""
-    if targets == "live":
-        return later.start < earlier.start or later.end < earlier.end
-    return later.start < earlier.end
-
-
-def _explain_order(earlier: Phase, later: Phase, targets: Targets) -> Message:
-    if targets == "live":
-        return Message("windows of which “{later}” neither starts nor ends first", later=later.name)
+def _explain_order(earlier: Phase, later: Phase) -> Message:
     return Message(
         "windows that do not overlap: “{later}” starts on {start}, before “{earlier}” ends on {end}",
         later=later.name,

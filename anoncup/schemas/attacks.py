@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from anoncup.schemas.fields import Digest, Digests, Entered, Form, Id, Moment, Rows, TeamName, example
+from anoncup.schemas.fields import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
 from anoncup.schemas.notices import FailureFields, Notice
 from anoncup.schemas.problems import WrongInFile
 from anoncup.schemas.verdicts import GuessOutcome
@@ -27,13 +27,6 @@ class Target(ManifestEntry):
     own: bool
     withdrawn: Annotated[
         bool, Field(description="whether it was withdrawn by a disqualification; guesses on it do not count")
-    ]
-    published_at: Annotated[Moment | None, Field(description="null while its files are being written")]
-    retired_at: Annotated[
-        Moment | None,
-        Field(
-            description="the time at which a newer release of its team replaced it; only with live targets"
-        ),
     ]
     guesses_left: Annotated[
         int | None, Field(description="guesses left for all questions together"), example(2)

@@ -138,12 +138,7 @@ class AttackBoardBase(BoardBase):
 
 class Board(BoardBase):
     frozen_from: datetime | None
-    finals: Annotated[
-        bool,
-        Field(
-            description="whether only targets are compared: the finals of the first phase, or live targets"
-        ),
-    ]
+    finals: Annotated[bool, Field(description="whether only the finals of the first phase are compared")]
     digits: Annotated[
         int | None,
         Field(

@@ -43,7 +43,6 @@ _PARTS: dict[str, JsonObject] = {
         "own_target",
         "phase_closed",
         "phase_paused",
-        "target_retired",
         "target_withdrawn",
         "too_late",
         "unknown_question",
@@ -65,7 +64,7 @@ async def create_guess(
     "/targets/{target_id}/guesses/check",
     openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
     responses=build_error_responses(
-        *CHECK_ERRORS, "own_target", "phase_closed", "target_retired", "target_withdrawn", "unknown_question"
+        *CHECK_ERRORS, "own_target", "phase_closed", "target_withdrawn", "unknown_question"
     ),
 )
 async def check_guess(request: Request, target_id: UUID, principal: CurrentPrincipal) -> schemas.CheckedGuess:

@@ -1,7 +1,7 @@
 """Routes of submissions: submit, check, follow and list them, mark finals, read the quota."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response, status
@@ -40,9 +40,6 @@ from app.storage import get_store
 
 router = APIRouter(tags=["submissions"])
 
-_PhaseName = Annotated[
-    Literal["anonymization", "reidentification"] | None, Query(description="by default the current phase")
-]
 _RELEASE_FILES = (
     (file.name, f"{track.name}: {file.format_description}")
     for track in TRACKS.values()
@@ -225,7 +222,6 @@ def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schem
     responses=build_error_responses(
         "not_in_a_team",
         "disqualified",
-        "live_targets",
         "phase_closed",
         "phase_paused",
         "not_valid",
@@ -240,10 +236,10 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) 
 
 
 @router.get("/competitions/{slug}/quota", responses=build_error_responses(*TEAM_ERRORS))
-def get_quota(slug: str, principal: CurrentPrincipal, phase: _PhaseName = None) -> schemas.Quota:
-    """Return the caps on your team's uploads in a phase: used, limit, and time of the reset."""
+def get_quota(slug: str, principal: CurrentPrincipal) -> schemas.Quota:
+    """Return the caps on your team's uploads: used, limit, and time of the reset."""
     with transaction() as session:
-        report = quota.load_report(session, principal, slug, phase)
+        report = quota.load_report(session, principal, slug)
     return schemas.Quota.model_validate(report, from_attributes=True)
 
 

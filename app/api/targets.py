@@ -120,8 +120,6 @@ def _serialize_target(row: targets.VisibleTarget) -> schemas.Target:
         **_build_file_fields(target),
         own=row.is_own,
         withdrawn=row.is_withdrawn,
-        published_at=target.published_at,
-        retired_at=target.retired_at,
     )
 
 

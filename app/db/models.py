@@ -323,8 +323,6 @@ class Round(Base):
     """Number of individuals, once the original is complete."""
     paused_at: Mapped[datetime | None]
     """When the open phase was paused; nothing is accepted until it is resumed."""
-    pauses: Mapped[list[dict[str, Any]]] = mapped_column(default=list, server_default=sql("'[]'"))
-    """Start and end of each pause that is over, in order, as ISO 8601 texts."""
     allocated_at: Mapped[datetime | None]
     """When the first team files were allocated; their source data cannot change afterwards."""
     frozen_at: Mapped[datetime | None]
@@ -357,11 +355,6 @@ class Round(Base):
             return extract_round(self.competition.file, self.name)
         except (InvalidCompetition, KeyError):
             return self.competition.file
-
-    @property
-    def is_handed_over(self) -> bool:
-        """Whether the first phase is completed: nothing becomes a target any more, and all are published."""
-        return self.frozen_at is not None and self.published_at is not None
 
     @property
     def public_files(self) -> dict[str, str]:
@@ -852,7 +845,7 @@ Evaluation.verdict = column_property(select(RecordedVerdict.content).where(_of_e
 
 
 class Target(Base):
-    """A release that the other teams may attack: a final of the first phase or, if live, any accepted one."""
+    """A release that the other teams may attack: a final of the first phase."""
 
     __tablename__ = "targets"
     __table_args__ = (UniqueConstraint("round_id", "name"),)
@@ -865,9 +858,6 @@ class Target(Base):
     sizes: Mapped[dict[str, Any]]
     files: Mapped[dict[str, Any] | None]
     """SHA-256 of each file written by the service; None before that."""
-    published_at: Mapped[datetime | None]
-    retired_at: Mapped[datetime | None]
-    """When a newer release of its team replaced it, with live targets."""
 
     submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
     opening: Mapped["Opening | None"] = relationship(lazy="raise", viewonly=True)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition
-from anoncup.formulas.syntax import parse_formula
 from anoncup.rules.rounds import MAX_ROUNDS, RoundSettings, extract_round, list_rounds
 from anoncup.rules.settings import Limits, Phase, Publication, Ranking
 from anoncup.rules.timetable import parse_timetable
@@ -47,7 +46,6 @@ end = 2027-01-20T09:00:00Z
 name = "final"
 weight = 0.9
 data = "previous"
-targets = "live"
 finals = 1
 ranking = { rule = "score" }
 [rounds.publication]
@@ -73,9 +71,8 @@ def test_round_has_the_common_rules_except_its_own() -> None:
     assert rules["final"] == replace(
         common,
         round="final",
-        targets="live",
         title={"en": "Demo cup – final"},
-        ranking=Ranking(rule="formula", finals=1, defence=parse_formula("(utility + security) / 2")),
+        ranking=Ranking(finals=1),
         limits=Limits(valid_total=20, valid_per_day=4),
         publication=Publication(digits=3, feedback="daily"),
     )
@@ -90,9 +87,7 @@ def test_settings_of_rounds_have_defaults() -> None:
         weight=0.1,
         own_tables=frozenset(own[0]),
     )
-    assert second == RoundSettings(
-        "final", weight=0.9, data="previous", targets="live", own_tables=frozenset(own[1])
-    )
+    assert second == RoundSettings("final", weight=0.9, data="previous", own_tables=frozenset(own[1]))
     practice, real = (
         entry.settings
         for entry in list_rounds(
@@ -141,16 +136,6 @@ start = 2027-01-10T09:00:00Z
 end = 2027-01-20T09:00:00Z
 """
 RANKING = "[rounds.ranking]\ndefence = 'utility'\n"
-LIVE, FINALS_KEY = 'targets = "live"\n', "rounds[0].ranking.finals"
-
-
-def build_live_phases(start: str, end: str) -> str:
-    """Return a live round whose second phase has this window."""
-    second = PHASES.replace('"anonymization"', '"reidentification"')
-    second = second.replace("2027-01-10T09:00:00Z", start).replace("2027-01-20T09:00:00Z", end)
-    return build_rounds(LIVE + "finals = 1\n" + PHASES + second)
-
-
 WRONG_VALUES = {
     "no rounds": (COMMON, "rounds"),
     "an empty list": ("rounds = []\n" + COMMON, "rounds"),
@@ -173,25 +158,9 @@ WRONG_VALUES = {
     "practice as a number": (build_rounds("practice = 1"), "rounds[0].practice"),
     "data before there are any": (build_rounds('data = "previous"'), "rounds[0].data"),
     "other data": (build_rounds('data = "all"'), "rounds[0].data"),
-    "other targets": (build_rounds('targets = "now"'), "rounds[0].targets"),
     "opposite orders without a total": (
         build_rounds(RANKING + "order = 'descending'", RANKING),
         "ranking.total",
-    ),
-    "live targets with several finals": (build_rounds(LIVE + "finals = 2"), FINALS_KEY),
-    "live targets with the default of finals": (build_rounds(LIVE), FINALS_KEY),
-    "live targets with ranks": (
-        build_rounds(LIVE + "finals = 1\nranking = { rule = 'rank_sum' }"),
-        "rounds[0].ranking.defence",
-    ),
-    "live targets without attacks": (build_rounds(LIVE + "finals = 1" + PHASES), "rounds[0].phases"),
-    "attacks on live targets that begin too early": (
-        build_live_phases("2027-01-10T08:59:59Z", "2027-01-21T09:00:00Z"),
-        "rounds[0].phases",
-    ),
-    "attacks on live targets that end too early": (
-        build_live_phases("2027-01-10T09:00:00Z", "2027-01-20T08:59:59Z"),
-        "rounds[0].phases",
     ),
     "format 3": (build_rounds("").replace("format = 2", "format = 3"), "format"),
 }
@@ -199,6 +168,8 @@ REFUSALS = {
     **{name: (*refusal, "wrong_value") for name, refusal in WRONG_VALUES.items()},
     "no name": (COMMON + "[[rounds]]\n", "rounds[0].name", "missing_key"),
     "an unknown key": (build_rounds("", "slug = 'other'"), "rounds[1].slug", "unknown_key"),
+    "a removed key": (build_rounds("", 'targets = "live"'), "rounds[1].targets", "unknown_key"),
+    "a removed common key": ('targets = "live"\n' + build_rounds(""), "targets", "unknown_key"),
     "common phases": (build_rounds("") + PHASES.replace("rounds.", ""), "phases", "unknown_key"),
     "limits that are no table": (build_rounds("limits = 1"), "rounds[0].limits", "wrong_type"),
     "an unknown limit": (build_rounds("limits = { x = 1 }"), "rounds[0].limits.x", "unknown_key"),
@@ -218,14 +189,6 @@ def test_invalid_rounds_are_refused_with_their_place(text: str, key: str, code: 
     with pytest.raises(InvalidCompetition) as refusal:
         parse_rounds(text)
     assert (refusal.value.message.values["key"], refusal.value.code) == (key, code)
-
-
-def test_phases_of_live_targets_may_overlap() -> None:
-    text = build_live_phases("2027-01-10T09:00:00Z", "2027-01-20T09:00:00Z")
-    (rules,) = parse_rounds(text).values()
-    first, second = rules.phases
-    assert (first.start, first.end) == (second.start, second.end)
-    assert parse_timetable(extract_round(text, "round-0")).targets == "live"
 
 
 TOML_VALUES = st.recursive(

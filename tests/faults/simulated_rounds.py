@@ -8,7 +8,6 @@ up to rounding.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
 from math import floor, fsum, log10
 from statistics import fmean
 from typing import Any
@@ -43,7 +42,7 @@ def parse_original(content: bytes) -> ReferenceOriginal:
 
 @dataclass
 class ReleaseFact:
-    """An accepted upload. ``target_id``: its target; ``published_at`` and ``retired_at`` are those of it."""
+    """An accepted upload. ``target_id``: its target."""
 
     id: str
     team: str
@@ -56,8 +55,6 @@ class ReleaseFact:
     is_marked_final: bool = False
     is_disqualified: bool = False
     target_id: str | None = None
-    published_at: datetime | None = None
-    retired_at: datetime | None = None
 
     @classmethod
     def score(
@@ -104,14 +101,11 @@ class RoundFacts:
     feedback: str
     finals: int
     digits: int
-    is_live: bool = False
     releases: list[ReleaseFact] = field(default_factory=list)
     guesses: list[GuessFact] = field(default_factory=list)
     adjustments: dict[str, list[float]] = field(default_factory=dict)
     absent_teams: set[str] = field(default_factory=set)
     expected_finals: set[str] = field(default_factory=set)
-    attack_start: datetime | None = None
-    attack_end: datetime | None = None
     is_published: bool = False
     is_closed: bool = False
     is_revealed: bool = False
@@ -121,10 +115,6 @@ class RoundFacts:
 
     def compute_utility(self, release: ReleaseFact) -> float:
         return self.original.compute_utility(release.measures, self.weights)
-
-    @property
-    def shows_targets_only(self) -> bool:
-        return self.is_live or self.is_published
 
 
 @dataclass
@@ -169,10 +159,6 @@ class ContestFacts:
             if guess.team not in self.disqualified_teams and self.is_target(facts, guess.release)
         ]
 
-    def find_newest_accepted(self, facts: RoundFacts, team: str) -> ReleaseFact | None:
-        accepted = [item for item in facts.releases if item.team == team and facts.is_accepted(item)]
-        return max(accepted, key=lambda release: release.received_at, default=None)
-
     def choose_finals(self, facts: RoundFacts) -> set[str]:
         """Return the submissions that become targets at the end of the first phase."""
         finals: set[str] = set()
@@ -211,61 +197,14 @@ def build_release_row(contest: ContestFacts, facts: RoundFacts, viewer: str, tea
     scores = [
         contest.score_release(facts, guesses, release)
         for release in releases
-        if contest.is_qualified(facts, release)
-        and (release.target_id is not None or not facts.shows_targets_only)
+        if contest.is_qualified(facts, release) and (release.target_id is not None or not facts.is_published)
     ]
     row = {"team": team, "own": viewer == team, "baseline": False, "entries": len(releases)}
     if not scores:
         first = min(releases, key=lambda release: release.received_at)
         return row | {"order": first.received_at, "release_score": None, "score": None}
-    best = (
-        max(scores, key=lambda score: score.release.received_at)
-        if facts.is_live
-        else min(scores, key=lambda score: (-score.score, score.release.received_at, score.release.id))
-    )
-    score = compute_weighted_mean(facts, scores) if facts.is_live else best.score
-    return row | {"order": best.release.received_at, "release_score": best, "score": score}
-
-
-def get_publication_time(release: ReleaseFact) -> datetime:
-    assert release.published_at is not None
-    return release.published_at
-
-
-def compute_weighted_mean(facts: RoundFacts, scores: list[ReleaseScore]) -> float:
-    """Return the mean of the targets' scores by the time for which each of them could be attacked."""
-    assert facts.attack_start is not None
-    assert facts.attack_end is not None
-    weights = []
-    for score in scores:
-        start = max(get_publication_time(score.release), facts.attack_start)
-        end = min(score.release.retired_at or facts.attack_end, facts.attack_end)
-        weights.append(max(0.0, (end - start).total_seconds()))
-    if not any(weights):
-        return max(scores, key=lambda score: score.release.received_at).score
-    weighted = [weight * score.score for weight, score in zip(weights, scores, strict=True)]
-    return fsum(weighted) / fsum(weights)
-
-
-def iter_live_target_problems(contest: ContestFacts, facts: RoundFacts) -> Iterator[str]:
-    """Yield what is wrong with the targets of a live round, once all releases are scored and published."""
-    for team in contest.teams:
-        accepted = sorted(
-            (item for item in facts.releases if item.team == team and facts.is_accepted(item)),
-            key=lambda release: release.received_at,
-        )
-        targets = [release for release in accepted if release.target_id is not None]
-        if accepted and targets[-1:] != accepted[-1:]:
-            yield f"{team}: the newest accepted release is no target"
-        for target, successor in pairwise(targets):
-            moment = max(get_publication_time(target), get_publication_time(successor))
-            if target.retired_at != moment:
-                yield f"{team}: a target stood until {target.retired_at}, not until {moment}"
-        if targets and targets[-1].retired_at is not None:
-            yield f"{team}: the newest target was retired at {targets[-1].retired_at}"
-    for guess in facts.guesses:
-        if guess.release.retired_at is not None and guess.received_at >= guess.release.retired_at:
-            yield f"guess {guess.id} came at {guess.received_at}, after {guess.release.retired_at}"
+    best = min(scores, key=lambda score: (-score.score, score.release.received_at, score.release.id))
+    return row | {"order": best.release.received_at, "release_score": best, "score": best.score}
 
 
 def build_release_rows(contest: ContestFacts, facts: RoundFacts, viewer: str) -> dict[str, dict[str, Any]]:

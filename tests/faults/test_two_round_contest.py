@@ -1,6 +1,6 @@
 """Sixty teams play two rounds while processes are killed, and all boards equal an independent computation.
 
-Everything goes through the API of a running service. Targets of the second round are live.
+Everything goes through the API of a running service.
 """
 
 import logging
@@ -59,7 +59,6 @@ FIRST, FINAL = "preliminary", "final"
 ROWS = {FIRST: 20, FINAL: 16}
 FEEDBACK = {FIRST: "hidden", FINAL: "immediate"}
 FINALS = {FIRST: 2, FINAL: 1}
-TARGETS = {FIRST: "at_end", FINAL: "live"}
 DIGITS = 2
 WEIGHTS = {"mean_mae": 1.0, "cross_count": 1.0, "information_loss": 2.0}
 NEW_WEIGHTS = {"mean_mae": 3.0, "cross_count": 1.0, "information_loss": 0.5}
@@ -70,8 +69,6 @@ EARLY_TEAMS, LATE_TEAMS = 52, 8
 IDLE_TEAMS = 4
 """Teams that send nothing in a round: the first ones in the first round, the next ones in the second."""
 GUESSES_PER_TEAM = 11
-ATTACK_START_S = 60.0
-"""Seconds from the begin of a live round until its targets may be attacked."""
 HANG_UP_RATE, REPEAT_RATE = 0.05, 0.1
 PLAYERS_AT_ONCE = 4
 MAX_PROBLEMS, MAX_PROBLEM_LENGTH, LOGGED_PROBLEMS = 100, 400, 8
@@ -101,7 +98,6 @@ ROUND = """
 name = "{name}"
 weight = {weight}
 data = "own"
-targets = "{targets}"
 finals = {finals}
 [rounds.publication]
 feedback = "{feedback}"
@@ -147,7 +143,6 @@ def build_file() -> str:
         text += ROUND.format(
             name=name,
             weight=simulated_rounds.ROUND_WEIGHTS[name],
-            targets=TARGETS[name],
             finals=FINALS[name],
             feedback=FEEDBACK[name],
             threshold=THRESHOLD,
@@ -271,7 +266,7 @@ class Simulation:
                 facts.original, upload.files["anonymized"], upload.rows, upload.receipt, team
             )
             marked = [item for item in facts.releases if item.team == team and item.is_marked_final]
-            if not facts.is_live and len(marked) < facts.finals and random.random() < 0.2:
+            if len(marked) < facts.finals and random.random() < 0.2:
                 path = f"/submissions/{release.id}/final"
                 answer = self.callers[team].request("PUT", path, json={"final": True})
                 release.is_marked_final = answer.status == 200
@@ -293,7 +288,6 @@ class Simulation:
         targets = [
             target
             for target in self.get(f"{self.address(name)}/targets", caller)
-            if not target.get("retired_at")
             for _ in range(target["guesses_left"] or 0)
         ]
         for target in caller.random.sample(targets, min(count, len(targets))):
@@ -303,8 +297,7 @@ class Simulation:
             upload = LedgerUpload("guess", team, f"/targets/{target['id']}/guesses", files, answers)
             answer = self.send(upload)
             if upload.receipt is None:
-                if not (facts.is_live and answer.code == "target_retired"):
-                    self.add_problem(f"a guess of {team}: {answer.status} {answer.response.text}")
+                self.add_problem(f"a guess of {team}: {answer.status} {answer.response.text}")
                 continue
             correct = int(np.count_nonzero(answers == np.array(release.source)))
             received_at = datetime.fromisoformat(upload.receipt["received_at"])
@@ -362,23 +355,13 @@ class Simulation:
 
         self.installation.wait_until_ready()
         assert wait_patiently(is_idle), "work is left that nobody does"
-        for name, facts in self.contest.rounds.items():
-            if facts.is_live and facts.releases:
-                assert wait_patiently(partial(self.has_newest_targets, name)), f"{name}: targets are missing"
-
-    def has_newest_targets(self, name: str) -> bool:
-        """Return whether each team's newest accepted release in a live round is a target."""
-        self.read_targets(name)
-        facts = self.contest.rounds[name]
-        newest = [self.contest.find_newest_accepted(facts, team) for team in self.contest.teams]
-        return all(release is None or release.target_id is not None for release in newest)
 
     def end_phase(self, name: str, phase: str) -> None:
         """Let a phase end in a moment, and those after it begin as much earlier."""
 
         def has_moved() -> bool:
             end = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
-            body = {"end": end, "move_following": not self.contest.rounds[name].is_live}
+            body = {"end": end, "move_following": True}
             answer = self.organizer.request("POST", f"{self.address(name)}/phases/{phase}/extend", json=body)
             # On a busy machine the moment may have passed, or the response to an earlier try was lost.
             assert answer.status == 200 or answer.code in ("end_passed", "phase_turned"), answer.response.text
@@ -393,23 +376,18 @@ class Simulation:
         """Return the state of a round, and note what follows from it for the boards."""
         facts, competition = self.contest.rounds[name], self.get(self.address(name))
         state = str(competition["state"])
-        windows = {phase["name"]: phase for phase in competition["phases"]}
-        facts.attack_start, facts.attack_end = (
-            datetime.fromisoformat(windows["reidentification"][key]) for key in ("start", "end")
-        )
         facts.is_published |= state in ("between", "reidentification", "closed")
         facts.is_closed |= state == "closed"
         return state
 
-    def open_round(self, name: str, *, attack_start_s: float | None = None) -> None:
-        """Let a round begin now; ``attack_start_s``: seconds until it can be attacked, else in hours."""
+    def open_round(self, name: str) -> None:
+        """Let a round begin now."""
         now = datetime.now(UTC)
         end = now + timedelta(hours=12)
-        attack_start = end if attack_start_s is None else now + timedelta(seconds=attack_start_s)
         text = self.organizer.request("GET", f"/competitions/{SLUG}/competition.toml").response.text
         phases = [
             Phase("anonymization", now, end),
-            Phase("reidentification", attack_start, now + timedelta(hours=24)),
+            Phase("reidentification", end, now + timedelta(hours=24)),
         ]
         self.put_file(replace_round_phases(text, name, phases))
         self.wait_for_state(name, "anonymization")
@@ -428,68 +406,36 @@ class Simulation:
         self.contest.rounds[name].adjustments[team].pop()
 
     def rescore(self, name: str) -> None:
-        """Score a round by other weights, and by a stricter threshold where no release is a target."""
+        """Score a round by other weights and by a stricter threshold."""
         facts = self.contest.rounds[name]
         text = self.organizer.request("GET", f"/competitions/{SLUG}/competition.toml").response.text
         document: Any = tomlkit.parse(text)
         table = next(entry for entry in document["rounds"] if entry["name"] == name)
         for measure, weight in NEW_WEIGHTS.items():
             table["measures"][measure]["weight"] = weight
-        threshold = facts.threshold if facts.is_live else NEW_THRESHOLD
-        table["excessive"]["threshold"] = threshold
+        table["excessive"]["threshold"] = NEW_THRESHOLD
         content = tomlkit.dumps(document)
         identifier = self.post(f"{self.address(name)}/rescores", 202, content=content)["id"]
         self.inject("kill -9 worker")
         self.compare("while a set is being scored again")
         assert wait_patiently(lambda: self.get(f"/rescores/{identifier}")["state"] == "ready")
         self.post(f"/rescores/{identifier}/apply", 200)
-        facts.weights, facts.threshold = dict(NEW_WEIGHTS), threshold
-
-    def wait_for_attacks(self, name: str) -> None:
-        """Wait until teams may attack."""
-        caller = self.callers[self.contest.teams[0]]
-        path = f"{self.address(name)}/targets"
-        assert wait_patiently(lambda: caller.request("GET", path).status == 200)
+        facts.weights, facts.threshold = dict(NEW_WEIGHTS), NEW_THRESHOLD
 
     def read_targets(self, name: str) -> None:
-        """Note which releases are targets, and since when."""
+        """Note which releases are targets."""
         facts = self.contest.rounds[name]
-        answer = self.organizer.request("GET", f"{self.address(name)}/targets")
-        if answer.status == 404 and facts.is_live:  # nothing has been published yet
-            return
-        assert answer.status == 200, answer.response.text
-        for target in answer.json():
-            release = self.find_release(facts, target)
-            if facts.is_live and target["published_at"] is None:  # its files are being written
-                continue
-            release.target_id = target["id"]
-            if facts.is_live:
-                release.published_at, release.retired_at = (
-                    target[key] and datetime.fromisoformat(target[key])
-                    for key in ("published_at", "retired_at")
-                )
+        for target in self.get(f"{self.address(name)}/targets"):
+            self.find_release(facts, target).target_id = target["id"]
 
     def check_targets(self, name: str) -> None:
         """Compare the targets with those that should be."""
         facts = self.contest.rounds[name]
-        if facts.is_live:
-            self.problems += simulated_rounds.iter_live_target_problems(self.contest, facts)
-            return
         target_ids = {release.id for release in facts.releases if release.target_id is not None}
         facts.expected_finals = facts.expected_finals or self.contest.choose_finals(facts)
         if target_ids != facts.expected_finals:
             differences = sorted(target_ids ^ facts.expected_finals)
             self.problems.append(f"{name}: only one of targets and finals has {differences}")
-
-    def check_retired_target(self, name: str) -> None:
-        """Check that a retired target is refused."""
-        facts = self.contest.rounds[name]
-        release = next(item for item in facts.releases if item.retired_at is not None)
-        team = next(team for team in self.list_active_teams(name) if team != release.team)
-        files = {"guess": ("guess.csv", write_guess(np.array(release.source)))}
-        answer = self.callers[team].request("POST", f"/targets/{release.target_id}/guesses", files=files)
-        if (answer.status, answer.code) != (409, "target_retired"):
-            self.problems.append(f"a guess on a retired target: {answer.status} {answer.response.text}")
 
     def choose_viewers(self) -> list[str]:
         """Return visitor, organizer, and members of some teams: idle, late, disqualified and random ones."""
@@ -501,7 +447,7 @@ class Simulation:
         """Compare all boards for every audience with those that the facts give."""
         before = len(self.problems)
         for name, facts in self.contest.rounds.items():
-            if self.read_state(name) != "draft" and (facts.is_published or facts.is_live):
+            if self.read_state(name) != "draft" and facts.is_published:
                 self.read_targets(name)
                 self.check_targets(name)
         callers = {VISITOR: self.create_caller(VISITOR), ORGANIZER: self.organizer, **self.callers}
@@ -601,7 +547,7 @@ def run_simulation() -> Iterator[Simulation]:
 
 def build_round_facts(name: str, table: pd.DataFrame) -> RoundFacts:
     original = parse_original(write_csv(table))
-    settings = THRESHOLD, FEEDBACK[name], FINALS[name], DIGITS, TARGETS[name] == "live"
+    settings = THRESHOLD, FEEDBACK[name], FINALS[name], DIGITS
     return RoundFacts(name, original, dict(WEIGHTS), *settings)
 
 
@@ -694,46 +640,24 @@ def play_final(simulation: Simulation) -> None:
     contest, teams = simulation.contest, simulation.contest.teams
     simulation.join(range(EARLY_TEAMS, EARLY_TEAMS + LATE_TEAMS - 2))
     simulation.compare("between the rounds")
-    play_live_phases(simulation)
+    simulation.open_round(FINAL)
+    play_first_phase(simulation, FINAL)
+    simulation.join(range(EARLY_TEAMS + LATE_TEAMS - 2, EARLY_TEAMS + LATE_TEAMS))
+    simulation.rescore(FINAL)
+    active = simulation.list_active_teams(FINAL)
+    bonus = simulation.adjust(FINAL, active[8], 1.0)
+    simulation.adjust(FINAL, active[9], -0.125)
+    simulation.compare("final, scored again")
+    simulation.end_phase(FINAL, "anonymization")
+    simulation.wait_for_state(FINAL, "reidentification")
+    simulation.withdraw(FINAL, active[8], bonus)
+    simulation.compare("final, finals frozen")
+    play_second_phase(simulation, FINAL)
     path = f"/competitions/{SLUG}/teams/{simulation.team_ids[teams[15]]}/disqualify"
     simulation.post(path, 200, json={"reason": "a test"})
     contest.disqualified_teams.add(teams[15])
     simulation.compare("final, a team disqualified")
     close_round(simulation, FINAL)
-
-
-def play_live_phases(simulation: Simulation) -> None:
-    """Play a final in which releases are attacked while teams replace them."""
-    simulation.open_round(FINAL, attack_start_s=ATTACK_START_S)
-    active = simulation.list_active_teams(FINAL)
-    simulation.play([partial(simulation.submit, FINAL, team, 1) for team in active], "kill -9 worker")
-    simulation.compare("live, before anybody may attack")
-    simulation.wait_for_attacks(FINAL)
-    play_live_wave(simulation, *FAULTS)
-    simulation.compare("live, attacked")
-    simulation.join(range(EARLY_TEAMS + LATE_TEAMS - 2, EARLY_TEAMS + LATE_TEAMS))
-    simulation.rescore(FINAL)
-    bonus = simulation.adjust(FINAL, active[8], 1.0)
-    simulation.adjust(FINAL, active[9], -0.125)
-    simulation.compare("live, scored again")
-    play_live_wave(simulation, "messages multiplied", "kill -9 clock", "kill -9 web")
-    simulation.compare("live, attacked again")
-    simulation.check_retired_target(FINAL)
-    simulation.end_phase(FINAL, "anonymization")
-    simulation.wait_for_state(FINAL, "reidentification")
-    simulation.withdraw(FINAL, active[8], bonus)
-    simulation.compare("live, after the last release")
-    attackers = [partial(simulation.attack, FINAL, team, 4) for team in active]
-    simulation.play(attackers, "queue flushed", "kill -9 worker")
-    simulation.compare("live, end of the attacks")
-
-
-def play_live_wave(simulation: Simulation, *faults: str) -> None:
-    """Let every team attack, and most of them replace their releases meanwhile."""
-    active = simulation.list_active_teams(FINAL)
-    attacks = [partial(simulation.attack, FINAL, team, 4) for team in active]
-    releases = [partial(simulation.submit, FINAL, team, 1) for team in active[::2] + active[1::4]]
-    simulation.play([*attacks, *releases], *faults)
 
 
 def test_boards_of_two_rounds_with_faults_equal_an_independent_computation() -> None:

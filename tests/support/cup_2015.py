@@ -23,7 +23,7 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
-from app.db.models import Guess, Round, Target
+from app.db.models import Guess, Round
 from app.db.transaction import transaction
 from app.services.contests.contest import parse_rules
 from tests.support.arena import API, PASSWORD, Arena
@@ -192,7 +192,6 @@ class PlayedCup:
             session.execute(
                 update(Round).values(frozen_at=published_at - PAUSE_DAYS * DAY, published_at=published_at)
             )
-            session.execute(update(Target).values(published_at=published_at))
         for target in self.contest.arena.get(f"/competitions/{SLUG}/targets").json():
             built_in_guesses = run_attackers(self.contest.arena, target, rng)
             for index, team in enumerate(TEAMS):

@@ -130,12 +130,7 @@ def insert_guesses(
         .values(frozen_at=published_at, published_at=published_at)
     )
     target_submissions = submission_ids[:: max(1, len(submission_ids) // size.targets)][: size.targets]
-    files = {
-        "rows": sample.rows,
-        "sizes": sample.sizes,
-        "files": sample.files,
-        "published_at": published_at,
-    }
+    files = {"rows": sample.rows, "sizes": sample.sizes, "files": sample.files}
     targets = [
         shared_columns | files | {"id": uuid4(), "submission_id": target_row, "name": f"T{number:03}"}
         for number, target_row in enumerate(target_submissions, 1)

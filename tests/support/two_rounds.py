@@ -21,7 +21,6 @@ total = "0.1 * round('preliminary') + 0.9 * round('final')"
 attack_total = "max(round('preliminary'), if_missing(round('final'), 0))"
 """
 
-_LIVE = 'targets = "live"\nfinals = 1\nlimits = { guesses_per_target = 5 }\n'
 _ROUND = """
 [[rounds]]
 name = "{name}"
@@ -29,13 +28,13 @@ title = {{ en = "{title}", ja = "{title_ja}" }}
 weight = {weight}
 data = "{data}"
 practice = {practice}
-{more}[[rounds.phases]]
+[[rounds.phases]]
 name = "anonymization"
 start = {start}
 end = {middle}
 [[rounds.phases]]
 name = "reidentification"
-start = {attacks}
+start = {middle}
 end = {end}
 """
 
@@ -47,11 +46,10 @@ def build_round(
     weight: float = 1.0,
     data: str = "own",
     practice: bool = False,
-    live: bool = False,
 ) -> str:
     """Return a round with two phases of a day each, of which the first begins in ``begins`` days.
 
-    A practice round has the weight 0. With live targets, both phases begin together.
+    A practice round has the weight 0.
     """
     now = datetime.now(UTC)
     start, middle, end = ((now + timedelta(days=begins + days)).isoformat() for days in (0, 1, 2))
@@ -63,10 +61,8 @@ def build_round(
         weight=0.0 if practice else weight,
         practice=str(practice).lower(),
         data=data,
-        more=_LIVE if live else "",
         start=start,
         middle=middle,
-        attacks=start if live else middle,
         end=end,
     )
 

@@ -34,7 +34,7 @@ from app.db.models import (
 )
 from app.db.now import read_clock
 from app.services.accounts import audit
-from app.services.attacks import allocation, live_targets
+from app.services.attacks import allocation
 from app.services.boards import formula_inputs, ranking, verdicts
 from app.services.boards.formula_rows import ReleaseNumbers
 from app.services.boards.version_filter import has_same_versions, select_comparable
@@ -117,17 +117,16 @@ def find_due_work(session: Session) -> DueWork:
         try:
             if observed_deadlines.has_new_deadline(round_, deadlines):
                 due_work.unobserved_ids.append(round_.id)
-            if _is_due(session, round_, deadlines, now) or allocation.is_due(session, round_, now):
+            if _is_due(round_, deadlines, now) or allocation.is_due(session, round_, now):
                 due_work.due_ids.append(round_.id)
         except CompetitionUnavailable as problem:
             due_work.unreadable[round_.id] = str(problem)
     return due_work
 
 
-def _is_due(session: Session, round_: Round, deadlines: Sequence[ObservedDeadline], now: datetime) -> bool:
+def _is_due(round_: Round, deadlines: Sequence[ObservedDeadline], now: datetime) -> bool:
     if round_.frozen_at is None:
-        is_over = phases.has_phase_ended(round_, phases.ANONYMIZATION, now)
-        return is_over or live_targets.is_due(session, round_, now)
+        return phases.has_phase_ended(round_, phases.ANONYMIZATION, now)
     return round_.published_at is None or observed_deadlines.is_reveal_due(round_, deadlines, now)
 
 
@@ -136,11 +135,7 @@ def take_next_step(session: Session, round_id: UUID) -> bool:
     round_ = session.get_one(Round, round_id)
     if round_.frozen_at is None:
         # Freezing comes first: the deadline must not wait for a key.
-        return (
-            live_targets.advance(session, round_id)
-            or freeze(session, round_id)
-            or _commit_seed(session, round_id)
-        )
+        return freeze(session, round_id) or _commit_seed(session, round_id)
     if round_.published_at is None:
         return publish(session, round_id)
     if round_.closed_at is None:
@@ -179,11 +174,9 @@ def freeze(session: Session, round_id: UUID) -> bool:
         not is_ready
         or _is_being_scored(session, round_)
         or attempts.has_pending_uploads(session, round_, phases.ANONYMIZATION)
-        or live_targets.is_due(session, round_, read_clock(session))
     ):
         return False
-    if get_timetable(round_).targets == "at_end":
-        _add_finals(session, round_)
+    _add_finals(session, round_)
     round_.frozen_at = read_clock(session)
     target_count = session.scalar(select(func.count()).where(Target.round_id == round_.id))
     audit.record_by_clock(session, round_, "finals.freeze", targets=target_count)
@@ -231,8 +224,6 @@ def publish(session: Session, round_id: UUID) -> bool:
     if round_.frozen_at is None or round_.published_at is not None or session.scalar(select(without_files)):
         return False
     round_.published_at = read_clock(session)
-    in_round = Target.round_id == round_.id
-    session.execute(update(Target).where(in_round).values(published_at=round_.published_at))
     audit.record_by_clock(session, round_, "targets.publish")
     outbox.add_phase_change(session, round_.competition_id, round_.id, "targets_published")
     return True

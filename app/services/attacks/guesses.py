@@ -143,8 +143,6 @@ class GuessUpload(Upload[Guess, GuessCheck]):
             raise Forbidden("this target is your own", code="own_target")
         if targets.is_withdrawn(target):
             raise Conflict("this target has been withdrawn", code="target_withdrawn")
-        if not targets.is_standing(target, self.started_at or now.read_clock(session)):
-            raise Conflict("a newer release has replaced this target", code="target_retired")
         return target
 
     def derive_key(self, session: Session) -> str:

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, func, select
@@ -12,7 +11,6 @@ from sqlalchemy.sql.base import ExecutableOption
 
 from anoncup.errors import NotFound
 from app.db.models import Evaluation, Guess, Opening, Round, State, Submission, Target, Team
-from app.db.now import read_clock
 from app.services.accounts.principal import Principal
 from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility
@@ -76,15 +74,10 @@ def is_withdrawn(target: Target) -> bool:
     return is_disqualified or submission.evaluation.state != State.SCORED
 
 
-def is_standing(target: Target, moment: datetime) -> bool:
-    """Return whether the target may be attacked at ``moment``, unless it is withdrawn."""
-    return target.published_at is not None and (target.retired_at is None or moment < target.retired_at)
-
-
 def list_visible(session: Session, principal: Principal, slug: str) -> list[VisibleTarget]:
     """Return a competition's targets, sorted by name.
 
-    Withdrawn and unpublished ones are included only for their own team and for organizers.
+    Withdrawn ones are included only for their own team and for organizers.
     """
     contest = competitions.find(session, principal, slug)
     viewer = visibility.load_viewer(session, contest.competition, principal)
@@ -109,8 +102,7 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[Visi
 
 def _can_see(target: Target, viewer: Viewer) -> bool:
     is_own = target.submission.team_id == viewer.team_id
-    is_public = target.published_at is not None and not is_withdrawn(target)
-    return is_own or viewer.is_organizer or is_public
+    return is_own or viewer.is_organizer or not is_withdrawn(target)
 
 
 def _build_visible_target(
@@ -126,7 +118,7 @@ def _build_visible_target(
         is_withdrawn=is_target_withdrawn,
         team=target.submission.team.name if is_team_known else None,
         guesses_left_by_question=None
-        if is_own or is_target_withdrawn or target.retired_at is not None or viewer.team_id is None
+        if is_own or is_target_withdrawn or viewer.team_id is None
         else guesses_left,
     )
 
@@ -169,12 +161,11 @@ def find_visible(session: Session, principal: Principal, target_id: UUID) -> Tar
 
 
 def list_attackable(session: Session, principal: Principal, slug: str) -> list[VisibleTarget]:
-    """Return the targets that the person's team may attack; for organizers all that stand."""
-    now = read_clock(session)
+    """Return the targets that the person's team may attack; for organizers all that are not withdrawn."""
     return [
         target
         for target in list_visible(session, principal, slug)
-        if not target.is_own and not target.is_withdrawn and is_standing(target.target, now)
+        if not target.is_own and not target.is_withdrawn
     ]
 
 
@@ -185,9 +176,8 @@ def load_manifest(
     contest = competitions.find(session, principal, slug)
     if contest.round.published_at is None:
         raise NotFound("the targets are not published yet", code="no_targets_yet")
-    published = Target.round_id == contest.round.id, Target.published_at.is_not(None)
-    query = select_targets().options(*options).where(*published).order_by(Target.name)
-    return contest, session.scalars(query).all()
+    query = select_targets().options(*options).where(Target.round_id == contest.round.id)
+    return contest, session.scalars(query.order_by(Target.name)).all()
 
 
 def load_manifest_with_teams(

@@ -118,7 +118,7 @@ def _load_entries(session: Session, board_source: BoardSource) -> list[BoardEntr
 def _rank(session: Session, board_source: BoardSource, entries: Sequence[BoardEntry]) -> list[RankedEntry]:
     by_formula = board_source.rules.ranking.rule != "score"
     inputs = formula_inputs.load_inputs(session, board_source) if by_formula else None
-    return ranking.rank_teams(board_source.rules, entries, inputs, board_source.standing_times)
+    return ranking.rank_teams(board_source.rules, entries, inputs)
 
 
 def _build_row(ranked: RankedEntry, entry_counts: Counter[UUID], previous_rank: int | None) -> BoardRow:

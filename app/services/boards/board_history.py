@@ -28,13 +28,12 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
 from anoncup.schemas import History, HistoryStep, HistoryTeam
 from anoncup.tracks.model import find_largest_risk
-from app.db.models import Guess, Round, State, Target, Team
+from app.db.models import Guess, State, Target, Team
 from app.services.boards import best_guesses, formula_inputs, ranking, source, spreadsheet, verdicts
 from app.services.boards.best_guesses import RiskCombiner
 from app.services.boards.formula_rows import FormulaInputs
 from app.services.boards.ranking import BoardEntry
 from app.services.boards.source import BoardRows, EffectivePeriod, FinishedEvaluation, TargetRow
-from app.services.boards.standing_time import compute_standing_times
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.boards.version_filter import compute_eligible_numbers
 from app.services.contests import phases, visibility
@@ -109,7 +108,10 @@ def _build_visibility(session: Session, access: BoardAccess) -> BoardVisibility:
 
 
 def _iter_rule_changes(
-    contest: Contest, rule_periods: Sequence[tuple[datetime, Rules]], board_visibility: BoardVisibility
+    contest: Contest,
+    rule_periods: Sequence[tuple[datetime, Rules]],
+    targets: Iterable[TargetRow],
+    board_visibility: BoardVisibility,
 ) -> Iterator[_TimedChange]:
     for (replaced_at, _), (_, rules) in itertools.pairwise(rule_periods):
         yield (
@@ -118,18 +120,8 @@ def _iter_rule_changes(
         )
     if contest.round.published_at is not None:
         hidden_until = board_visibility.find_last_hidden_moment(contest.round.published_at)
-        yield hidden_until, PastBoard.compare_targets
-
-
-def _iter_target_changes(
-    targets: Iterable[TargetRow], board_visibility: BoardVisibility
-) -> Iterator[_TimedChange]:
-    for target in targets:
-        publish = partial(PastBoard.publish, target=target)
-        yield board_visibility.find_last_hidden_moment(target.published_at), publish
-        if target.retired_at is not None:
-            retire = partial(PastBoard.retire, target=target)
-            yield board_visibility.find_last_hidden_moment(target.retired_at), retire
+        finals = frozenset(target.submission_id for target in targets)
+        yield hidden_until, partial(PastBoard.compare_finals, finals=finals)
 
 
 def _iter_evaluation_changes(
@@ -241,10 +233,8 @@ class PastBoard:
     """
 
     rules: Rules
-    round: Round
     numbers_by_evaluation: Mapping[UUID, VerdictNumbers]
-    finals_only: bool = False
-    targets: dict[UUID, TargetRow] = field(default_factory=dict)
+    finals: frozenset[UUID] | None = None
     evaluations_by_team: dict[UUID, dict[UUID, FinishedEvaluation]] = field(default_factory=dict)
     risks_by_submission: dict[UUID, dict[str, dict[UUID, float]]] = field(default_factory=dict)
     best_entries: dict[UUID, BoardEntry] = field(default_factory=dict)
@@ -271,12 +261,7 @@ class PastBoard:
         evaluations = [evaluation for own in self.evaluations_by_team.values() for evaluation in own.values()]
         adjustments = {team_id: fsum(points) for team_id, points in self.points_by_team.items()}
         inputs = FormulaInputs(self.team_ids, self.risks_by_submission, adjustments)
-        standing_times = compute_standing_times(
-            self.rules, self.round, self._list_accepted_targets(evaluations), visibility.UNFROZEN
-        )
-        ranked_entries = ranking.rank_teams(
-            self.rules, list(map(self.build_entry, evaluations)), inputs, standing_times
-        )
+        ranked_entries = ranking.rank_teams(self.rules, list(map(self.build_entry, evaluations)), inputs)
         entries = {ranked.entry.evaluation.team_id: ranked.entry for ranked in ranked_entries}
         previous_entries, self.best_entries = self.best_entries, entries
         self.ranking = [(*entry.sort_key, team_id) for team_id, entry in entries.items() if _is_ranked(entry)]
@@ -285,13 +270,6 @@ class PastBoard:
             for team_id in previous_entries.keys() | entries.keys()
             if previous_entries.get(team_id) != entries.get(team_id)
         }
-
-    def _list_accepted_targets(self, evaluations: Iterable[FinishedEvaluation]) -> list[TargetRow]:
-        return [
-            self.targets[evaluation.submission_id]
-            for evaluation in evaluations
-            if evaluation.state == State.SCORED and evaluation.submission_id in self.targets
-        ]
 
     def add_team(self, team_id: UUID) -> Iterable[UUID]:
         self.team_ids.append(team_id)
@@ -332,19 +310,10 @@ class PastBoard:
         self.effective_numbers.clear()
         return list(self.evaluations_by_team)
 
-    def compare_targets(self) -> Iterable[UUID]:
-        """Compare only targets from now on."""
-        self.finals_only = True
+    def compare_finals(self, finals: frozenset[UUID]) -> Iterable[UUID]:
+        """Compare only these submissions from now on."""
+        self.finals = finals
         return list(self.evaluations_by_team)
-
-    def publish(self, target: TargetRow) -> Iterable[UUID]:
-        self.targets[target.submission_id] = target._replace(retired_at=None)
-        team_id = self.team_by_submission.get(target.submission_id)
-        return [] if team_id is None else [team_id]
-
-    def retire(self, target: TargetRow) -> Iterable[UUID]:
-        self.targets[target.submission_id] = target
-        return []
 
     def update_best(self, team_id: UUID) -> bool:
         """Update the team's best entry and return whether it changed."""
@@ -365,8 +334,8 @@ class PastBoard:
 
     def build_entry(self, evaluation: FinishedEvaluation) -> BoardEntry:
         is_eligible = evaluation.state == State.SCORED
-        if self.finals_only:
-            is_eligible = is_eligible and (evaluation.is_baseline or evaluation.submission_id in self.targets)
+        if self.finals is not None:
+            is_eligible = is_eligible and (evaluation.is_baseline or evaluation.submission_id in self.finals)
         numbers = self.find_effective_numbers(evaluation.evaluation_id) if is_eligible else None
         return ranking.build_entry(evaluation, numbers, self.find_rival_risk(evaluation.submission_id))
 
@@ -497,8 +466,7 @@ def _iter_changes(
     by_formula = any(rules.ranking.rule != "score" for _, rules in rule_periods)
     largest_only = contest.track.rival_risk is find_largest_risk and not by_formula
     hidden_changes = [
-        *_iter_rule_changes(contest, rule_periods, board_visibility),
-        *_iter_target_changes(board_rows.targets, board_visibility),
+        *_iter_rule_changes(contest, rule_periods, board_rows.targets, board_visibility),
         *_iter_evaluation_changes(board_rows.periods, board_visibility),
         *_iter_guess_changes(session, contest, board_visibility, largest_only=largest_only),
         *(_iter_team_changes(session, contest, board_visibility) if by_formula else ()),
@@ -510,7 +478,7 @@ def _iter_changes(
     ]
     shown_changes.sort(key=itemgetter(0))
     numbers = verdicts.load_numbers(session, [period.evaluation.key for period in board_rows.periods])
-    board = PastBoard(rule_periods[0][1], contest.round, numbers)
+    board = PastBoard(rule_periods[0][1], numbers)
     for moment, simultaneous_changes in itertools.groupby(shown_changes, key=itemgetter(0)):
         if changed_teams := board.apply(change for _, change in simultaneous_changes):
             yield moment, board, changed_teams

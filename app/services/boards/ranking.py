@@ -11,7 +11,6 @@ from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
 from app.services.boards.formula_rows import FormulaInputs, ReleaseNumbers
 from app.services.boards.source import FinishedEvaluation
-from app.services.boards.standing_time import StandingTimes, compute_mean_loss
 from app.services.boards.verdicts import VerdictNumbers
 
 
@@ -63,22 +62,15 @@ def build_entry(
 
 
 def rank_teams(
-    rules: Rules,
-    entries: Sequence[BoardEntry],
-    inputs: FormulaInputs | None = None,
-    standing_times: StandingTimes | None = None,
+    rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs | None = None
 ) -> list[RankedEntry]:
     """Return the best entry of each team in the order of the board: by rank, then baselines, best first.
 
     The entry with the best value of the formula is a team's best. If the formula compares teams, it ranks
-    those with the lowest ``overall``. ``inputs`` are needed for formulas only. With ``standing_times``, the
-    newest entry has the mean of its team's values over the time that its targets stood.
+    those with the lowest ``overall``. ``inputs`` are needed for formulas only.
     """
     if inputs is None:
         return _rank_entries(rules, _select_best_per_team(entries))
-    if standing_times is not None:
-        scored_entries = _apply_formula(rules, entries, inputs)
-        return _rank_entries(rules, _average_over_time(scored_entries, standing_times))
     if compares_teams(rules):
         return _rank_entries(rules, _apply_formula(rules, _select_best_per_team(entries), inputs))
     return _rank_entries(rules, _select_best_per_team(_apply_formula(rules, entries, inputs)))
@@ -99,25 +91,6 @@ def sort_entries(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
     """Sort entries by loss. Ties are in order of receipt; entries that do not count are last."""
     received = sorted(entries, key=lambda entry: entry.evaluation.receipt_order)
     return [received[index] for index in sort_for_board([entry.loss for entry in received])]
-
-
-def _average_over_time(entries: Sequence[BoardEntry], standing_times: StandingTimes) -> list[BoardEntry]:
-    """Return the newest target of each team with the mean loss of all its targets, and other best entries."""
-    targets_by_team: dict[UUID, list[BoardEntry]] = {}
-    for entry in sorted(entries, key=lambda entry: entry.evaluation.receipt_order):
-        if entry.evaluation.submission_id in standing_times:
-            targets_by_team.setdefault(entry.evaluation.team_id, []).append(entry)
-    averaged_targets = [
-        replace(
-            targets[-1],
-            loss=compute_mean_loss(
-                [(standing_times[entry.evaluation.submission_id], entry.loss) for entry in targets]
-            ),
-        )
-        for targets in targets_by_team.values()
-    ]
-    without_target = [entry for entry in entries if entry.evaluation.team_id not in targets_by_team]
-    return [*averaged_targets, *_select_best_per_team(without_target)]
 
 
 def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs) -> list[BoardEntry]:

@@ -84,10 +84,7 @@ def _compute_formula_scores(
         return None
     from app.services.boards.formula_values import compute_attack  # loads numpy
 
-    owners = {
-        target.evaluation.submission_id: target.evaluation.team_id
-        for target in board_source.attackable_targets
-    }
+    owners = {target.evaluation.submission_id: target.evaluation.team_id for target in board_source.targets}
     identified = {team_id: totals.identified for team_id, totals in attacks.items()}
     inputs = formula_inputs.load_inputs(session, board_source)
     return compute_attack(rules, rules.ranking.attack, owners, identified, inputs)

@@ -21,7 +21,6 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnyTrack
 from app.db.models import Evaluation, Rescore, Round, State, Submission, Target, Team
 from app.services.boards import verdicts
-from app.services.boards.standing_time import StandingTimes, compute_standing_times
 from app.services.boards.verdicts import EvaluationKey, VerdictNumbers
 from app.services.boards.version_filter import select_comparable
 from app.services.contests import visibility
@@ -74,8 +73,8 @@ class BoardSource:
 
     ``rules`` were in force at the moment of the scope. ``evaluations`` had ended then; they are in order of
     receipt. ``targets`` are sorted by name. They are accepted, and neither they nor their teams are
-    disqualified; before the publication there are none. ``standing_times`` is None without live targets. With
-    ``proposed_by``, guesses have the results of this rescore.
+    disqualified; before the publication there are none. With ``proposed_by``, guesses have the results of
+    this rescore.
     """
 
     scope: BoardScope
@@ -83,14 +82,7 @@ class BoardSource:
     rules: Rules
     evaluations: Sequence[FinishedEvaluation]
     targets: Sequence[BoardTarget]
-    standing_times: StandingTimes | None = None
     proposed_by: UUID | None = None
-
-    @property
-    def attackable_targets(self) -> list[BoardTarget]:
-        """The targets without live ones that were replaced before anybody could attack them."""
-        times = self.standing_times
-        return [target for target in self.targets if times is None or times[target.evaluation.submission_id]]
 
     @property
     def track(self) -> AnyTrack:
@@ -142,8 +134,6 @@ class TargetRow(NamedTuple):
     name: str
     individual_count: int
     submission_id: UUID
-    published_at: datetime
-    retired_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +156,7 @@ class BoardRows:
             period.evaluation for period in self.periods if period.begins_at < moment <= period.ends_at
         ]
         rules = _find_rules(self.contest, self.replaced_rules, moment)
-        return _build_source(self.contest.round, scope, rules, evaluations, self.targets)
+        return _build_source(self.contest.round.id, scope, rules, evaluations, self.targets)
 
     def list_rule_periods(self) -> list[tuple[datetime, Rules]]:
         """Return the end of each rule period with its rules; the present rules end at ``UNFROZEN``."""
@@ -214,7 +204,7 @@ def read_proposed_source(
     ]
     scope = visibility.build_organizer_scope(round_)
     targets = _list_targets(session, round_.id)
-    board_source = _build_source(round_, scope, rules, finished_evaluations, targets)
+    board_source = _build_source(round_.id, scope, rules, finished_evaluations, targets)
     return replace(board_source, proposed_by=proposed_by)
 
 
@@ -230,7 +220,7 @@ def _build_finished_evaluation(evaluation: Evaluation) -> FinishedEvaluation:
 
 
 def _build_source(
-    round_: Round,
+    round_id: UUID,
     scope: BoardScope,
     rules: Rules,
     evaluations: Sequence[FinishedEvaluation],
@@ -239,30 +229,19 @@ def _build_source(
     accepted = {
         evaluation.submission_id: evaluation for evaluation in evaluations if evaluation.state == State.SCORED
     }
-    published_rows = [
-        target
-        for target in target_rows
-        if scope.finals_only and target.submission_id in accepted and target.published_at < scope.as_of
-    ]
     targets = [
         BoardTarget(target.id, target.name, target.individual_count, accepted[target.submission_id])
-        for target in published_rows
+        for target in target_rows
+        if scope.finals_only and target.submission_id in accepted
     ]
-    standing_times = compute_standing_times(rules, round_, published_rows, scope.as_of)
-    return BoardSource(scope, round_.id, rules, evaluations, targets, standing_times)
+    return BoardSource(scope, round_id, rules, evaluations, targets)
 
 
 def _list_targets(session: Session, round_id: UUID) -> list[TargetRow]:
-    """Return the published targets of a round, sorted by name."""
+    """Return the targets of a round, sorted by name."""
     columns = Target.id, Target.name, Target.rows, Target.submission_id
-    query = select(*columns, Target.published_at, Target.retired_at).where(Target.round_id == round_id)
-    return [
-        TargetRow(target_id, name, rows, submission_id, published_at, retired_at)
-        for target_id, name, rows, submission_id, published_at, retired_at in session.execute(
-            query.order_by(Target.name)
-        )
-        if published_at is not None
-    ]
+    query = select(*columns).where(Target.round_id == round_id).order_by(Target.name)
+    return [TargetRow(*row) for row in session.execute(query)]
 
 
 def load_numbers(

@@ -311,9 +311,7 @@ def parse_hostable_rounds(text: str) -> dict[str, Rules]:
     if "round" in parse_tables(text):  # as in the rules of one round, which are sent by mistake
         raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="round")
     rules_by_round = parse_rounds(text)
-    for name, rules in rules_by_round.items():
-        if rules.targets == "live" and not name:
-            raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="targets")
+    for rules in rules_by_round.values():
         if not rules.weights:
             raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
     return rules_by_round

@@ -12,8 +12,7 @@ from anoncup.competition.parser import parse_rounds
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import Message
 from anoncup.rules.rounds import replace_round_phases
-from anoncup.rules.settings import Phase, Targets
-from anoncup.rules.timetable import are_out_of_order
+from anoncup.rules.settings import Phase
 from app.db.models import AuditEntry, Round
 from app.db.now import read_clock
 from app.services.accounts import audit
@@ -97,15 +96,11 @@ def resume(session: Session, principal: Principal, slug: str, name: str) -> Cont
     """Resume a paused phase; all later starts and ends move by the length of the pause."""
     round_ = competitions.lock_for_organizer(session, principal, slug).round
     status = get_status(session, round_)
-    if round_.paused_at is None or not status.is_current(_require_phase_name(name)):
+    if round_.paused_at is None or status.state != _require_phase_name(name):
         raise Conflict("the phase is not paused", code="phase_not_paused")
     _find_changeable_phase(round_, name)
     scheduled_phases = get_timetable(round_).phases
     new_phases = _shift_moments(scheduled_phases, round_.paused_at, status.now - round_.paused_at)
-    round_.pauses = [
-        *round_.pauses,
-        {"start": round_.paused_at.isoformat(), "end": status.now.isoformat()},
-    ]
     round_.paused_at = None
     _save_phases(session, principal, round_, new_phases, action="phase.resume", subject=name)
     return Contest(round_)
@@ -164,10 +159,9 @@ def _save_phases(
     subject: str,
 ) -> None:
     """Write the phases into the competition's file and into the audit log."""
-    timetable = get_timetable(round_)
-    old_values = format_phases(timetable.phases)
-    if any(are_out_of_order(*neighbours, timetable.targets) for neighbours in pairwise(new_phases)):
-        raise _build_order_error(timetable.targets)
+    old_values = format_phases(get_timetable(round_).phases)
+    if any(later.start < earlier.end for earlier, later in pairwise(new_phases)):
+        raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
     file = replace_round_phases(round_.competition.file, round_.name, new_phases)
     parse_rounds(file)  # refuse an unreadable file here, before it is stored
     revisions.require_step_up_for_earlier_end(session, principal, round_, new_phases)
@@ -183,12 +177,6 @@ def _save_phases(
     )
     change: PhaseChange = "resumed" if action == "phase.resume" else "moved"
     outbox.add_phase_change(session, round_.competition_id, round_.id, change, phase=subject)
-
-
-def _build_order_error(targets: Targets) -> Conflict:
-    if targets == "live":
-        return Conflict("the phase would end after the next one: move that as well", code="phases_overlap")
-    return Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
 
 
 def format_phases(phases: tuple[Phase, ...]) -> dict[str, list[str]]:

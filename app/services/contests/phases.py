@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from anoncup.errors import Conflict
 from anoncup.messages import Message
-from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import Timetable
 from app.db.models import Round
 from app.db.now import read_clock
@@ -32,27 +31,18 @@ class PhaseStatus:
 
     ``state``: draft (before the first phase), anonymization, settling (after a deadline, while uploads that
     came in time are scored or prepared, or the reveal waits), between, reidentification, or closed.
-    ``current_phases``: the phases that accept uploads unless they are paused; with live targets both may.
     """
 
     now: datetime
     state: ContestState
-    current_phases: tuple[Phase, ...]
     paused: bool
 
-    @property
-    def open_phases(self) -> tuple[Phase, ...]:
-        """The phases that accept uploads now."""
-        return () if self.paused else self.current_phases
-
-    def is_current(self, name: str) -> bool:
-        return any(phase.name == name for phase in self.current_phases)
-
     def is_open(self, name: str) -> bool:
-        return not self.paused and self.is_current(name)
+        """Return whether the phase accepts uploads now."""
+        return not self.paused and self.state == name
 
     def require_open(self, name: str) -> None:
-        if not self.is_current(name):
+        if self.state != name:
             raise _build_not_open_error(name)
         if self.paused:
             raise Conflict(
@@ -72,19 +62,8 @@ def get_status(session: Session, round_: Round) -> PhaseStatus:
 def get_status_at(round_: Round, now: datetime) -> PhaseStatus:
     """Return the status of the competition at ``now``."""
     moment = round_.paused_at or now
-    timetable = get_timetable(round_)
-    state = _determine_state(moment, timetable, round_)
-    current_phases = tuple(
-        phase
-        for phase in timetable.phases
-        if phase.name == state
-        or (
-            timetable.targets == "live"
-            and phase.start <= moment < phase.end
-            and get_fixed_at(round_, phase.name) is None
-        )
-    )
-    return PhaseStatus(now, state, current_phases, paused=round_.paused_at is not None)
+    state = _determine_state(moment, get_timetable(round_), round_)
+    return PhaseStatus(now, state, paused=round_.paused_at is not None)
 
 
 def has_phase_begun(round_: Round, name: str, now: datetime) -> bool:
@@ -106,7 +85,7 @@ def _determine_state(moment: datetime, timetable: Timetable, round_: Round) -> C
         return "draft"
     if first and moment < first.end and round_.frozen_at is None:
         return ANONYMIZATION
-    if first and not round_.is_handed_over:
+    if first and round_.published_at is None:
         return "settling"
     if second and moment < second.end and round_.closed_at is None:
         return REIDENTIFICATION if moment >= second.start else "between"

@@ -465,8 +465,6 @@ def _check_fixed_parts(session: Session, contest: Contest, revision: RoundRevisi
         return
     if (current_rules.slug, current_rules.track) != (new_rules.slug, new_rules.track):
         raise Conflict("address and track of a competition are fixed", code="fixed")
-    if current_rules.targets != new_rules.targets and phases.has_contest_begun(session, round_):
-        raise _build_targets_fixed_error()
     for name in (phases.ANONYMIZATION, phases.REIDENTIFICATION):
         is_changed = current_rules.phase(name) != new_rules.phase(name)
         if is_changed and phases.get_fixed_at(round_, name) is not None:
@@ -491,10 +489,6 @@ def _check_fixed_parts(session: Session, contest: Contest, revision: RoundRevisi
         )
 
 
-def _build_targets_fixed_error() -> Conflict:
-    return Conflict("a round that has begun keeps its kind of targets", code="fixed")
-
-
 def _get_notice_hours(rules: Rules) -> int:
     return rules.publication.reveal_notice_hours
 
@@ -517,8 +511,6 @@ def _check_unreadable_replacement(
     """Check the replacement of an unreadable file against the facts stored outside of it."""
     if new_rules.slug != round_.competition.slug:
         raise Conflict("the address of a competition is fixed", code="fixed")
-    if round_.published_at is not None and (round_.frozen_at is None) != (new_rules.targets == "live"):
-        raise _build_targets_fixed_error()
     for name in (phases.ANONYMIZATION, phases.REIDENTIFICATION):
         fixed_at, phase = phases.get_fixed_at(round_, name), new_rules.phase(name)
         if fixed_at is not None and (phase is None or phase.end > fixed_at):

@@ -29,7 +29,7 @@ def find_wait(session: Session, round_: Round, status: PhaseStatus) -> Wait | No
         return None
     if round_.frozen_at is None:
         return Wait("releases")
-    if not round_.is_handed_over:
+    if round_.published_at is None:
         return Wait("targets")
     reveal_at = observed_deadlines.load_reveal_times(session, [round_]).get(round_.id)
     if reveal_at is not None and reveal_at > status.now:

@@ -206,7 +206,7 @@ def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dash
         (dashboard.mixed_versions, _urgent("mixed_versions", dashboard.mixed_versions)),
         (not counts.teams, OrganizerTask("no_teams")),
         *((True, task) for task in _list_waiting_tasks(dashboard)),
-        (_ends_soon(status) and counts.idle_teams, OrganizerTask("idle_teams", counts.idle_teams)),
+        (_ends_soon(rules, status) and counts.idle_teams, OrganizerTask("idle_teams", counts.idle_teams)),
     ]
     return sorted((task for is_due, task in tasks if is_due), key=lambda task: not task.urgent)
 
@@ -221,11 +221,10 @@ def _list_waiting_tasks(dashboard: Dashboard) -> list[OrganizerTask]:
     return [*notice, *([OrganizerTask("settling", dashboard.unfinished)] if dashboard.unfinished else [])]
 
 
-def _ends_soon(status: PhaseStatus) -> bool:
+def _ends_soon(rules: Rules, status: PhaseStatus) -> bool:
     """Whether the first phase is open and ends within a day."""
-    return any(
-        phase.name == ANONYMIZATION and phase.end - status.now <= _ENDING_SOON for phase in status.open_phases
-    )
+    phase = rules.phase(ANONYMIZATION)
+    return status.is_open(ANONYMIZATION) and phase is not None and phase.end - status.now <= _ENDING_SOON
 
 
 def _urgent(code: TaskCode, count: int = 0, *, reason: Message | None = None) -> OrganizerTask:

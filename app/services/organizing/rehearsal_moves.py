@@ -87,11 +87,12 @@ def select_due(phase: Phase, moves: Sequence[Move], moment: datetime) -> Sequenc
 
 def load_due(session: Session, round_: Round) -> list[Move]:
     """Load the moves that are due now and not sent."""
-    status = phases.get_status(session, round_)
+    contest, status = Contest(round_), phases.get_status(session, round_)
     return [
         move
-        for phase in status.open_phases
-        for move in select_due(phase, load_moves(session, Contest(round_), phase.name), status.now)
+        for phase in contest.rules.phases
+        if status.is_open(phase.name)
+        for move in select_due(phase, load_moves(session, contest, phase.name), status.now)
         if move.sent_at is None
     ]
 
@@ -121,7 +122,7 @@ def _plan_guesses(session: Session, contest: Contest, teams: Sequence[Team]) -> 
     rows = session.execute(query.where(Guess.round_id == contest.round.id))
     sent_at = {(team_id, target_id, question): moment for team_id, target_id, question, moment in rows}
     counting_targets = targets.select_targets().where(
-        Target.round_id == contest.round.id, Target.retired_at.is_(None), targets.is_in_contest()
+        Target.round_id == contest.round.id, targets.is_in_contest()
     )
     all_targets = session.scalars(counting_targets.order_by(Target.name)).all()
     for number in range(GUESSES_PER_TEAM):

@@ -145,11 +145,10 @@ def _is_stalled(
 ) -> bool:
     """Whether moves of the open phase are overdue, none was made lately, and no worker makes one."""
     lately = status.now - _STALLED_AFTER
-    planned = [move for phase in status.open_phases for move in moves[phase.name]]
+    open_phases = [phase for phase in get_timetable(round_).phases if status.is_open(phase.name)]
+    planned = [move for phase in open_phases for move in moves[phase.name]]
     overdue = [
-        move
-        for phase in status.open_phases
-        for move in rehearsal_moves.select_due(phase, moves[phase.name], lately)
+        move for phase in open_phases for move in rehearsal_moves.select_due(phase, moves[phase.name], lately)
     ]
     times = [*(move.sent_at for move in planned), *(question.asked_at for question in questions)]
     is_active = any(moment is not None and moment > lately for moment in times)

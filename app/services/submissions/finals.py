@@ -23,8 +23,6 @@ def mark(session: Session, principal: Principal, submission_id: UUID, *, final: 
     team = session.get_one(Team, submission.team_id, with_for_update=True, populate_existing=True)
     uploads.require_qualified(team)
     phases.get_status(session, round_).require_open(phases.ANONYMIZATION)
-    if Contest(round_).rules.targets == "live":
-        raise Conflict("each accepted release becomes a target at once", code="live_targets")
     if final and not submission.final:
         _require_markable(session, submission, Contest(round_).rules.ranking.finals)
     submission.final = final

@@ -273,8 +273,8 @@ class QuotaReport:
     caps: tuple[QuotaCap, ...]
 
 
-def load_report(session: Session, principal: Principal, slug: str, phase: str | None = None) -> QuotaReport:
-    """Return the caps of the person's own team, by default in the second phase once the first is over."""
+def load_report(session: Session, principal: Principal, slug: str) -> QuotaReport:
+    """Return the caps of the person's own team: those of the second phase once the first is over."""
     contest, team = competitions.find_for_member(session, principal, slug)
-    phase = phase or (REIDENTIFICATION if contest.round.is_handed_over else ANONYMIZATION)
+    phase = REIDENTIFICATION if contest.round.published_at else ANONYMIZATION
     return QuotaReport(phase, load_caps(session, contest, team.id, phase, read_clock(session)))

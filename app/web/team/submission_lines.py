@@ -57,19 +57,11 @@ class SubmissionLine:
 
 @dataclass(frozen=True, slots=True)
 class FinalsChoice:
-    """The number of chosen finals and its maximum, and whether the choice is open.
-
-    ``is_live``: there is nothing to choose, because each accepted release becomes a target.
-    """
+    """The number of chosen finals and its maximum, and whether the choice is open."""
 
     intake: IntakeState
     chosen_count: int
     max_count: int
-    is_live: bool
-
-    @property
-    def can_choose(self) -> bool:
-        return self.is_open and not self.is_live
 
     @property
     def is_open(self) -> bool:
@@ -94,7 +86,6 @@ def summarize_finals(frame: Frame, own_summaries: Sequence[SubmissionSummary]) -
         intake=find_intake_state(frame),
         chosen_count=sum(summary.is_chosen_final for summary in own_summaries),
         max_count=frame.rules.ranking.finals,
-        is_live=frame.rules.targets == "live",
     )
 
 
@@ -107,4 +98,4 @@ def find_intake_state(frame: Frame) -> IntakeState:
         return "draft" if frame.next_start else "undated"
     if status.state == phases.ANONYMIZATION:
         return "paused" if status.paused else "open"
-    return "settling" if status.state == "settling" and not frame.contest.round.is_handed_over else "over"
+    return "settling" if status.state == "settling" and frame.contest.round.published_at is None else "over"

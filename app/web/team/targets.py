@@ -89,7 +89,7 @@ def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
             _load_own_guesses(session, page.principal, frame) if published_targets is not None else []
         )
         quota_report = (
-            quota.load_report(session, page.principal, slug, phases.REIDENTIFICATION)
+            quota.load_report(session, page.principal, slug)
             if frame.team and published_targets is not None
             else None
         )

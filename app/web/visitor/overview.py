@@ -183,7 +183,7 @@ def _choose_team_action(frame: Frame) -> CallToAction:
     page_by_state = {
         "draft": "rules",
         "anonymization": "submissions",
-        "settling": "targets" if frame.contest.round.is_handed_over else "submissions",
+        "settling": "targets" if frame.contest.round.published_at else "submissions",
         "between": "submissions",
         "reidentification": "targets",
         "closed": "boards/anonymization",

@@ -44,7 +44,6 @@ from tests.support.contest import Contest, run_clock
 from tests.support.database_rows import execute, load_all, load_one
 from tests.support.rehearsal import RehearsedContest
 from tests.support.service_processes import find_free_port
-from tests.support.two_rounds import build_round, create_two_rounds
 from tests.support.uploads import score_everything
 from workers import advise, rehearse, scoring_child
 from workers.scoring_child import ChildDiedError, JobResult
@@ -540,15 +539,3 @@ def test_rehearsals_do_not_affect_the_shown_queue_position(client: TestClient) -
     assert full_order[evaluation_ids[second_id]] > 1
     submission = contest.arena.get(f"/submissions/{second_id}", team="red").json()
     assert submission["queue_position"] == 1
-
-
-def test_round_with_live_targets_is_rehearsed(client: TestClient) -> None:
-    live_round = build_round("live", begins=1, live=True)
-    contest = create_two_rounds(client, preliminary=live_round)["live"]
-    rehearsal = RehearsedContest.begin(contest.arena)
-    rehearsal.run_first_phase()
-    rehearsal.run_second_phase()
-    rehearsal.reveal()
-    progress = rehearsal.get_progress()
-    assert (progress["state"], progress["failed"], progress["late"]) == ("closed", [], 0)
-    assert all(target.published_at is not None for target in list_rows(Target, rehearsal.slug))
