@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import astuple
 from importlib.metadata import version
-from threading import Lock
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -16,7 +15,6 @@ from app.db.transaction import transaction
 from app.http.archives import Content, build_download, build_zip, compute_etag
 from app.http.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_stable_url
 from app.http.board_cache import parse_known_etags
-from app.http.disk_cache import DiskCache
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.organizing import exports, result_archive
@@ -26,8 +24,6 @@ from app.services.originals.kits import Kit
 from app.services.submissions import uploads
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])
-
-_KIT_CACHE = DiskCache(max_files=64, max_bytes=512 << 20, build_lock=Lock())
 
 
 @router.get(
@@ -56,10 +52,7 @@ def download_kit(
     headers = {"ETag": etag, "Cache-Control": "no-cache"}
     if etag in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
-    archive = _KIT_CACHE.open_file(
-        settings.data / "kits", f"{etag[1:-1]}.zip", lambda: build_zip(kits.iter_files(kit))
-    )
-    return build_download(archive, name=f"{slug}-kit.zip", headers=headers)
+    return build_download(build_zip(kits.iter_files(kit)), name=f"{slug}-kit.zip", headers=headers)
 
 
 @router.get(

@@ -67,7 +67,7 @@ def extend(
     ``move_following``: later phases move by the same amount; otherwise the phase must not overlap them.
     """
     round_ = competitions.lock_for_organizer(session, principal, slug).round
-    phase = _find_changeable_phase(round_, name)
+    phase = find_changeable_phase(round_, name)
     if end.year >= END_YEAR_LIMIT:
         raise InvalidInput(
             "a phase ends before the year {year}", code="end_too_far", year=str(END_YEAR_LIMIT)
@@ -98,7 +98,7 @@ def resume(session: Session, principal: Principal, slug: str, name: str) -> Cont
     status = get_status(session, round_)
     if round_.paused_at is None or status.state != _require_phase_name(name):
         raise Conflict("the phase is not paused", code="phase_not_paused")
-    _find_changeable_phase(round_, name)
+    find_changeable_phase(round_, name)
     scheduled_phases = get_timetable(round_).phases
     new_phases = _shift_moments(scheduled_phases, round_.paused_at, status.now - round_.paused_at)
     round_.paused_at = None
@@ -112,7 +112,7 @@ def _require_phase_name(name: str) -> str:
     return name
 
 
-def _find_changeable_phase(round_: Round, name: str) -> Phase:
+def find_changeable_phase(round_: Round, name: str) -> Phase:
     """Return a phase whose results have not been frozen yet; raises NotFound or Conflict."""
     phase = get_timetable(round_).phase(_require_phase_name(name))
     if phase is None:

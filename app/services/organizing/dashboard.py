@@ -117,7 +117,7 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
     current_load = workload.measure(session, principal, slug)
     contest = competitions.find(session, principal, slug)
     rescore = revisions.find_open_rescore(session, contest.round.id)
-    counts = count_contents(session, contest.round)
+    counts = _count_contents(session, contest.round)
     return Dashboard(
         counts,
         current_load,
@@ -152,7 +152,7 @@ def _count_mixed_versions(session: Session, round_: Round) -> int:
     )
 
 
-def count_contents(session: Session, round_: Round) -> ContestCounts:
+def _count_contents(session: Session, round_: Round) -> ContestCounts:
     in_competition = Team.competition_id == round_.competition_id
     has_live_submission = exists().where(
         Submission.team_id == Team.id,

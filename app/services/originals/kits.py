@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from io import StringIO
 from itertools import islice
@@ -57,8 +58,7 @@ def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     rules = parse_stored_rules(kit.file)
     track = TRACKS[rules.track]
     originals = [name for name, _ in kit.original]
-    digests = dict(kit.original).values()
-    example = parser_process.call_with_files(ORIGINALS, digests, make_example, kit.file, kit.original)
+    example = _load_example(kit.file, kit.original)
     headers = {name: _read_header(content.decode()) for name, content in example.files.items()}
     files = {
         "README.md": kit_readme.build_readme(rules, track, headers, originals, kit.service).encode(),
@@ -71,6 +71,12 @@ def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     for name, digest in kit.original:
         yield f"original/{name}.csv", get_store().read_chunks(digest)
     yield "SHA256SUMS", _render_checksums(kit, files)
+
+
+@lru_cache(maxsize=2)  # all teams download the kit of a competition, and its example is scored
+def _load_example(file: str, original: tuple[tuple[str, str], ...]) -> KitExample:
+    digests = dict(original).values()
+    return parser_process.call_with_files(ORIGINALS, digests, make_example, file, original)
 
 
 def _read_header(table: str) -> str:

@@ -22,7 +22,6 @@ from app.services.jobs import health, queue
 from app.services.jobs.worker_reports import ReportedSandbox, list_sandboxes
 from app.services.organizing import dashboard, workload
 from app.services.teams import members
-from app.web.organizer.audit_entries import describe_entries
 from app.web.organizer.frame import RequestedOrganizerPage, parse_uuid
 from app.web.site.pages import PageRoute
 from workers import sandbox
@@ -71,11 +70,10 @@ def show_audit_log(
         entrants = members.list_entrants(session, page.principal, page.slug)
     page_entries = entries[:PAGE_SIZE]
     next_cursor = encode_cursor(page_entries[-1].number) if len(entries) > PAGE_SIZE else None
-    zone, t = frame.rules.timezone, page.t
     return page.render(
         "organizer/audit.html",
         frame=frame,
-        acts=describe_entries(page_entries, t, path=frame.path, zone=zone),
+        entries=page_entries,
         known=filter_options,
         wanted=filters,
         entrants=entrants,

@@ -6,7 +6,6 @@ from fastapi.responses import HTMLResponse
 from app.db.transaction import transaction
 from app.services.contests import competitions
 from app.services.organizing import dashboard, rehearsals
-from app.web.organizer.audit_entries import describe_entries
 from app.web.organizer.frame import RequestedOrganizerPage
 from app.web.site.pages import PageRoute
 
@@ -24,12 +23,11 @@ def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
         latest_entries = competitions.list_audit_entries(
             session, page.principal, page.slug, cursor=None, limit=_LATEST_ENTRIES
         )
-    t, zone = page.t, frame.rules.timezone
     return page.render(
         "organizer/dashboard.html",
         frame=frame,
         dashboard=overview,
         rehearsal=rehearsal,
         duties=dashboard.list_tasks(frame.rules, frame.contest.round, frame.status, overview),
-        acts=describe_entries(latest_entries, t, path=frame.path, zone=zone),
+        entries=latest_entries,
     )

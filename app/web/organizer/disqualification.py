@@ -1,7 +1,6 @@
-"""Disqualify and reinstate teams and submissions. A preview shows the consequences first."""
+"""Disqualify and reinstate teams and submissions, after a confirmation."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from anoncup.errors import Conflict, DomainError, Forbidden, InvalidInput, NotFo
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
 from app.services.accounts.principal import STEP_UP_CODES, Principal
-from app.services.organizing import disqualification, disqualification_preview
+from app.services.organizing import disqualification
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.submissions import load_submission, render_submission
 from app.web.organizer.teams import load_entrant, render_team
@@ -71,15 +70,15 @@ _RequestedRuling = Annotated[RulingForm, Depends()]
 
 
 @router.get("/submissions/{submission_id}/{act}")
-def preview_submission_ruling(
+def confirm_submission_ruling(
     page: RequestedOrganizerPage, submission_id: UUID, act: _RulingAct
 ) -> HTMLResponse:
-    return _render_preview(RulingRequest(page, "submissions", submission_id, act))
+    return _render_confirmation(RulingRequest(page, "submissions", submission_id, act))
 
 
 @router.get("/teams/{team_id}/{act}")
-def preview_team_ruling(page: RequestedOrganizerPage, team_id: UUID, act: _RulingAct) -> HTMLResponse:
-    return _render_preview(RulingRequest(page, "teams", team_id, act))
+def confirm_team_ruling(page: RequestedOrganizerPage, team_id: UUID, act: _RulingAct) -> HTMLResponse:
+    return _render_confirmation(RulingRequest(page, "teams", team_id, act))
 
 
 @router.post("/submissions/{submission_id}/disqualify")
@@ -107,7 +106,7 @@ def reinstate_team(page: RequestedOrganizerPage, team_id: UUID, form: _Requested
 
 
 def _apply_ruling(ruling: RulingRequest, form: RulingForm) -> Response:
-    """Apply the ruling. Without a reason or a valid password, render the preview again."""
+    """Apply the ruling. Without a reason or a valid password, ask for confirmation again."""
     try:
         principal = form.reauthenticate()
         with transaction() as session:
@@ -120,7 +119,7 @@ def _apply_ruling(ruling: RulingRequest, form: RulingForm) -> Response:
     except (InvalidInput, TooManyRequests, Forbidden) as problem:
         if isinstance(problem, Forbidden) and problem.code not in STEP_UP_CODES:
             raise
-        return _render_preview(ruling, problem=problem, reason=form.reason)
+        return _render_confirmation(ruling, problem=problem, reason=form.reason)
     return see_other(ruling.path, notice=_NOTICE_BY_SUBJECT_AND_ACT[ruling.subject_type][ruling.act])
 
 
@@ -143,26 +142,14 @@ def _load_subject(session: Session, ruling: RulingRequest) -> dict[str, Any]:
     return {"frame": frame, "team": entrant.team, "submission": None}
 
 
-def _render_preview(
+def _render_confirmation(
     ruling: RulingRequest, *, problem: DomainError | None = None, reason: str = ""
 ) -> HTMLResponse:
-    """Render the consequences of a ruling without applying it."""
-    page = ruling.page
-    try:
-        with transaction() as session:
-            team = _load_subject(session, ruling)["team"]
-            # The preview rolls this back.
-            apply_ruling = partial(ruling.apply, session, page.principal.mark_reauthenticated())
-            consequences = disqualification_preview.preview_disqualification(
-                session, page.principal, page.slug, apply_ruling, team_id=team.id, team=team.name
-            )
-            subject_content = _load_subject(session, ruling)
-    except Conflict as conflict:
-        return _render_subject(ruling, conflict)
-    return page.render(
-        "organizer/ruling_preview.html",
+    with transaction() as session:
+        subject_content = _load_subject(session, ruling)
+    return ruling.page.render(
+        "organizer/ruling_confirmation.html",
         ruling=ruling,
-        consequences=consequences,
         reason=reason,
         lets_guess_again=disqualification.reinstating_allows_guesses(subject_content["frame"].contest.round),
         longest=disqualification.MAX_REASON_LENGTH,

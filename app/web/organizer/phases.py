@@ -1,7 +1,7 @@
-"""Extend, pause and resume phases. A preview shows the effect first."""
+"""Extend, pause and resume phases, after a confirmation."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -13,18 +13,11 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from anoncup.rules.local_times import fix_offset
-from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
 from app.http.step_up import STEP_UP_ERRORS, FormReauthentication
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, observed_deadlines, phase_changes, phases
 from app.services.contests.contest import Contest
-from app.services.contests.phase_preview import (
-    PhasePreview,
-    fingerprint_phases,
-    preview_phases,
-    require_phases_as_previewed,
-)
 from app.services.organizing import dashboard, round_reset
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.site.pages import PageRoute, see_other, show_problem
@@ -43,22 +36,6 @@ class PhaseAction:
     kind: str
     end: datetime | None = None
     move_following: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseMove:
-    """A phase before and after a change."""
-
-    old: Phase
-    new: Phase
-
-    @property
-    def shift(self) -> timedelta:
-        return self.new.end - self.old.end
-
-    @property
-    def is_earlier(self) -> bool:
-        return self.shift < timedelta(0)
 
 
 def _render_phases(
@@ -100,14 +77,13 @@ def show_phases(page: RequestedOrganizerPage) -> HTMLResponse:
 
 @router.get("/{name}/{act}")
 @show_problem(_render_phases)
-def preview(
+def ask_confirmation(
     page: RequestedOrganizerPage, name: str, act: str, *, end: str = "", move_following: bool = False
 ) -> HTMLResponse:
-    """Render the effect of an action without applying it."""
-    return _render_preview(page, name, act, end=end, move_following=move_following)
+    return _render_confirmation(page, name, act, end=end, move_following=move_following)
 
 
-def _render_preview(
+def _render_confirmation(
     page: OrganizerPage,
     name: str,
     act: str,
@@ -118,24 +94,16 @@ def _render_preview(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
-        has_begun = phases.has_contest_begun(session, frame.contest.round)
-        zone = frame.rules.timezone
-        action = _parse_action(name, act, end, move_following=move_following, zone=zone)
-        apply_action = partial(
-            _apply_action, session, page.principal.mark_reauthenticated(), page.slug, action
-        )  # rolled back by the preview
-        fingerprint = fingerprint_phases(frame.rules.phases, frame.contest.round.paused_at)
-        phase_preview = preview_phases(session, frame.contest, apply_action)
-        counts = dashboard.count_contents(session, frame.contest.round)
+        action = _parse_action(name, act, end, move_following=move_following, zone=frame.rules.timezone)
+        phase = phase_changes.find_changeable_phase(frame.contest.round, name)
+        is_earlier = action.end is not None and action.end < phase.end
+        needs_password = is_earlier and phases.has_contest_begun(session, frame.contest.round)
     return page.render(
-        "organizer/preview.html",
+        "organizer/phase_confirmation.html",
         frame=frame,
-        has_begun=has_begun,
         action=action,
-        fingerprint=fingerprint,
-        preview=phase_preview,
-        moves=_list_moves(phase_preview),
-        counts=counts,
+        phase=phase,
+        needs_password=needs_password,
         problem=problem,
     )
 
@@ -143,9 +111,9 @@ def _render_preview(
 def _render_rejected_action(
     page: OrganizerPage, name: str, act: str, *, end: str, move_following: bool, problem: DomainError
 ) -> HTMLResponse:
-    """Render the preview again if only the password is missing or wrong, else the phases."""
+    """Ask for confirmation again if only the password is missing or wrong, else render the phases."""
     if problem.code in STEP_UP_ERRORS:
-        return _render_preview(page, name, act, end=end, move_following=move_following, problem=problem)
+        return _render_confirmation(page, name, act, end=end, move_following=move_following, problem=problem)
     return _render_phases(page, problem=problem, name=name, end=end, move_following=move_following)
 
 
@@ -157,14 +125,12 @@ def confirm(
     act: str,
     *,
     reauthenticate: FormReauthentication,
-    mark: Annotated[str, Form()],
     end: Annotated[str, Form()] = "",
     move_following: Annotated[bool, Form()] = False,
 ) -> Response:
     principal = reauthenticate()
     with transaction() as session:
         zone = competitions.find(session, principal, page.slug).rules.timezone
-        require_phases_as_previewed(session, principal, page.slug, mark)
         action = _parse_action(name, act, end, move_following=move_following, zone=zone)
         _apply_action(session, principal, page.slug, action)
     return see_other(f"{page.path}/phases", notice=_NOTICE_BY_KIND[act])
@@ -218,11 +184,6 @@ def _parse_moment(text: str, zone: str) -> datetime:
             zone=zone,
         )
     return fixed_moment
-
-
-def _list_moves(phase_preview: PhasePreview) -> list[PhaseMove]:
-    pairs = zip(phase_preview.current.phases, phase_preview.proposed.phases, strict=True)
-    return [PhaseMove(old_phase, new_phase) for old_phase, new_phase in pairs]
 
 
 def _format_local(moment: datetime, *, zone: str) -> str:

@@ -1,9 +1,10 @@
 """Render pages and error pages in the reader's language."""
 
 import inspect
+import json
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec
 from urllib.parse import urlencode, urlsplit
@@ -59,6 +60,7 @@ templates.env.globals |= {
     "digits_of": notation.get_score_digits,
     "indexed": notation.mark_up_symbols,
     "percent": notation.format_percent,
+    "json_text": partial(json.dumps, ensure_ascii=False),
     "texts_of": announcements.translate,
     "languages": {tag: Locale.parse(tag).get_display_name(tag) for tag in LANGUAGES},
     "sentence": sentences.translate_sentence,

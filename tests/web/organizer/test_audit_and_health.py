@@ -2,12 +2,13 @@
 
 import base64
 import importlib
+import json
 import re
 import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
 
@@ -23,13 +24,11 @@ from anoncup.schemas.roles import Role
 from app.db.models import Evaluation, State
 from app.db.now import read_clock
 from app.db.transaction import transaction
-from app.locale.language import load_translator
 from app.services.jobs import health, queue, worker_reports
 from app.web.organizer import audit_and_health
-from app.web.organizer.audit_entries import flatten
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
-from tests.support.contest import Contest, run_clock
+from tests.support.contest import Contest
 from tests.support.database_rows import execute, load_team_id
 from tests.support.organizer_pages import ORGANIZE_PATH, get_page_text
 from tests.support.package_catalogues import open_package_folder
@@ -69,20 +68,16 @@ def test_invalid_announcement_is_refused_and_kept_in_the_form(arena: Arena) -> N
     assert arena.get(f"/competitions/{arena.slug}/announcements").json() == []
 
 
-def test_audit_log_describes_changes_in_words(contest: Contest) -> None:
-    contest.submit("red")
-    run_clock()
+def test_audit_log_shows_values_before_and_after_as_json(contest: Contest) -> None:
     path, end = f"{contest.path}/phases/anonymization/extend", "2099-01-01T00:00:00+00:00"
     contest.post_as_organizer(path, end=end, move_following=True)
-    run_clock()
     html = get_page_text(contest.arena, "/audit")
     assert translate("act_phase_extend") in html
-    assert "2099-01-01 09:00:00 JST" in html  # in the competition's time zone
-    content = re.sub(r"<[^>]*>", "", html.partition("<main")[2].partition("</main>")[0])
-    assert "+00:00" not in content  # no value in its stored form
-    assert "{" not in content
-    assert "Anonymization phase · end:" in " ".join(content.split())
-    assert not re.findall(r"\b[a-z]+\.[a-z_]+\b|anonymization ·", content)
+    (text,) = re.findall(r'<pre tabindex="0">(.*?2099.*?)</pre>', html)
+    values = json.loads(text)
+    assert values["before"].keys() == values["after"].keys() == {"anonymization", "reidentification"}
+    new_end = values["after"]["anonymization"][1]
+    assert datetime.fromisoformat(new_end) == datetime.fromisoformat(end)
 
 
 def test_every_recorded_action_has_a_label() -> None:
@@ -100,18 +95,6 @@ def test_every_recorded_action_has_a_label() -> None:
     }
     assert len(actions) > 30
     assert [name for name in actions if f"act_{name.replace('.', '_')}" not in LABEL_KEYS] == []
-
-
-def test_edit_that_changes_no_part_of_a_file_lists_none() -> None:
-    assert list(flatten({"changed": []}, load_translator("en"), "UTC")) == []
-
-
-def test_audit_log_handles_names_that_look_like_times(arena: Arena) -> None:
-    """A team's name may look like a time that cannot be converted to another time zone."""
-    names = ("0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00")
-    for name in names:
-        arena.get_team_token(name)
-    assert all(name in get_page_text(arena, "/audit") for name in names)
 
 
 def test_audit_log_is_paginated(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +115,7 @@ def test_audit_log_is_paginated(arena: Arena, monkeypatch: pytest.MonkeyPatch) -
         assert get_page(arena, ORGANIZE_PATH + f"/audit?cursor={cursor}", organizer=True).status_code == 422
 
 
-def test_audit_log_can_be_filtered_and_names_objects(arena: Arena) -> None:
+def test_audit_log_can_be_filtered(arena: Arena) -> None:
     red, blue = (arena.submit(team, seed=seed).json()["id"] for seed, team in enumerate(("red", "blue")))
     for submission_id in (red, blue):
         path = f"{ORGANIZE_PATH}/submissions/{submission_id}/disqualify"
@@ -145,8 +128,7 @@ def test_audit_log_can_be_filtered_and_names_objects(arena: Arena) -> None:
         html = re.sub(r"</?a\b[^>]*>", "", get_page_text(arena, "/audit" + query))
         return re.findall(r'<th scope="row" class="entry">([^<]+)</th><td class="entry">(.*?)</td>', html)
 
-    disqualified, subject = translate("act_submission_disqualify"), translate("subject_submission")
-    entries = {item: (disqualified, f"{subject} <code>{item[:8]}</code>") for item in (red, blue)}
+    entries = {item: (translate("act_submission_disqualify"), item) for item in (red, blue)}
     assert filter_log("?action=submission.disqualify") == [entries[blue], entries[red]]
     red_entries = filter_log(f"?team={team_id}")
     assert (translate("act_quota_grant"), "red") in red_entries
@@ -154,9 +136,6 @@ def test_audit_log_can_be_filtered_and_names_objects(arena: Arena) -> None:
     assert entries[blue] not in red_entries
     assert translate("Nothing matches.") in get_page_text(arena, "/audit?person=clock")
     assert len(filter_log("?person=nobody&action=nothing&team=%00")) >= 5
-    html = get_page_text(arena, "/audit")
-    assert translate("cap_valid_per_day") in html.partition("</form>")[2]
-    assert translate("subject_announcement") + " <code>" in html
 
 
 def test_health_page_reports_missing_clock_and_workers(arena: Arena) -> None:

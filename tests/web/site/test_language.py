@@ -16,7 +16,6 @@ from anoncup.plugins import TRACKS, InstalledParts
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES, Translator, load_translator
-from app.web.organizer.audit_entries import flatten
 from app.web.site import language as languages
 from app.web.site.language import adapt_to_track
 from tests.support.arena import Arena
@@ -251,12 +250,3 @@ def test_missing_label_falls_back_to_the_default(packages: Path) -> None:
     assert (t.label("measure_bare", "bare"), t.label("measure_bare", "")) == ("bare", "")
     with pytest.raises(KeyError):
         t.label("measure_bare")
-
-
-def test_audit_log_formats_decimals_by_language() -> None:
-    details = {"threshold": 0.25, "shares": [0.5, 1], "weights": {"mean_mae": 1.5}, "name": "v1.5"}
-    german, english = (
-        dict(flatten(details, Translator(code, NullTranslations()), "UTC")) for code in ("de", "en")
-    )
-    assert list(german.values()) == ["0,25", "0,5, 1", "1,5", "v1.5"]
-    assert list(english.values()) == ["0.25", "0.5, 1", "1.5", "v1.5"]
