@@ -170,10 +170,6 @@ class Settings(BaseSettings):
     smtp: SmtpServer | None = None
     """Mail server, ``ANONCUP_SMTP__HOST`` and so on. Without it there is no mail, and no page mentions it."""
 
-    webhook_private_networks: bool = False
-    """Whether webhooks may lead to private networks and this machine, and may use http. Teams choose their
-    addresses, so permit this only where nothing in these networks trusts the service."""
-
     scoring_time_limit_s: int = 600
     scoring_memory_mb: int = 6144
     scoring_idle_s: float = 90

@@ -33,7 +33,6 @@ from app.api import (
     teams,
     threshold_reports,
     users,
-    webhooks,
 )
 from app.api.documentation import document
 from app.api.documentation.bodies import build_raw_response
@@ -85,7 +84,6 @@ _RESOURCES = (
     announcements,
     clarifications,
     baselines,
-    webhooks,
     audit_and_health,
     archives,
 )

@@ -1,15 +1,15 @@
 """The process that sends the events of the outbox. It reads the database every second and needs no queue.
 
-Killing it at any point loses nothing. It has no private key, since it talks to strangers.
+Killing it at any point loses nothing. It has no private key, since it talks to other servers.
 
 usage: python -m workers.deliver
 """
 
-import asyncio
 import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from threading import Thread
 from typing import NoReturn
 
@@ -19,11 +19,12 @@ from sqlalchemy.orm import Session
 from anoncup.errors import DomainError, Unavailable
 from app import logs
 from app.config import SmtpServer, get_settings
+from app.db.models import Delivery
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
-from app.services.notifications import deliveries, mail
+from app.services.notifications import deliveries, mail, organizer_notifications
 from app.services.notifications.deliveries import ClaimedDelivery
-from workers import mail_sender, webhook_sender
+from workers import mail_sender, notification_sender
 
 log = structlog.get_logger(__name__)
 
@@ -32,33 +33,32 @@ _MAX_PAUSE_S = 60.0
 _CLEANUP_INTERVAL_S = 3600.0
 
 
-def deliver_due() -> int:
-    """Send what is due to webhooks, each to its own receiver at the same time, and return the number."""
+def send_due_notifications() -> int:
+    """Send the notifications of organizers that are due, one after another, and return the number."""
+    count = 0
+    while claimed := _claim_notification():
+        count += 1
+        _send_notification(claimed)
+    return count
+
+
+def _claim_notification() -> ClaimedDelivery | None:
     with transaction() as session:
-        claimed = deliveries.claim_due(session)
-    asyncio.run(_deliver_all(claimed))
-    return len(claimed)
+        return deliveries.claim_next(session, Delivery.notification_url_id)
 
 
-async def _deliver_all(claimed: list[ClaimedDelivery]) -> None:
-    await asyncio.gather(*map(_deliver, claimed))
-
-
-async def _deliver(claimed: ClaimedDelivery) -> None:
-    """Send an event and record the outcome at once, so that a slow receiver does not delay it.
-
-    An event that cannot be built is logged and stays claimed. It does not hold up the others.
-    """
+def _send_notification(claimed: ClaimedDelivery) -> None:
+    """Send a notification and record the outcome. One that cannot be written is logged and stays claimed."""
     try:
         with transaction() as session:
-            request = deliveries.load_request(session, claimed)
+            notification = organizer_notifications.write(session, claimed)
     except Exception:
-        log.exception("event_not_built", id=str(claimed.delivery_id))
+        log.exception("notification_not_written", id=str(claimed.delivery_id))
         return
-    outcome = None if request is None else await webhook_sender.send(request)
+    is_sent = notification is None or notification_sender.send(**asdict(notification))
     with transaction() as session:
-        deliveries.record(session, claimed, outcome)
-    log.info("event_sent", id=str(claimed.delivery_id), attempt=claimed.attempt, outcome=outcome)
+        deliveries.record_attempt(session, claimed, is_final=is_sent)
+    log.info("notification_attempted", id=str(claimed.delivery_id), attempt=claimed.attempt, sent=is_sent)
 
 
 def send_due_mail() -> int:
@@ -88,7 +88,7 @@ def send_due_mail() -> int:
 
 def _claim_mail() -> ClaimedDelivery | None:
     with transaction() as session:
-        return mail.claim_next(session)
+        return deliveries.claim_next(session, Delivery.email_address_id)
 
 
 def _send_mail(
@@ -137,8 +137,8 @@ def main() -> None:
     logs.configure()
     warn_if_overprivileged()
     log.info("deliveries_start")
-    Thread(target=_repeat_mail, daemon=True).start()  # a slow mail server delays no webhook
-    _repeat(deliver_due, deliveries.remove_old)
+    Thread(target=_repeat_mail, daemon=True).start()  # a slow mail server delays no notification
+    _repeat(send_due_notifications, deliveries.remove_old)
 
 
 if __name__ == "__main__":

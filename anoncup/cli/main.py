@@ -29,7 +29,6 @@ from anoncup.cli import (
     tc400,
     template,
     threshold,
-    webhooks,
 )
 
 _LOCAL_PANEL, _REMOTE_PANEL = "On your own files", "At a service"
@@ -67,7 +66,6 @@ app.command(rich_help_panel=_REMOTE_PANEL)(guess.guess)
 app.command(rich_help_panel=_REMOTE_PANEL)(targets.guesses)
 app.command(rich_help_panel=_REMOTE_PANEL)(board.board)
 app.command(rich_help_panel=_REMOTE_PANEL)(competitions.announcements)
-app.add_typer(webhooks.app, name="webhooks", rich_help_panel=_REMOTE_PANEL)
 app.add_typer(organize.app, name="organize", rich_help_panel=_REMOTE_PANEL)
 
 

@@ -1,6 +1,6 @@
 """API calls for participants."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
@@ -246,31 +246,6 @@ class TeamApi(Transport):
 
     def list_announcements(self, slug: str) -> list[schemas.Announcement]:
         return self.get_list(schemas.Announcement, competition_path(slug, "announcements"))
-
-    # Webhooks.
-
-    def add_webhook(
-        self,
-        slug: str,
-        url: str,
-        *,
-        events: Sequence[str],
-        format: str = "json",  # noqa: A002  # the name in the API
-        language: str = "en",
-    ) -> schemas.NewWebhook:
-        """Add a webhook of the team, or of the competition for its organizers."""
-        body = {"url": url, "events": list(events), "format": format, "language": language}
-        return self.call(schemas.NewWebhook, "POST", competition_path(slug, "webhooks"), json=body)
-
-    def list_webhooks(self, slug: str) -> list[schemas.Webhook]:
-        return self.get_list(schemas.Webhook, competition_path(slug, "webhooks"))
-
-    def test_webhook(self, webhook_id: str) -> schemas.Webhook:
-        """Have a test sent."""
-        return self.call(schemas.Webhook, "POST", f"/webhooks/{quote_segment(webhook_id)}/test")
-
-    def remove_webhook(self, webhook_id: str) -> None:
-        self.send("DELETE", f"/webhooks/{quote_segment(webhook_id)}")
 
     def list_clarifications(self, slug: str) -> list[schemas.Clarification]:
         return self.get_list(schemas.Clarification, competition_path(slug, "clarifications"))

@@ -63,13 +63,10 @@ from anoncup.schemas.people import (
     Clarification,
     Entrant,
     Invite,
-    NewWebhook,
     Person,
     RulingIn,
     Team,
     TeamDisqualification,
-    Webhook,
-    WebhookIn,
 )
 from anoncup.schemas.problems import Problem, WrongInFile
 from anoncup.schemas.submissions import (

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from anoncup.schemas.accounts import OneTimeCode
-from anoncup.schemas.fields import Form, Id, Moment, PersonName, TeamName, example, open_enum
+from anoncup.schemas.fields import Form, Id, Moment, PersonName, TeamName, example
 
 
 class Person(Form):
@@ -72,52 +72,6 @@ class Announcement(Form):
     ]
     code: Annotated[str | None, Field(description="stable; null if people wrote the announcement")]
     values: Annotated[dict[str, Any] | None, Field(description="the values in the sentence, by name")]
-
-
-class WebhookIn(Form):
-    """A new webhook of your team or, for organizers, of the competition."""
-
-    url: Annotated[
-        str,
-        Field(max_length=2000, description="a public https address"),
-        example("https://hooks.example.org/anoncup"),
-    ]
-    format: Annotated[str, open_enum("json", "slack", "discord"), example("json")] = "json"
-    events: Annotated[
-        list[str],
-        Field(description="some of score, phase and announcement; organizers have no scores"),
-        example(["score", "phase"]),
-    ]
-    language: Annotated[str, Field(description="language of the sentences for Slack and Discord")] = "en"
-
-
-class Webhook(Form):
-    """A webhook with its last delivery. The address is not returned, since that of a chat is secret."""
-
-    id: Id
-    host: Annotated[str, example("hooks.example.org")]
-    format: Annotated[str, example("json")]
-    events: Annotated[list[str], example(["score", "phase"])]
-    language: Annotated[str, example("en")]
-    created_at: Moment
-    attempted_at: datetime | None
-    outcome: Annotated[
-        str | None,
-        Field(description="result of the last attempt: `delivered`, or why it failed"),
-        example("delivered"),
-    ]
-    disabled_at: Annotated[
-        datetime | None,
-        Field(description="when it was disabled because nothing could be delivered; a test enables it"),
-    ]
-
-
-class NewWebhook(Webhook):
-    secret: Annotated[
-        str,
-        Field(description="key of the signatures (Standard Webhooks); it is shown only once"),
-        example("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
-    ]
 
 
 class Clarification(Form):

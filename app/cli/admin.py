@@ -1,4 +1,4 @@
-"""``anoncup admin``: manage accounts on the machine that runs the service."""
+"""``anoncup admin``: accounts and notifications, on the machine that runs the service."""
 
 import sys
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 from anoncup.schemas.roles import Role
 from app.cli.service_options import DEFAULT_DATA_FOLDER, DataFolder
 
-admin = typer.Typer(no_args_is_help=True, help="Accounts, from the machine that runs the service.")
+admin = typer.Typer(no_args_is_help=True, help="Accounts and notifications, on the machine of the service.")
 
 
 @admin.command("create-user")
@@ -39,3 +39,16 @@ def create_user(
             f"This began a new service in {data}; for one that runs elsewhere, name its --data.",
             file=sys.stderr,
         )
+
+
+@admin.command("notify")
+def notify(slug: str, data: DataFolder = DEFAULT_DATA_FOLDER) -> None:
+    """Have phase changes and announcements of a competition sent to the URLs of apprise on standard input.
+
+    There is one URL per line. They replace earlier ones; no line ends the notifications.
+    """
+    from app.cli import service_access
+
+    service_access.require_data_folder(data)
+    services = service_access.set_notification_urls(data, slug, sys.stdin.read().split())
+    print(f"notifications of {slug}: {', '.join(services) or 'none'}")

@@ -19,7 +19,7 @@ def doctor(
     private_dir: PrivateKeyFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check versions, sandbox, disk, mail, sign-in, keys, servers, webhooks, store, clock and workers.
+    """Check versions, sandbox, disk, mail, sign-in, keys, servers, outbox, store, clock and workers.
 
     It says what to do. Run it with the environment of the service. Exit status 1: there is a problem.
     """

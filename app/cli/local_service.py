@@ -107,7 +107,7 @@ def exec_clock() -> NoReturn:
 
 
 def exec_deliveries() -> NoReturn:
-    """Replace this process by the one that sends events to webhooks."""
+    """Replace this process by the one that sends notifications and mail."""
     require_services()
     _exec_program(build_delivery_program(env={}))
 

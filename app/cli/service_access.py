@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from app.db.transaction import transaction
 from app.processes.embedded_servers import EmbeddedServices, find_running_services, run_embedded_services
 from app.services.accounts import users
 from app.services.jobs import health
+from app.services.notifications import organizer_notifications
 from app.storage import Store, open_store
 from migrations.run import migrate as migrate_database
 
@@ -54,6 +55,14 @@ def create_user(data_folder: Path, *, name: str, password: str, role: Role) -> N
         use_services(services, data_folder)
         with transaction() as session:
             users.create_user(session, name=name, password=password, role=role)
+
+
+def set_notification_urls(data_folder: Path, slug: str, urls: Sequence[str]) -> list[str]:
+    """Replace the notification URLs of a competition, and return the names of their services."""
+    with reach_services(data_folder) as services:
+        use_services(services, data_folder)
+        with transaction() as session:
+            return organizer_notifications.set_urls(session, slug, urls)
 
 
 def require_data_folder(data_folder: Path, *, default: Path | None = None) -> None:

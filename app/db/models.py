@@ -477,55 +477,41 @@ class AuditEntry(Base):
     after: Mapped[dict[str, Any] | None]
 
 
-class Webhook(Base):
-    """An address to which events of a competition are sent, for a team or (without one) its organizers."""
+class NotificationUrl(Base):
+    """A URL of apprise to which phase changes and announcements of a competition are sent, such as a chat."""
 
-    __tablename__ = "webhooks"
+    __tablename__ = "notification_urls"
 
     id: Mapped[UUID] = _id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
-    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"))
-    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
-    """The person who added it; it is deleted when this person leaves."""
-    format: Mapped[str]
-    language: Mapped[str]
-    """Language of the sentences in the formats for people."""
-    events: Mapped[list[str]]
-    host: Mapped[str]
-    """Host of the URL, which pages show. Web processes cannot read the URL: that of a chat is secret."""
     url: Mapped[str] = mapped_column(deferred=True)
-    secret: Mapped[bytes] = mapped_column(deferred=True)
-    """Key of the signatures."""
-    created_at: Mapped[datetime] = _inserted_at_column()
-    attempted_at: Mapped[datetime | None]
-    outcome: Mapped[str | None]
-    """Result of the last attempt: ``delivered``, or the reason of the failure (``DELIVERY_OUTCOMES``)."""
-    disabled_at: Mapped[datetime | None]
-    """When it was disabled, after a delivery had failed for the last time."""
+    """It contains secrets, such as the key of a chat."""
 
 
 class Delivery(Base):
-    """An event for a webhook or e-mail address, written in the transaction of the event.
+    """An event for a notification URL or e-mail address, written in the transaction of the event.
 
     It has ids; texts are made later.
     """
 
     __tablename__ = "deliveries"
     __table_args__ = (
-        CheckConstraint("num_nonnulls(webhook_id, email_address_id) = 1", name="one_receiver"),
-        UniqueConstraint("webhook_id", "key"),
+        CheckConstraint("num_nonnulls(notification_url_id, email_address_id) = 1", name="one_receiver"),
+        UniqueConstraint("notification_url_id", "key"),
         UniqueConstraint("email_address_id", "key"),
         Index("ix_deliveries_unfinished", "next_attempt_at", postgresql_where=sql("finished_at IS NULL")),
     )
 
     id: Mapped[UUID] = _id_column()
-    webhook_id: Mapped[UUID | None] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
+    notification_url_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("notification_urls.id", ondelete="CASCADE")
+    )
     email_address_id: Mapped[UUID | None] = mapped_column(
         ForeignKey("email_addresses.id", ondelete="CASCADE")
     )
     event: Mapped[str]
     subject_id: Mapped[UUID | None]
-    """The evaluation, guess, round or announcement that the event is about."""
+    """The round or announcement that the event is about."""
     change: Mapped[str | None]
     """What has changed, if the event is a phase change."""
     phase: Mapped[str | None]
@@ -536,7 +522,7 @@ class Delivery(Base):
     next_attempt_at: Mapped[datetime] = mapped_column(server_default=sql("clock_timestamp()"))
     finished_at: Mapped[datetime | None]
 
-    webhook: Mapped[Webhook] = relationship(lazy="raise")
+    notification_url: Mapped[NotificationUrl] = relationship(lazy="raise")
     email_address: Mapped[EmailAddress] = relationship(lazy="raise")
 
 

@@ -40,6 +40,7 @@ PRIVILEGES: Mapping[str, tuple[str, str]] = {
     "identities": ("SELECT, INSERT, DELETE", ""),
     "invites": (_WRITE, ""),
     "members": (_ALL, _READ),
+    "notification_urls": ("SELECT, INSERT, DELETE", _READ),
     "observed_deadlines": (_READ, _ADD),
     "openings": (_READ, _ADD),
     "organizer_files": ("SELECT, INSERT, DELETE", _READ),
@@ -59,7 +60,6 @@ PRIVILEGES: Mapping[str, tuple[str, str]] = {
     "tokens": (_WRITE, ""),
     "users": (_WRITE, _READ),
     "verdicts": (_READ, _ADD),
-    "webhooks": ("SELECT, INSERT, DELETE", "SELECT, UPDATE"),
 }
 """Privileges of the web role and of the role of workers and clock, by table. Every table is listed."""
 

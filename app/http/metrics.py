@@ -185,15 +185,12 @@ def _build_job_metrics(job_counts: JobCounts) -> Iterator[Metric]:
 
 def _build_delivery_metrics(counts: DeliveryCounts) -> Iterator[Metric]:
     yield _build_gauge(
-        "anoncup_deliveries_waiting", "Events that wait to be sent to webhooks or by mail.", counts.waiting
+        "anoncup_deliveries_waiting", "Notifications and mail that wait to be sent.", counts.waiting
     )
     yield _build_gauge(
         "anoncup_deliveries_overdue_seconds",
         "For how long the event that is longest overdue should have been sent.",
         counts.overdue_s,
-    )
-    yield _build_gauge(
-        "anoncup_webhooks_disabled", "Webhooks that failed too often.", counts.disabled_webhooks
     )
 
 

@@ -127,7 +127,7 @@ def build_clock_program(*, env: Mapping[str, str], log: Path | None = None) -> P
 
 
 def build_delivery_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
-    """Return the program that sends events to webhooks. It can be killed at any time."""
+    """Return the program that sends notifications and mail. It can be killed at any time."""
     command = [sys.executable, "-m", "workers.deliver"]
     return Program(name="deliveries", command=command, env=env, log=log, orphan_signal=signal.SIGKILL)
 

@@ -54,7 +54,7 @@ TABLES = (
     "rejudgements",
     "audit_entries",
     "heartbeats",
-    "webhooks",
+    "notification_urls",
     "deliveries",
 )
 """All tables, each after the tables that it references."""
@@ -68,7 +68,7 @@ def upgrade() -> None:
     _create_submissions()
     _create_attacks()
     _create_records()
-    _create_webhooks()
+    _create_deliveries()
 
 
 def downgrade() -> None:
@@ -708,36 +708,23 @@ def _create_records() -> None:
     )
 
 
-def _create_webhooks() -> None:
-    """Create webhooks and the events to be sent to them."""
+def _create_deliveries() -> None:
+    """Create the receivers of notifications, and the events to be sent."""
     op.create_table(
-        "webhooks",
+        "notification_urls",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("competition_id", sa.Uuid(), nullable=False),
-        sa.Column("team_id", sa.Uuid()),
-        sa.Column("user_id", sa.Uuid(), nullable=False),
-        sa.Column("format", sa.Text(), nullable=False),
-        sa.Column("language", sa.Text(), nullable=False),
-        sa.Column("events", sa.ARRAY(sa.Text()), nullable=False),
-        sa.Column("host", sa.Text(), nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
-        sa.Column("secret", sa.LargeBinary(), nullable=False),
-        _moment_of_insert("created_at"),
-        sa.Column("attempted_at", MOMENT),
-        sa.Column("outcome", sa.Text()),
-        sa.Column("disabled_at", MOMENT),
         sa.ForeignKeyConstraint(
-            ["competition_id"], ["competitions.id"], name=op.f("fk_webhooks_competition_id")
+            ["competition_id"], ["competitions.id"], name=op.f("fk_notification_urls_competition_id")
         ),
-        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_webhooks_team_id")),
-        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_webhooks_user_id")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_webhooks")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_notification_urls")),
     )
-    op.create_index(op.f("ix_webhooks_competition_id"), "webhooks", ["competition_id"])
+    op.create_index(op.f("ix_notification_urls_competition_id"), "notification_urls", ["competition_id"])
     op.create_table(
         "deliveries",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("webhook_id", sa.Uuid()),
+        sa.Column("notification_url_id", sa.Uuid()),
         sa.Column("email_address_id", sa.Uuid()),
         sa.Column("event", sa.Text(), nullable=False),
         sa.Column("subject_id", sa.Uuid()),
@@ -749,7 +736,10 @@ def _create_webhooks() -> None:
         sa.Column("next_attempt_at", MOMENT, server_default=sa.text("clock_timestamp()"), nullable=False),
         sa.Column("finished_at", MOMENT),
         sa.ForeignKeyConstraint(
-            ["webhook_id"], ["webhooks.id"], name=op.f("fk_deliveries_webhook_id"), ondelete="CASCADE"
+            ["notification_url_id"],
+            ["notification_urls.id"],
+            name=op.f("fk_deliveries_notification_url_id"),
+            ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
             ["email_address_id"],
@@ -758,10 +748,11 @@ def _create_webhooks() -> None:
             ondelete="CASCADE",
         ),
         sa.CheckConstraint(
-            "num_nonnulls(webhook_id, email_address_id) = 1", name=op.f("ck_deliveries_one_receiver")
+            "num_nonnulls(notification_url_id, email_address_id) = 1",
+            name=op.f("ck_deliveries_one_receiver"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_deliveries")),
-        sa.UniqueConstraint("webhook_id", "key", name=op.f("uq_deliveries_webhook_id_key")),
+        sa.UniqueConstraint("notification_url_id", "key", name=op.f("uq_deliveries_notification_url_id_key")),
         sa.UniqueConstraint("email_address_id", "key", name=op.f("uq_deliveries_email_address_id_key")),
     )
     op.create_index(

@@ -23,8 +23,8 @@ from tests.support.wait import poll_until
 pytestmark = pytest.mark.full
 
 MAX_UPLOAD_STATEMENTS = 21
-MAX_VERDICT_STATEMENTS = 10
-"""Two of these are for a savepoint, one is for the webhooks of the team."""
+MAX_VERDICT_STATEMENTS = 9
+"""Two of these are for a savepoint."""
 
 
 def test_upload_needs_a_constant_number_of_queries(arena: Arena) -> None:

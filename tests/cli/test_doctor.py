@@ -15,6 +15,7 @@ from app.db.models import Delivery
 from app.db.privileges import WEB, WORKER
 from app.db.transaction import transaction
 from app.services.jobs import health
+from app.services.notifications import organizer_notifications
 from tests.support import cli_zygote
 from tests.support.contest import Contest
 from tests.support.database_rows import execute
@@ -203,11 +204,11 @@ def test_sign_in_providers_are_asked_for_their_description(settings: Settings, t
 
 
 def test_events_that_nobody_sends_are_a_problem(settings: Settings, contest: Contest, tmp_path: Path) -> None:
-    webhook = {"url": "https://hooks.invalid/", "events": ["announcement"]}
-    contest.arena.post(f"{contest.path}/webhooks", json=webhook).raise_for_status()
+    with transaction() as session:
+        organizer_notifications.set_urls(session, contest.arena.slug, ["json://hooks.invalid"])
     contest.arena.post(f"{contest.path}/announcements", json={"text": {"en": "x"}}).raise_for_status()
     _, checks = examine(tmp_path, **build_variables(settings))
-    assert checks["deliveries"] == ("ok", "events and mail waiting: 1")
+    assert checks["deliveries"] == ("ok", "notifications and mail waiting: 1")
     late = datetime.now(UTC) - timedelta(hours=1)
     execute(update(Delivery).values(next_attempt_at=late))
     _, checks = examine(tmp_path, **build_variables(settings))

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
@@ -27,7 +27,6 @@ from app.db.models import (
     Team,
     ThresholdReport,
     User,
-    Webhook,
 )
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
@@ -140,26 +139,6 @@ class AccessScenario:
             session.flush()
             return str(adjustment.id)
 
-    def create_webhook(self) -> str:
-        """Add a webhook of the own team, in place of earlier ones."""
-        with transaction() as session:
-            submission = session.get_one(Submission, UUID(self.submission_id))
-            session.execute(delete(Webhook).where(Webhook.team_id == submission.team_id))
-            webhook = Webhook(
-                competition_id=session.get_one(Round, submission.round_id).competition_id,
-                team_id=submission.team_id,
-                user_id=submission.user_id,
-                format="json",
-                language="en",
-                events=["score"],
-                host="example.org",
-                url="https://example.org/",
-                secret=b"",
-            )
-            session.add(webhook)
-            session.flush()
-            return str(webhook.id)
-
     def set_method_description(self) -> dict[str, Any]:
         """Give the own team a method description."""
         with transaction() as session:
@@ -184,7 +163,6 @@ class AccessScenario:
             "adjustment_id": self.create_adjustment,
             "guess_id": self.find_guess,
             "clarification_id": self.create_clarification,
-            "webhook_id": self.create_webhook,
             "path": lambda: "site.css",
             "provider": lambda: "lab",
         }
@@ -367,9 +345,6 @@ CONTENT: dict[str, Callable[[AccessScenario], dict[str, Any]]] = {
     },
     "POST /api/v1/competitions/{slug}/adjustments": lambda scenario: {
         "json": {"team_id": str(find_team_id(scenario.submission_id)), "points": -1.5, "reason": "late"}
-    },
-    "POST /api/v1/competitions/{slug}/webhooks": lambda _: {
-        "json": {"url": "https://example.org/", "events": ["phase"]}
     },
     "POST /api/v1/competitions/{slug}/phases/{name}/extend": lambda _: {
         "json": {"end": (datetime.now(UTC) + timedelta(days=3)).isoformat()}

@@ -102,11 +102,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/submissions/all": (401, 403, 403, 200, 403, 200),
     "POST /api/v1/competitions/{slug}/announcements": (401, 403, 403, 201, 403, 201),
     "GET /api/v1/competitions/{slug}/announcements": (200, 200, 200, 200, 200, 200),
-    "POST /api/v1/competitions/{slug}/webhooks": (401, 201, 201, 201, 403, 201),
-    "GET /api/v1/competitions/{slug}/webhooks": (401, 200, 200, 200, 403, 200),
     # of the own team
-    "POST /api/v1/webhooks/{webhook_id}/test": (401, 404, 202, 404, 404, 404),
-    "DELETE /api/v1/webhooks/{webhook_id}": (401, 404, 204, 404, 404, 404),
     "PUT /api/v1/competitions/{slug}/team/method": (401, 200, 200, 403, 403, 403),
     "DELETE /api/v1/competitions/{slug}/teams/{team_id}/method": (401, 403, 403, 204, 403, 204),
     "GET /api/v1/competitions/{slug}/clarifications": (200, 200, 200, 200, 200, 200),

@@ -47,6 +47,7 @@ DENIED_STATEMENTS = (
     (WEB, "UPDATE alembic_version SET version_num = '0001'"),
     (WORKER, "UPDATE verdicts SET content = '{}'"),
     (WORKER, "UPDATE openings SET secret = ''"),
+    (WORKER, "UPDATE notification_urls SET url = ''"),
     (WORKER, "UPDATE secrets SET sealed = ''"),
     (WORKER, "UPDATE seeds SET sealed = ''"),
     (WORKER, "UPDATE users SET password_hash = ''"),

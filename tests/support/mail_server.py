@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -174,3 +175,15 @@ def run_mail_server(
         assert poll_until(lambda: not server.connections)
     finally:
         controller.stop()
+
+
+def make_certificate(folder: Path) -> Path:
+    """Return a file with a key and a certificate for 127.0.0.1, signed by itself."""
+    file = folder / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    command += ["-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(
+        [*command, "-keyout", str(file), "-out", str(folder / "public.pem")], check=True, capture_output=True
+    )
+    file.write_bytes(file.read_bytes() + (folder / "public.pem").read_bytes())
+    return file

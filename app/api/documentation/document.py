@@ -48,7 +48,6 @@ TAGS = {
     "threshold reports": "Advice on the threshold of the rule against excessive anonymization.",
     "announcements": "Announcements of the organizers to everybody.",
     "clarifications": "Questions of teams to the organizers, and their answers.",
-    "webhooks": "Addresses to which the service sends scores, phase changes and announcements.",
     "operation": "For the operators of the service.",
 }
 DESCRIPTION = """Send `Authorization: Bearer TOKEN`; \
@@ -105,7 +104,6 @@ _PATH_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "team_id": (ID, "id of the team"),
     "token_id": (ID, "id of the token"),
     "user_id": (ID, "id of the person"),
-    "webhook_id": (ID, "id of the webhook"),
 }
 """An example and a description of each path parameter."""
 _OPERATIONS_WITHOUT_DATABASE = {"healthz", "metrics"}

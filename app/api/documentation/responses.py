@@ -43,7 +43,6 @@ CODES_BY_PARAMETER: Mapping[str, ErrorCodes] = {
     "report_id": ("no_such_report",),
     "announcement_id": ("no_such_announcement",),
     "clarification_id": ("no_such_clarification",),
-    "webhook_id": ("no_such_webhook",),
     "cursor": ("invalid_cursor",),
     "X-Confirm-Password": ("password_needed", "no_password", (422, "wrong_password"), "too_many_tries"),
     "Idempotency-Key": ("idempotency_key", "idempotency_key_reused"),

@@ -18,7 +18,7 @@ from app.db import now
 from app.db.models import Guess, Rejudgement, Rescore, State
 from app.services.contests import revisions
 from app.services.contests.contest import parse_stored_rules
-from app.services.jobs import leases, outbox, queue, requeue
+from app.services.jobs import leases, queue, requeue
 
 _FINISHED = Rejudgement.state.not_in(leases.UNFINISHED)
 _UNSYNCHRONIZED = {"synchronize_session": False}
@@ -147,7 +147,6 @@ def apply(session: Session, rescore: Rescore) -> None:
         execution_options=_UNSYNCHRONIZED,
     )
     session.expire_all()
-    outbox.add_guesses(session, guess_ids)
 
 
 def cancel(session: Session, rescore: Rescore) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Unavailable
-from app.db.models import Delivery, Evaluation, Guess, Heartbeat, State, Webhook
+from app.db.models import Delivery, Evaluation, Guess, Heartbeat, State
 from app.services.jobs.fairness import is_in_present_round
 
 TRANSITION_TASK, SWEEP_TASK = "turn", "sweep"
@@ -34,12 +34,11 @@ class JobCounts:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryCounts:
-    """Events that wait in the outbox, and webhooks that were disabled after their last failure."""
+    """Events that wait in the outbox."""
 
     waiting: int
     overdue_s: float
     """Seconds since the longest overdue attempt was due; 0 if none is overdue."""
-    disabled_webhooks: int
 
 
 def record_heartbeat(session: Session, task: str) -> None:
@@ -114,5 +113,4 @@ def count_deliveries(session: Session) -> DeliveryCounts:
     waiting, overdue_s = session.execute(
         select(func.count(), overdue).select_from(Delivery).where(Delivery.finished_at.is_(None))
     ).one()
-    disabled = select(func.count()).select_from(Webhook).where(Webhook.disabled_at.is_not(None))
-    return DeliveryCounts(waiting, max(0.0, float(overdue_s or 0)), session.scalar(disabled) or 0)
+    return DeliveryCounts(waiting, max(0.0, float(overdue_s or 0)))

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from anoncup.messages import CodedMessage, Message, PluralMessage
 from app.db.models import Evaluation, Guess, LeasedJob, Rejudgement, State, ThresholdReport
 from app.db.now import read_clock
-from app.services.jobs import fairness, outbox
+from app.services.jobs import fairness
 
 log = structlog.get_logger(__name__)
 
@@ -128,8 +128,6 @@ def finish(session: Session, job: LeasedJob, state: State) -> None:
     job.finished_at = read_clock(session)
     job.state = state
     job.leased_until = None
-    if state != State.CANCELLED:
-        outbox.add_job_result(session, job)
     log.info("work_finished", work=type(job).__name__, id=str(job.id), state=state, attempt=job.attempt)
 
 

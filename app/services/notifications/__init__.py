@@ -1,1 +1,1 @@
-"""Webhooks of teams and organizers: their settings, and the events that are sent to them."""
+"""Mail to people and notifications of organizers: what the outbox has sent."""

@@ -1,4 +1,4 @@
-"""Mail: claim what is due, write its text, and record the outcome.
+"""Mail: write its text, and record the outcome.
 
 A code is made when its mail is written, and only its digest is stored. Mail that is sent again has another
 code, and all of them work.
@@ -27,14 +27,7 @@ from app.services.accounts.email_addresses import CONFIRMATION_LIFETIME
 from app.services.contests import announcements, competitions
 from app.services.contests.contest import get_timetable
 from app.services.jobs import outbox
-from app.services.notifications.deliveries import (
-    DELIVERED,
-    MAX_ATTEMPTS,
-    ClaimedDelivery,
-    is_waiting,
-    lock_claimed,
-    postpone,
-)
+from app.services.notifications.deliveries import DELIVERED, ClaimedDelivery, is_waiting, record_attempt
 
 REFUSED = "refused"
 """Outcome of mail that the server will never accept."""
@@ -42,8 +35,6 @@ UNKNOWN = "unknown"
 """Outcome of mail whose whole text the server got without an answer. Sent again, it might arrive twice."""
 _FINAL_OUTCOMES = (DELIVERED, REFUSED, UNKNOWN)
 """After all other outcomes mail is sent again."""
-_LEASE = timedelta(minutes=10)
-"""Time after which mail is sent again whose process was killed; longer than a slow server may take."""
 _LINK_LIFETIME = timedelta(hours=1)
 _POLICY = compat32.clone(max_line_length=998)  # mail programs read List-Unsubscribe best in one line
 
@@ -60,24 +51,6 @@ class Letter:
 def has_due(session: Session) -> bool:
     is_due = is_waiting(read_clock(session)), Delivery.email_address_id.is_not(None)
     return bool(session.scalar(select(select(Delivery.id).where(*is_due).exists())))
-
-
-def claim_next(session: Session) -> ClaimedDelivery | None:
-    """Claim the next mail: first those that a person waits for, then those that have waited longest."""
-    now = read_clock(session)
-    is_awaited = Delivery.event.in_((outbox.CONFIRMATION, outbox.PASSWORD_LINK))
-    delivery = session.scalar(
-        select(Delivery)
-        .where(is_waiting(now), Delivery.email_address_id.is_not(None))
-        .order_by(is_awaited.desc(), Delivery.next_attempt_at)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
-    if delivery is None:
-        return None
-    delivery.attempt += 1
-    delivery.next_attempt_at = now + _LEASE
-    return ClaimedDelivery(delivery.id, delivery.attempt)
 
 
 def write(session: Session, server: SmtpServer, claimed: ClaimedDelivery) -> MIMEText | None:
@@ -98,16 +71,9 @@ def write(session: Session, server: SmtpServer, claimed: ClaimedDelivery) -> MIM
 
 def record(session: Session, claimed: ClaimedDelivery, outcome: str | None) -> None:
     """Record the outcome of an attempt, None if there was nothing to send."""
-    delivery = lock_claimed(session, claimed)
-    if delivery is None:
-        return
-    now = read_clock(session)
-    if outcome is not None:
+    delivery = record_attempt(session, claimed, is_final=outcome in (*_FINAL_OUTCOMES, None))
+    if delivery is not None and outcome is not None:
         session.get_one(EmailAddress, delivery.email_address_id).outcome = outcome
-    if outcome in (*_FINAL_OUTCOMES, None) or delivery.attempt >= MAX_ATTEMPTS:
-        delivery.finished_at = now
-    else:
-        postpone(delivery, now)
 
 
 def remove_unconfirmed(session: Session) -> None:
@@ -198,8 +164,8 @@ def _write_announcement(session: Session, delivery: Delivery, t: Translator) -> 
     competition = session.get_one(Competition, announcement.competition_id)
     if competition.removed_at is not None:
         return None
-    text = _choose_language(announcements.translate(announcement), t)
-    title = _choose_language(competitions.get_title(competition), t)
+    text = choose_text(announcements.translate(announcement), t.language)
+    title = choose_text(competitions.get_title(competition), t.language)
     page = f"{get_settings().public_url}/competitions/{competition.slug}"
     return Letter(t("{title}: announcement", title=title), (text, page), is_about_competition=True)
 
@@ -223,7 +189,7 @@ def _write_deadline(session: Session, delivery: Delivery, t: Translator) -> Lett
     return Letter(
         t(
             "{title}: {text}",
-            title=_choose_language(competitions.get_title(round_.competition), t),
+            title=choose_text(competitions.get_title(round_.competition), t.language),
             text=sentence,
         ),
         (
@@ -234,8 +200,9 @@ def _write_deadline(session: Session, delivery: Delivery, t: Translator) -> Lett
     )
 
 
-def _choose_language(texts: Mapping[str, str], t: Translator) -> str:
-    return texts.get(t.language) or next(iter(texts.values()))
+def choose_text(texts: Mapping[str, str], language: str) -> str:
+    """Return the text in the language, or else in the first one."""
+    return texts.get(language) or next(iter(texts.values()))
 
 
 _WRITERS: Mapping[str, Callable[[Session, Delivery, Translator], Letter | None]] = {

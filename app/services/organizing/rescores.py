@@ -30,7 +30,7 @@ from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, get_timetable, parse_stored_rules
 from app.services.contests.revisions import Revision, RoundRevision
-from app.services.jobs import leases, outbox
+from app.services.jobs import leases
 from app.services.submissions import evaluations
 
 _Stage = schemas.Stage
@@ -333,7 +333,6 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced_ids)).values(current=False))
     new_ids = [change.proposed.evaluation.id for change in result.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
-    outbox.add_evaluations(session, new_ids)
     details = _summarize_changes(result)
     rejudgements.apply(session, rescore)
     rescore.replaced_file, rescore.replaced_scored_by = round_.file, round_.scored_by

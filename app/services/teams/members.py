@@ -15,7 +15,6 @@ from app.services.accounts import audit, memberships, names, password_changes, u
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.contests.announcements import is_valid_text, normalize_text
-from app.services.jobs import outbox
 from app.services.teams import invites
 
 MAX_METHOD_DESCRIPTION_LENGTH = 4_000
@@ -145,7 +144,6 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     if user_id != principal.user_id:
         invites.void_for_team(session, team.id)
     session.delete(member)
-    outbox.remove_webhooks(session, contest.id, user_id)
     audit.record(
         session,
         principal,

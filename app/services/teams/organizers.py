@@ -13,7 +13,6 @@ from app.db.models import Competition, Member, Organizer, User
 from app.services.accounts import audit, users
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
-from app.services.jobs import outbox
 
 
 def create_user(session: Session, principal: Principal, *, name: str, password_hash: str, role: Role) -> User:
@@ -98,6 +97,5 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
         raise Forbidden("only this competition's organizers may do that", code="not_organizer")
     principal.require_reauthentication()
     session.delete(organizer)
-    outbox.remove_webhooks(session, contest.id, user_id)
     name = session.get_one(User, user_id).name
     audit.record(session, principal, "organizer.remove", contest.id, subject=name)

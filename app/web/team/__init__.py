@@ -1,6 +1,6 @@
 """Pages of a team: its submissions, results, targets, guesses and members."""
 
-from app.web.team import guesses, members, submission, submissions, targets, webhooks
+from app.web.team import guesses, members, submission, submissions, targets
 
 ROUTERS = (
     submission.router,
@@ -8,5 +8,4 @@ ROUTERS = (
     targets.router,
     guesses.router,
     members.router,
-    webhooks.router,
 )

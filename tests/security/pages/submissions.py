@@ -1,4 +1,4 @@
-"""Access to the pages of a team's submissions and webhooks."""
+"""Access to the pages of a team's submissions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,11 +15,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /submissions/{submission_id}/row": (303, 404, 200, 403, 404, 403),
     "POST /submissions/{submission_id}/final": (303, 404, 303, 403, 404, 403),
     "POST /submissions/{submission_id}/cancel": (303, 404, 409, 403, 404, 403),
-    "GET /competitions/{slug}/webhooks": (303, 200, 200, 200, 403, 200),
-    "POST /competitions/{slug}/webhooks": (303, 201, 201, 201, 403, 201),
     # of the own team
-    "POST /competitions/{slug}/webhooks/{webhook_id}/test": (303, 404, 303, 404, 403, 404),
-    "POST /competitions/{slug}/webhooks/{webhook_id}/remove": (303, 404, 303, 404, 403, 404),
 }
 
 
@@ -33,9 +29,6 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     "POST /competitions/{slug}/submissions": build_upload,
     "POST /competitions/{slug}/submissions/check": build_upload,
     "POST /submissions/{submission_id}/final": lambda _: {"data": {"final": "true"}},
-    "POST /competitions/{slug}/webhooks": lambda _: {
-        "data": {"url": "https://example.org/", "format": "json", "events": ["phase"]}
-    },
 }
 """Content of the requests, built from the ``AccessScenario``."""
 PATH_PARAMS: dict[str, Callable[[Any], dict[str, Any]]] = {}

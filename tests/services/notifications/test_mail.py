@@ -11,6 +11,7 @@ from datetime import timedelta
 from email import message_from_string
 from email.policy import default
 from pathlib import Path
+from threading import Thread
 from uuid import UUID
 
 import pytest
@@ -25,14 +26,22 @@ from app.db.models import Delivery, EmailAddress, PasswordLink, User, UserIdenti
 from app.db.transaction import transaction
 from app.http import throttle
 from app.services.accounts import email_addresses, tokens
-from app.services.notifications import deliveries, mail
+from app.services.notifications import deliveries, mail, organizer_notifications
 from tests.support.accounts import list_audit_entries
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import Contest
 from tests.support.database_rows import execute, load_all, load_one
-from tests.support.mail_server import DRIP, DROP, PUBLIC_URL, SENDER, MailServer, read_mail, run_mail_server
+from tests.support.mail_server import (
+    DRIP,
+    DROP,
+    PUBLIC_URL,
+    SENDER,
+    MailServer,
+    make_certificate,
+    read_mail,
+    run_mail_server,
+)
 from tests.support.page_requests import SAME_ORIGIN, extract_text, get_page, post_form
-from tests.support.webhook_receiver import make_certificate
 from workers import clock, deliver, mail_sender
 
 pytestmark = pytest.mark.full
@@ -49,7 +58,7 @@ BAD_ADDRESSES = (
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_certificate(tmp_path_factory.mktemp("certificate"), "127.0.0.1")
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture
@@ -662,7 +671,7 @@ def test_each_of_two_mails_for_one_request_has_a_code_that_works(
     """Mail systems may drop the second mail because of its id, or the first may get lost."""
     store_address(contest.arena)
     with transaction() as session:
-        claimed = mail.claim_next(session)
+        claimed = deliveries.claim_next(session, Delivery.email_address_id)
         assert claimed is not None
     assert get_settings().smtp is not None
     with transaction() as session:
@@ -680,6 +689,22 @@ def test_each_of_two_mails_for_one_request_has_a_code_that_works(
         assert confirm(contest.arena, code).status_code == 303
 
 
+def test_mail_does_not_wait_for_a_notification(contest: Contest, server: MailServer) -> None:
+    add_address(contest.arena, server)
+    with socket.create_server(("127.0.0.1", 0)) as hanging:
+        with transaction() as session:
+            url = f"json://127.0.0.1:{hanging.getsockname()[1]}"
+            organizer_notifications.set_urls(session, contest.arena.slug, [url])
+        announce(contest)
+        sender = Thread(target=deliver.send_due_notifications)
+        sender.start()
+        connection, _ = hanging.accept()
+        assert deliver.send_due_mail() == 1
+        connection.close()
+        sender.join()
+    assert len(server.envelopes) == 1
+
+
 def read_server_settings() -> SmtpServer:
     server = get_settings().smtp
     assert server is not None
@@ -692,7 +717,7 @@ def test_a_late_process_does_not_overwrite_the_outcome_of_another(
     add_address(contest.arena, server)
     announce(contest)
     with transaction() as session:
-        late = mail.claim_next(session)
+        late = deliveries.claim_next(session, Delivery.email_address_id)
     assert late is not None
     make_due()
     deliver.send_due_mail()
@@ -771,7 +796,7 @@ def test_a_connection_that_breaks_is_opened_again(contest: Contest, server: Mail
     add_address(contest.arena, server)
     announce(contest)
     with transaction() as session:
-        claimed = mail.claim_next(session)
+        claimed = deliveries.claim_next(session, Delivery.email_address_id)
         assert claimed is not None
     with mail_sender.connect(read_server_settings()) as connection:
         assert connection.sock is not None
