@@ -7,9 +7,11 @@ So that cells stay as they are in a file, read it with
 time unless that is midnight.
 """
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
+from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -20,23 +22,18 @@ from numpy.typing import ArrayLike
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput
 from anoncup.evaluation.attacks import predict, rate_attack, write_guesses
-from anoncup.evaluation.evaluate import evaluate
+from anoncup.evaluation.evaluate import Verdict, evaluate
+from anoncup.evaluation.sample_contest import SampleContest
 from anoncup.evaluation.scales import require_scales
 from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
+from anoncup.excessive.threshold_advisor import ThresholdAdvice
 from anoncup.formulas.ranks import sort_for_board
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
-from anoncup.result_tables import (
-    AdvisedThreshold,
-    AnonymizedTables,
-    AttackRates,
-    Comparison,
-    Score,
-    read_text_table,
-)
 from anoncup.rules.model import Rules
+from anoncup.rules.parameters import describe_parameters
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
 from anoncup.tracks.model import AnyTrack, TeamData
@@ -60,6 +57,101 @@ class _Contest:
     remarks: tuple[Remark, ...]
 
 
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class ResultTable:
+    """A table that prints below its heading and warnings, in terminals and in notebooks.
+
+    ``warnings``: remarks on the files and tables, such as cells that are spelled differently from the
+    original's.
+    """
+
+    table: pd.DataFrame
+    heading: str = ""
+    warnings: tuple[Remark, ...] = ()
+
+    def __repr__(self) -> str:
+        return "\n".join([*self._list_lines(), str(self.table)])
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in self._list_lines()) + self.table.to_html()
+
+    def _list_lines(self) -> list[str]:
+        warnings = dict.fromkeys(f"warning: {remark.message}" for remark in self.warnings)
+        return [*filter(None, [self.heading]), *warnings]
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Score(ResultTable):
+    """The complete result of a release. U, E and ``overall`` are losses in [0, 1]; 0 is best.
+
+    ``table``: the value of each measure and the rate of each attacker.
+    """
+
+    verdict: Verdict
+
+    @property
+    def utility(self) -> float:
+        """The utility loss U."""
+        return self.verdict.utility
+
+    @property
+    def security(self) -> float:
+        """The security risk E."""
+        return self.verdict.security
+
+    @property
+    def overall(self) -> float:
+        return self.verdict.overall
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the rules of the competition accept the release."""
+        return not self.verdict.violations
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class AdvisedThreshold(ResultTable):
+    """Advice on a threshold, and a contest of the sample methods, cheats and the unchanged original.
+
+    ``table``: the releases of the contest in the order of the ranking rule.
+    """
+
+    advice: ThresholdAdvice
+    contest: SampleContest
+
+    @property
+    def threshold(self) -> float | None:
+        """The recommended threshold; None if none can be recommended."""
+        return self.advice.threshold
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AnonymizedTables:
+    """A release and its secret, as the contents of the files to upload."""
+
+    files: Mapping[str, bytes]
+    secret_file: bytes
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by name, with all cells as text."""
+        return {name: read_text_table(content) for name, content in self.files.items()}
+
+    @property
+    def secret(self) -> pd.DataFrame:
+        """The file secret.csv, whose rows are counted from 1."""
+        return read_text_table(self.secret_file)
+
+    def __repr__(self) -> str:
+        sizes = [f"{name} ({len(table)} rows)" for name, table in self.tables.items()]
+        return f"AnonymizedTables: {', '.join(sizes)}"
+
+
+def read_text_table(content: bytes) -> pd.DataFrame:
+    """Read a CSV file without interpreting its cells."""
+    return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
+
+
 def score(original: Tables, released: Tables, secret: Secret, *, competition: Competition) -> Score:
     """Return the utility loss U, the security risk E and the decision of the rules, as a service does.
 
@@ -68,20 +160,23 @@ def score(original: Tables, released: Tables, secret: Secret, *, competition: Co
     return _score(_load_scaled_contest(original, competition), released, secret)
 
 
-def attack(original: Tables, released: Tables, secret: Secret, *, competition: Competition) -> AttackRates:
+def attack(original: Tables, released: Tables, secret: Secret, *, competition: Competition) -> ResultTable:
     """Attack a release with the built-in attackers, without computing its measures.
 
-    Rates are in [0, 1]; 0 is best for the team that made the release.
+    Each attacker has a row: its ``rate`` in [0, 1] (0 is best for the team that made the release), the
+    ``baseline`` of blind guessing, and what was found of ``trials`` rows.
     """
     contest = _load_contest(original, competition)
     upload = _read_upload(contest, released, secret)
     context = contest.track.build_context(contest.rules, contest.original, upload.release)
     release = contest.track.add_answer(contest.original, upload.release, upload.answer, context)
-    rates = {}
+    rows = {}
     for name, attacker in contest.track.attackers.items():
         prediction = predict(attacker, release.target, track=contest.track, rules=contest.rules)
-        rates[name] = rate_attack(attacker, prediction, upload.answer, context, track=contest.track)
-    return AttackRates(rates, (*contest.remarks, *upload.remarks))
+        rate = rate_attack(attacker, prediction, upload.answer, context, track=contest.track)
+        rows[name] = {column: getattr(rate, column) for column in ("rate", "baseline", "correct", "trials")}
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("attacker")
+    return ResultTable(table=table, warnings=(*contest.remarks, *upload.remarks))
 
 
 def guess(
@@ -117,16 +212,19 @@ def anonymize(
 
 def compare(
     original: Tables, releases: Mapping[str, tuple[Tables, Secret]], *, competition: Competition
-) -> Comparison:
-    """Score several releases, given by name with their secrets, and return them best first.
+) -> ResultTable:
+    """Score several releases, given by name with their secrets: U, E and ``overall``, best first.
 
     Rejected ones come last, because they have no rank.
     """
     contest = _load_scaled_contest(original, competition)
     scores = {name: _score(contest, *release) for name, release in releases.items()}
-    names = list(scores)
     order = sort_for_board([score.overall if score.is_accepted else None for score in scores.values()])
-    return Comparison({names[index]: scores[names[index]] for index in order})
+    columns = {"utility": "U", "security": "E", "overall": "overall", "is_accepted": "accepted"}
+    rows = [[getattr(score, name) for name in columns] for score in scores.values()]
+    table = pd.DataFrame(rows, index=pd.Index(scores, name="release"), columns=list(columns.values()))
+    warnings = tuple(remark for score in scores.values() for remark in score.warnings)
+    return ResultTable(table=table.iloc[order], warnings=warnings)
 
 
 def advise(
@@ -150,13 +248,65 @@ def advise(
     contest = _load_contest(original, competition)
     question = AdviceQuestion(groups, distance, bits, draws)
     report = make_report(question, contest.rules, contest.original)
-    return AdvisedThreshold(report.advice, report.contest)
+    return _build_advised_threshold(report.advice, report.contest)
+
+
+def _build_advised_threshold(advice: ThresholdAdvice, contest: SampleContest) -> AdvisedThreshold:
+    rows = [
+        {
+            "release": release.method or release.kind,
+            "parameters": describe_parameters(release.parameters),
+            "rank": release.rank,
+            "U": release.utility,
+            "E": release.security,
+            "overall": release.overall,
+            **({} if release.score is None else {"score": release.score}),
+            "mean distance": release.mean_distance,
+            "rejected": bool(release.violations),
+        }
+        for release in contest.releases
+    ]
+    table = pd.DataFrame(rows).astype({"rank": "Int64"}) if rows else pd.DataFrame({"release": []})
+    return AdvisedThreshold(
+        heading=_describe_advice(advice, contest),
+        table=table.set_index("release"),
+        advice=advice,
+        contest=contest,
+    )
+
+
+def _describe_advice(advice: ThresholdAdvice, contest: SampleContest) -> str:
+    """Return what leads the contest if it should not, what helps, and the recommended threshold."""
+    warnings = [str(part.message) for part in contest.warnings]
+    remedies = [str(part.message) for part in contest.remedies]
+    problem = [] if contest.problem is None else [str(contest.problem.message)]
+    recommended = "none" if advice.threshold is None else f"{advice.threshold:g}"
+    return ". ".join(
+        [
+            *warnings,
+            *(["what helps: " + "; ".join(remedies)] if remedies else []),
+            *problem,
+            f"recommended threshold: {recommended}, which must be above {advice.low:.4f} "
+            f"and below {advice.high:.4f}",
+        ]
+    )
 
 
 def _score(contest: _Contest, released: Tables, secret: Secret) -> Score:
     upload = _read_upload(contest, released, secret)
     verdict = evaluate(contest.rules, contest.original, upload.release, upload.answer)
-    return Score(verdict, (*contest.remarks, *upload.remarks))
+    measures = {("measure", name): result.value for name, result in verdict.measures.items()}
+    attackers = {("attacker", name): result.rate.rate for name, result in verdict.attackers.items()}
+    values = pd.Series(measures | attackers, name="value").rename_axis(["part", "name"])
+    reasons = "; ".join(str(violation.message) for violation in verdict.violations)
+    decision = f"{verdict.verdict}: {reasons}" if reasons else verdict.verdict
+    scores = f"U {verdict.utility:.6f}, E {verdict.security:.6f}, overall {verdict.overall:.6f}"
+    return Score(
+        heading=f"{decision}. {scores}",
+        table=values.to_frame(),
+        warnings=(*contest.remarks, *upload.remarks),
+        verdict=verdict,
+    )
 
 
 def _choose(parts: Mapping[str, PartT], name: str, kind: str) -> PartT:

@@ -399,15 +399,12 @@ def export(
 def archive(
     slug: Slug,
     into: Annotated[Path, typer.Option(help="the file to write, such as archive.zip")],
-    license_id: Annotated[
-        str | None, typer.Option("--license", help="licence of the data, such as CC-BY-4.0")
-    ] = None,
     force: Annotated[bool, typer.Option("--replace", help="replace an existing file")] = False,
 ) -> None:
-    """Download data and results for publication, after the reveal, with metadata for Zenodo."""
+    """Download data and results for publication, after the reveal."""
     _require_new_file(into, force=force)
     with connect() as client, transfer_bar(into.name) as progress:
-        digest = client.download_archive(slug, into, license_id=license_id, progress=progress)
+        digest = client.download_archive(slug, into, progress=progress)
     print(f"{into}  SHA-256 {digest}")
 
 

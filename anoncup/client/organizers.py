@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
-from urllib.parse import urlencode
 
 from anoncup import schemas
 from anoncup.client.transport import (
@@ -168,16 +167,10 @@ class OrganizerApi(Transport):
         return self.download(competition_path(slug, "export.zip"), destination, progress=progress)
 
     def download_archive(
-        self,
-        slug: str,
-        destination: Path,
-        *,
-        license_id: str | None = None,
-        progress: TransferProgress = ignore_progress,
+        self, slug: str, destination: Path, *, progress: TransferProgress = ignore_progress
     ) -> str:
         """Download data and results for publication as one archive; return its SHA-256."""
-        query = f"?{urlencode({'license': license_id})}" if license_id else ""
-        return self.download(competition_path(slug, "archive.zip") + query, destination, progress=progress)
+        return self.download(competition_path(slug, "archive.zip"), destination, progress=progress)
 
     def start_rescore(self, slug: str, toml: bytes) -> schemas.RescoreSummary:
         """Score all submissions by another competition file; nothing else changes until it is applied."""

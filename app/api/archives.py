@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import astuple
 from importlib.metadata import version
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from anoncup.errors import NotFound
@@ -72,16 +71,10 @@ def export(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
     responses=build_raw_response(ZIP)
     | build_error_responses(*ORGANIZER_ERRORS, "no_targets_yet", "not_revealed_yet", *STORED_FILE_ERRORS),
 )
-def download_archive(
-    slug: str,
-    principal: CurrentPrincipal,
-    license_id: Annotated[
-        result_archive.License | None, Query(alias="license", description="licence of the data, by SPDX")
-    ] = None,
-) -> StreamingResponse:
-    """Return data and results for publication, once the secrets are revealed, with metadata for Zenodo."""
+def download_archive(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
+    """Return data and results for publication, once the secrets are revealed."""
     with transaction() as session:
-        archive = result_archive.load(session, principal, slug, license_id)
+        archive = result_archive.load(session, principal, slug)
     return build_download(build_zip(archive.iter_files()), name=f"{slug}-archive.zip")
 
 

@@ -2,33 +2,24 @@
 
 import csv
 import io
-import json
 import zipfile
 from hashlib import sha256
-from pathlib import Path
-from typing import Any, get_args
 
 import pytest
-import yaml
 from fastapi.testclient import TestClient
-from jsonschema import Draft7Validator
 from sqlalchemy import select
 
 from app.db.models import Submission, Team, Token, User
-from app.db.now import read_clock
 from app.db.transaction import transaction
-from app.services.organizing.result_archive import License
 from tests.support.arena import PASSWORD
 from tests.support.contest import Contest
 from tests.support.secret_search import find_leaks
 
 pytestmark = pytest.mark.full
 
-CFF_SCHEMA = Path(__file__).parents[1] / "citation" / "cff-1.2.0.json"
 
-
-def download_archive(contest: Contest, query: str = "") -> bytes:
-    response = contest.arena.get(f"{contest.path}/archive.zip{query}")
+def download_archive(contest: Contest) -> bytes:
+    response = contest.arena.get(f"{contest.path}/archive.zip")
     assert response.status_code == 200, response.text
     content: bytes = response.content
     return content
@@ -42,13 +33,6 @@ def unpack(content: bytes) -> dict[str, bytes]:
 
 def parse_table(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
-
-
-def validate_citation(content: bytes) -> dict[str, Any]:
-    citation: dict[str, Any] = yaml.safe_load(content)
-    errors = Draft7Validator(json.loads(CFF_SCHEMA.read_text())).iter_errors(citation)
-    assert [error.message for error in errors] == []
-    return citation
 
 
 @pytest.fixture
@@ -85,35 +69,6 @@ def test_archive_contains_what_was_revealed(contest: Contest) -> None:
             assert files[f"boards/{board}.{media_type}"] == public
 
 
-def test_metadata_state_what_is_known(contest: Contest) -> None:
-    contest.close_attacks()
-    files = unpack(download_archive(contest, "?license=CC-BY-4.0"))
-    citation = validate_citation(files["CITATION.cff"])
-    zenodo = json.loads(files[".zenodo.json"])
-    assert (citation["license"], zenodo["license"]) == ("CC-BY-4.0", "cc-by-4.0")
-    assert citation["title"] == zenodo["title"]
-    assert zenodo["upload_type"] == "dataset"
-    datasheet = files["DATASHEET.md"].decode()
-    assert "Licence: CC-BY-4.0." in datasheet
-    assert "Releases: 2 of 2 teams" in datasheet
-    assert "Guesses: 2." in datasheet
-    assert "to be filled in by the organizer" in datasheet
-    assert "Licence: CC-BY-4.0" in files["README.md"].decode()
-    without_licence = unpack(download_archive(contest))
-    assert "license" not in validate_citation(without_licence["CITATION.cff"])
-    assert "license" not in json.loads(without_licence[".zenodo.json"])
-    assert "Licence: to be filled in by the organizer" in without_licence["README.md"].decode()
-
-
-def test_every_licence_is_one_of_the_citation_format() -> None:
-    names = json.loads(CFF_SCHEMA.read_text())["definitions"]["license-enum"]["enum"]
-    assert set(get_args(License)) <= set(names)
-
-
-def test_unknown_licence_is_refused(contest: Contest) -> None:
-    assert contest.arena.get(f"{contest.path}/archive.zip?license=mine").status_code == 422
-
-
 def test_archive_does_not_exist_before_the_reveal(client: TestClient) -> None:
     contest = Contest.create(client)
     answers = []
@@ -146,7 +101,4 @@ def test_archive_contains_no_names_of_people_and_no_credentials(contest: Contest
 
 def test_archive_has_the_same_bytes_at_every_download(contest: Contest) -> None:
     contest.close_attacks()
-    content = download_archive(contest)
-    assert download_archive(contest) == content
-    with transaction() as session:
-        assert str(read_clock(session).date()) not in unpack(content)["CITATION.cff"].decode()
+    assert download_archive(contest) == download_archive(contest)

@@ -14,13 +14,13 @@ import anoncup
 from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.dataframes import AnonymizedTables
 from anoncup.evaluation import sample_contest
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.sample_contest import SampleContest, plan_releases
 from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
-from anoncup.result_tables import AnonymizedTables
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import generate_households
 from anoncup.tracks.transactions.example import load_tc400

@@ -1,21 +1,16 @@
-"""The results of a contest as an open data set, with metadata for Zenodo, after the reveal.
+"""The results of a contest as an open data set, after the reveal.
 
 It contains what everybody may read by then. Teams are named, people are not.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
 
 from pydantic import BaseModel
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Guess, Round, State, Submission, Target
+from app.db.models import Round, Target
 from app.db.now import read_clock
-from app.locale.language import ENGLISH
 from app.services.accounts.principal import Principal
 from app.services.attacks import targets
 from app.services.boards import anonymization, matrix, reidentification
@@ -23,18 +18,9 @@ from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, Viewer
-from app.services.originals.kit_readme import get_title
-from app.services.originals.markdown_templates import load_template
 from app.services.submissions import uploads
 from app.storage import compute_digest, get_store
 
-License = Literal[
-    "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-SA-4.0", "CC0-1.0", "ODbL-1.0", "ODC-By-1.0", "PDDL-1.0"
-]
-"""SPDX identifiers of licences for data, in the spelling of CITATION.cff."""
-
-_FOLDER = Path(__file__).parent
-_KEYWORDS = ["anonymization", "re-identification", "privacy", "data anonymization contest"]
 _TARGET_COLUMNS = ("target", "team", "rows", "commitment", "salt", "sha256 of the secret")
 
 
@@ -58,7 +44,7 @@ class ResultArchive:
         return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
 
 
-def load(session: Session, principal: Principal, slug: str, license_id: License | None) -> ResultArchive:
+def load(session: Session, principal: Principal, slug: str) -> ResultArchive:
     """Load the archive for an organizer; raises NotFound before the reveal."""
     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
     contest = competitions.find_for_organizer(session, principal, slug)
@@ -68,12 +54,7 @@ def load(session: Session, principal: Principal, slug: str, license_id: License 
         if not targets.is_withdrawn(target)
     ]
     boards = _build_boards(session, contest)
-    values = _collect_facts(session, contest, revealed, license_id)
     texts = {
-        ".zenodo.json": _format_json(_build_zenodo_metadata(values)),
-        "CITATION.cff": _format_citation(values),
-        "DATASHEET.md": load_template(_FOLDER / "datasheet.md.jinja").render(values),
-        "README.md": load_template(_FOLDER / "result_readme.md.jinja").render(values),
         "competition.toml": competitions.build_published_file(contest.round),
         "targets.csv": _format_targets(revealed),
         **{f"boards/{name}.csv": csv for name, (_, csv) in boards.items()},
@@ -121,64 +102,3 @@ def _format_targets(revealed: Sequence[Target]) -> str:
         for target in revealed
     )
     return render_csv(_TARGET_COLUMNS, rows)
-
-
-def _collect_facts(
-    session: Session, contest: Contest, revealed: Sequence[Target], license_id: License | None
-) -> dict[str, Any]:
-    """Return the values of the templates."""
-    rules, round_id = contest.rules, contest.round.id
-    title = get_title(rules, ENGLISH)
-    scored = select(func.count()).where(
-        Submission.round_id == round_id, Submission.evaluation.has(state=State.SCORED)
-    )
-    return {
-        "title": f"{title}: data and results",
-        "organizers": f"Organizers of {title}",
-        "license": license_id,
-        "rules": rules,
-        "round": contest.round,
-        "originals": [name for name, _ in uploads.list_original_digests(contest.round)],
-        "teams": sorted({target.submission.team.name for target in revealed}),
-        "targets": revealed,
-        "scored_count": session.scalar(scored),
-        "guess_count": session.scalar(select(func.count()).where(Guess.round_id == round_id)),
-    }
-
-
-def _build_summary(values: dict[str, Any]) -> str:
-    return (
-        f"Original data, {len(values['targets'])} anonymized releases of {len(values['teams'])} teams "
-        "with their revealed secrets, rules and boards of an anonymization contest, "
-        f"track {values['rules'].track}."
-    )
-
-
-def _format_citation(values: dict[str, Any]) -> str:
-    """Return a file of format CFF 1.2. JSON values are valid YAML."""
-    fields = {
-        "cff-version": "1.2.0",
-        "message": "If you use this data set, please cite it as below.",
-        "type": "dataset",
-        "title": values["title"],
-        "abstract": _build_summary(values),
-        "authors": [{"name": values["organizers"]}],
-        "keywords": _KEYWORDS,
-        **({"license": values["license"]} if values["license"] else {}),
-    }
-    return "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
-
-
-def _build_zenodo_metadata(values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "upload_type": "dataset",
-        "title": values["title"],
-        "description": _build_summary(values),
-        "creators": [{"name": values["organizers"]}],
-        "keywords": _KEYWORDS,
-        **({"license": values["license"].lower()} if values["license"] else {}),
-    }
-
-
-def _format_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
