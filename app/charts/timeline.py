@@ -77,10 +77,9 @@ def build_timeline(
     *,
     zone: str,
     begin: datetime | None = None,
-    end: datetime | None = None,
     higher_is_better: bool = False,
 ) -> Figure:
-    """Build the chart of all submissions by time and score. Its time axis includes ``begin`` and ``end``.
+    """Build the chart of all submissions by time and score. Its time axis includes ``begin``.
 
     With ``higher_is_better``, ``words`` must have another ``y_title`` than the default one.
     """
@@ -90,7 +89,7 @@ def build_timeline(
         _IDENTIFIER,
         words.title,
         _describe_timeline(ordered, words, improvements),
-        _draw_timeline(ordered, words, zone, (begin, end), improvements),
+        _draw_timeline(ordered, words, zone, begin, improvements),
         head=(words.submission, words.received, words.state, words.y_title),
         rows=tuple(
             (
@@ -139,10 +138,10 @@ def _draw_timeline(
     entries: Sequence[TimelineEntry],
     words: TimelineWords,
     zone: str,
-    ends: tuple[datetime | None, datetime | None],
+    begin: datetime | None,
     improvements: Sequence[_ScoreAtTime],
 ) -> Markup:
-    moments = [*(entry.received_at for entry in entries), *(end for end in ends if end is not None)]
+    moments = [*(entry.received_at for entry in entries), *([begin] if begin else [])]
     x = build_time_axis(moments, zone) if moments else Axis(0, 1, (), ())
     scores = [entry.overall for entry in entries]
     lane_height = 0.0 if len(keep_finite(scores)) == len(scores) else _UNSCORED_LANE_HEIGHT

@@ -43,7 +43,7 @@ function getPriority({ matched, kind, required, rank, front }) {
   return [matched, kind === "own", required, isTop, kind === "baseline", front, true].indexOf(true);
 }
 
-export function truncate(text, maxWidth, measureText) {
+function truncate(text, maxWidth, measureText) {
   if (measureText(text) <= maxWidth) return text;
   const letters = [...text];
   const cut = (length) => `${letters.slice(0, length).join("").trimEnd()}…`;
