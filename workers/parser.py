@@ -23,7 +23,6 @@ _CALLED_MODULES = (
     "app.services.attacks.guesses",
     "app.services.originals.original_import",
     "app.services.originals.kits",
-    "app.services.originals.originals",
     "app.services.originals.organizer_data",
     "app.services.organizing.baselines",
     "app.services.submissions.uploads",

@@ -143,14 +143,14 @@ def decode_upload(content: bytes, file: str) -> tuple[bytes, list[Remark]]:
     return text.encode(), [Remark("read_as_cp932", message)]
 
 
-def read_header(text: bytes, file: str) -> list[str]:
+def read_header(text: bytes, file: str, separator: str = ",") -> list[str]:
     """Return the names of the columns; a line break in a name becomes a blank."""
-    header_text = text[: find_header_end(text)].decode(errors="ignore")
+    header_text = text[: find_header_end(text, separator)].decode(errors="ignore")
     if not header_text:
         message = Message("the file has no header line")
         raise InvalidUpload([FileProblem(file, None, None, "no_header", message, 1)])
     try:
-        return parse_header(header_text)
+        return parse_header(header_text, separator)
     except csv.Error as problem:
         if "unexpected end" in str(problem):
             message = Message("a quotation mark in the header line is opened and never closed")
@@ -159,7 +159,9 @@ def read_header(text: bytes, file: str) -> list[str]:
         raise InvalidUpload([FileProblem(file, None, None, "header", message, 1)]) from None
 
 
-def read_cells(text: bytes, header: Sequence[str], file: str, *, max_rows: int = MAX_ROWS) -> pa.Table:
+def read_cells(
+    text: bytes, header: Sequence[str], file: str, *, max_rows: int = MAX_ROWS, separator: str = ","
+) -> pa.Table:
     """Return every cell as text. Ragged rows, blank lines and unclosed quotes are rejected with their rows.
 
     A file with far more lines than ``max_rows`` is rejected without being parsed. A moderate excess is
@@ -176,7 +178,7 @@ def read_cells(text: bytes, header: Sequence[str], file: str, *, max_rows: int =
     problems.raise_if_any()
     body = pa.py_buffer(text).slice(0, end)
     # Arrow skips one line of the header, therefore its last line without the cells.
-    header_end = min(find_header_end(text), end)
+    header_end = min(find_header_end(text, separator), end)
 
     def skip_ragged(row: pyarrow.csv.InvalidRow) -> str:
         _add_ragged_problem(row, problems)
@@ -192,7 +194,10 @@ def read_cells(text: bytes, header: Sequence[str], file: str, *, max_rows: int =
                 skip_rows=1,
             ),
             parse_options=pyarrow.csv.ParseOptions(
-                newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=skip_ragged
+                delimiter=separator,
+                newlines_in_values=True,
+                ignore_empty_lines=False,
+                invalid_row_handler=skip_ragged,
             ),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=dict.fromkeys(header, pa.string()),
@@ -205,7 +210,7 @@ def read_cells(text: bytes, header: Sequence[str], file: str, *, max_rows: int =
         table = pa.table({name: pa.array([], pa.string()) for name in header})
     problems.raise_if_any()
     if _has_byte(b'"', text, end) or may_have_blank_lines(table):
-        _check_lines(body, len(header), problems)
+        _check_lines(body, len(header), problems, separator)
     return table
 
 
@@ -276,12 +281,12 @@ def _add_unclosed_problem(row: int | None, problems: Problems) -> None:
     problems.add("unclosed_quote", message, row=row)
 
 
-def _check_lines(body: pa.Buffer, column_count: int, problems: Problems) -> None:
+def _check_lines(body: pa.Buffer, column_count: int, problems: Problems, separator: str) -> None:
     """Reject errors that Arrow ignores: blank lines between rows of several cells, and wrong quotes."""
     row = -1
     lines = io.TextIOWrapper(pa.BufferReader(body), encoding="utf-8", newline="")
     try:
-        for row, cells in enumerate(csv.reader(lines, strict=True)):
+        for row, cells in enumerate(csv.reader(lines, delimiter=separator, strict=True)):
             if not cells and column_count > 1:
                 problems.add("blank_line", Message("row {row} is a blank line", row=row), row=row)
     except csv.Error as problem:

@@ -42,6 +42,18 @@ _SEPARATOR_TEXTS = {
 
 def reject_foreign_formats(content: bytes, file: str) -> None:
     """Raise InvalidUpload for binary formats and unsupported encodings, even if the bytes decode as text."""
+    reject_binary_formats(content, file)
+    if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        message = Message("the file was saved as UTF-32: save it as “CSV UTF-8”")
+    elif _is_utf16(content):
+        message = Message("the file was saved as UTF-16 (in Excel “Unicode Text”): save it as “CSV UTF-8”")
+    else:
+        return
+    raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
+
+
+def reject_binary_formats(content: bytes, file: str) -> None:
+    """Raise InvalidUpload for archives and spreadsheets."""
     archive_format = _find_archive_format(content)
     if archive_format:
         message = Message(
@@ -51,10 +63,6 @@ def reject_foreign_formats(content: bytes, file: str) -> None:
         message = Message(
             "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
         )
-    elif content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        message = Message("the file was saved as UTF-32: save it as “CSV UTF-8”")
-    elif _is_utf16(content):
-        message = Message("the file was saved as UTF-16 (in Excel “Unicode Text”): save it as “CSV UTF-8”")
     else:
         return
     raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])

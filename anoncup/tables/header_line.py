@@ -3,23 +3,30 @@
 import csv
 import io
 import re
+from functools import cache
 
 _MAX_HEADER_BYTES = 4_000_000
 """Maximum number of bytes of a header; the rest is ignored."""
-_HEADER_PATTERN = re.compile(rb'(?:(?:"(?:[^"]|"")*+")?[^,\r\n]*+,?+)*+')
-"""Cells of a header. Only quoted ones contain line breaks."""
 _LINE_BREAK_PATTERN = re.compile(r"[\r\n]+")
 
 
-def find_header_end(text: bytes) -> int:
+def find_header_end(text: bytes, separator: str = ",") -> int:
     """Return the position of the line end after the header."""
-    match = _HEADER_PATTERN.match(text, 0, _MAX_HEADER_BYTES)
+    match = _compile_header(separator).match(text, 0, _MAX_HEADER_BYTES)
     return match.end() if match else 0
 
 
-def parse_header(header_text: str, *, strict: bool = True) -> list[str]:
+@cache
+def _compile_header(separator: str) -> re.Pattern[bytes]:
+    """Return the pattern of the cells of a header. Only quoted ones contain line breaks."""
+    mark = re.escape(separator).encode()
+    return re.compile(rb'(?:(?:"(?:[^"]|"")*+")?[^%b\r\n]*+%b?+)*+' % (mark, mark))
+
+
+def parse_header(header_text: str, separator: str = ",", *, strict: bool = True) -> list[str]:
     """Return the names of the columns; raise csv.Error if the header is malformed."""
-    names = next(csv.reader(io.StringIO(header_text, newline=""), strict=strict), [""])
+    lines = io.StringIO(header_text, newline="")
+    names = next(csv.reader(lines, delimiter=separator, strict=strict), [""])
     return list(map(replace_line_breaks, names))
 
 

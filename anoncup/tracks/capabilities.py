@@ -71,8 +71,8 @@ class TrackSettings:
     - ``has_columns``: the table ``[columns]`` assigns roles to columns.
     - ``list_columns_by_role(columns, settings)`` returns the columns that parameters may name, by role.
     - ``read(table)`` reads the table with the track's name; raises InvalidCompetition.
-    - ``infer(content, rules)`` returns that table as TOML for an uploaded first file with other columns than
-      the table states.
+    - ``infer(content, roles, rules)`` returns that table as TOML for an uploaded first file with columns in
+      these roles.
     - ``check(rules)`` raises InvalidCompetition if tables of the competition file contradict each other.
     - ``list_shown(settings)`` returns the settings that the rules page shows, by name; pages use the label
       ``parameter_NAME``. ``shown_names`` are all names that it may return.
@@ -81,7 +81,7 @@ class TrackSettings:
     has_columns: bool = False
     list_columns_by_role: Callable[[Columns | None, object], Roles] = _list_no_roles
     read: Callable[[TomlTable], object] | None = None
-    infer: Callable[[bytes, Rules], str] | None = None
+    infer: Callable[[bytes, Mapping[str, str], Rules], str] | None = None
     check: Callable[[Rules], None] = _accept_rules
     list_shown: Callable[[Any], Mapping[str, ParameterValue]] = _list_no_settings
     shown_names: tuple[str, ...] = ()

@@ -44,6 +44,10 @@ def _no_example_lines(rules: Rules) -> tuple[ColumnNames, ...]:
     return ()
 
 
+def _suggest_no_roles(content: bytes, rules: Rules) -> dict[str, str]:
+    return {}
+
+
 def fixed_lines(*lines: str) -> Callable[[Rules], tuple[ColumnNames, ...]]:
     """Return a function that gives the same first lines in every competition; cells contain no commas."""
     split_lines = tuple(tuple(line.split(",")) for line in lines)
@@ -65,6 +69,9 @@ class FileSpec:
       lines for each way to write the file.
     - ``required`` is false if the file may be left out.
     - ``example_lines(rules)`` returns the first lines of a file that organizers upload, header first.
+    - ``roles`` are the roles that organizers can give to the columns of a file whose columns they choose.
+    - ``suggest_roles(content, rules)`` returns the role of each column of such a file; an empty one leaves
+      the column out.
     """
 
     name: str
@@ -79,3 +86,5 @@ class FileSpec:
     excerpts: tuple[ColumnNames, ...] = ()
     required: bool = True
     example_lines: Callable[[Rules], tuple[ColumnNames, ...]] = _no_example_lines
+    roles: ColumnNames = ()
+    suggest_roles: Callable[[bytes, Rules], Mapping[str, str]] = _suggest_no_roles

@@ -64,6 +64,7 @@ RESULT_TYPES: Mapping[str, Any] = {
     "header": _Names | None,
     "row_limits": tuple[int, int],
     "example_lines": tuple[_Names, ...],
+    "suggest_roles": dict[str, str],
     "anoncup.evaluation.evaluate.check_secret": tuple[Remark, ...],
     "anoncup.evaluation.scales.scales": dict[str, float],
     "anoncup.evaluation.scales.check_scales": None,

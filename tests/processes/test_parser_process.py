@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-from anoncup.competition.drafts import change_columns, create_draft
+from anoncup.competition.drafts import create_draft
 from anoncup.errors import Conflict, FileProblem, InvalidUpload, Unavailable
 from anoncup.messages import Message, PluralMessage
 from anoncup.plugins import TRACKS
@@ -26,7 +26,7 @@ from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
 from app.processes.sandboxed_child import SandboxedChild
 from app.services.contests import revisions
 from app.services.contests.contest import parse_stored_rules
-from app.services.originals import kits, original_import, originals
+from app.services.originals import kits, original_import
 from app.services.submissions import uploads
 from app.storage import get_store
 from tests.support import hostile_parser
@@ -173,23 +173,17 @@ def test_files_of_every_track_are_parsed_equally(name: str, parsers: None) -> No
     assert track.examples.make_data is not None
     contents = dict(track.examples.make_data(parse_stored_rules(file), 60, 1))
     first_file = next(iter(contents))
-    columns = parse_stored_rules(file).columns
-    if columns is not None:
-        assert not call_twice(ORIGINALS, (), originals.has_columns, contents[first_file], columns)
-        columns = call_twice(ORIGINALS, (), originals.suggest_columns, contents[first_file], columns)
-        file = change_columns(file, columns)
-    call_twice(ORIGINALS, (), original_import.build_repair, file, first_file, contents[first_file])
+    content = contents[first_file]
+    table_format = call_twice(ORIGINALS, (), original_import.guess_table_format, first_file, content)
+    upload = file, first_file, content, table_format
+    table = call_twice(ORIGINALS, (), original_import.describe_table, *upload)
+    roles = tuple(column.role for column in table.columns)
+    file, contents[first_file] = call_twice(ORIGINALS, (), original_import.import_table, *upload, roles)
     parsed = call_twice(ORIGINALS, (), revisions.parse_original, file, contents, in_use=True)
     assert parsed.individuals
     digests = tuple((part, get_store().save(content)) for part, content in contents.items())
     stored = dict(digests).values()
-    assert call_twice(ORIGINALS, stored, originals.build_summary, digests, file, 5) is not None
-    if columns is not None:
-        used = original_import.select_crossed_columns(parse_stored_rules(file))
-        digest = digests[0][1]
-        call_twice(
-            ORIGINALS, stored, original_import.build_profile, digest, columns.quasi_identifiers, used, 5
-        )
+    call_twice(ORIGINALS, stored, original_import.describe_stored_table, file, *digests[0])
     example = call_twice(ORIGINALS, stored, kits.make_example, file, digests).files
     secret = example.pop(track.answer_spec.file.name)
     call_twice(

@@ -1,6 +1,7 @@
 """Form values and an organizer for tests of the set-up pages."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -67,6 +68,18 @@ def upload_original(arena: Arena, content: bytes, *, file: str = "original.csv",
     )
 
 
+def import_original(
+    arena: Arena, content: bytes, *, file: str = "original.csv", language: str = "en", **changes: str
+) -> Any:
+    """Upload a file and save it as the form suggests, except for the changed fields."""
+    page = upload_original(arena, content, file=file, language=language)
+    if page.status_code != 200:
+        return page
+    fields = parse_form(page.text, 'id="import"') | {"do": "save"} | changes
+    path = f"/competitions/{arena.slug}/organize/original/{file}/import"
+    return post_form(arena, path, fields, organizer=True, language=language)
+
+
 def begin_setup(arena: Arena, start: str = "microdata") -> Arena:
     assert (
         post_form(arena, "/organize/new", BASIC_FIELDS | {"start": start}, organizer=True).status_code == 303
@@ -81,7 +94,7 @@ def parse_form(html: str, marker: str) -> dict[str, str]:
     for tag in re.findall(r"<input[^>]*>", form):
         attributes = dict(re.findall(r'(\w+)="([^"]*)"', tag))
         if attributes.get("type") not in {"checkbox", "radio"} or "checked" in tag:
-            fields[attributes["name"]] = attributes.get("value", "")
+            fields[attributes["name"]] = unescape(attributes.get("value", ""))
     for name, options in re.findall(r'<select[^>]* name="(\w+)"(.*?)</select>', form, re.S):
-        fields[name] = next(iter(re.findall(r'value="(\w+)" selected', options)), "")
+        fields[name] = next(map(unescape, re.findall(r'value="([^"]*)" selected', options)), "")
     return fields

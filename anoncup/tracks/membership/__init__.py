@@ -180,6 +180,8 @@ MEMBERSHIP: Track[MembershipOriginal, TypedTable, MembershipTarget, Members] = T
             header=_public_columns,
             rows_are_individuals=True,
             example_lines=lambda rules: get_public_schema(rules).example_lines,
+            roles=("numeric", "categorical"),
+            suggest_roles=_lazy("schema_inference.suggest_roles"),
         ),
         FileSpec(
             "background",

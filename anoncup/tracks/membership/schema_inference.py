@@ -1,5 +1,7 @@
 """Infer the columns of a membership contest from a table of candidates."""
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -9,18 +11,18 @@ from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import format_key, format_table
 from anoncup.tables.csv_text import (
     Problems,
-    decode_upload,
     iterate_text_columns,
     parse_numbers,
     read_cells,
     read_header,
 )
-from anoncup.tables.profile.identifiers import MAX_CATEGORIES, count_distinct_numbers
+from anoncup.tables.identifiers import MAX_CATEGORIES, count_distinct_numbers, find_identifying_reason
 from anoncup.tracks.membership.schema import CategoricalColumn, ColumnSchema, NumericColumn
 from anoncup.tracks.membership.settings import (
     CANDIDATE_COLUMN,
     MembershipSettings,
     get_hidden_column_name,
+    get_public_schema,
     get_settings,
 )
 
@@ -28,29 +30,61 @@ _MAX_CATEGORY_VALUES = 1_000
 """A categorical column with more values holds names or free text, where hardly any two rows are equal."""
 
 
-def infer_settings(content: bytes, rules: Rules) -> str:
-    """Return the table ``[membership]`` as TOML for candidates with other columns than it states.
+def suggest_roles(content: bytes, rules: Rules) -> dict[str, str]:
+    """Suggest the kind of each column of a table of candidates.
 
-    The hidden column keeps its entry.
+    The columns of the competition file keep their kinds. Of others, those that identify individuals are left
+    out, and those with many distinct numbers are numeric.
     """
-    text, _ = decode_upload(content, "candidates")
-    header = read_header(text, "candidates")
+    columns = _read_columns(content)
+    stored_kinds = _list_kinds(rules)
+    if stored_kinds.keys() == columns.keys():
+        return stored_kinds
+    return {
+        name: ""
+        if find_identifying_reason(name, column, pc.unique(column))
+        else "numeric"
+        if (count_distinct_numbers(column) or 0) > MAX_CATEGORIES
+        else "categorical"
+        for name, column in columns.items()
+    }
+
+
+def infer_settings(content: bytes, roles: Mapping[str, str], rules: Rules) -> str:
+    """Return the table ``[membership]`` as TOML for candidates with columns of these kinds.
+
+    Columns with the names and kinds of the competition file keep all entries. The hidden column keeps its
+    entry in any case.
+    """
+    columns, settings = _read_columns(content), get_settings(rules)
+    if roles == _list_kinds(rules):
+        return _write_settings(settings, list(settings.schema.columns))
     hidden_name = get_hidden_column_name(rules)
     hidden_columns = [
         schema_column
-        for schema_column in get_settings(rules).schema.columns
-        if schema_column.name == hidden_name and hidden_name not in header
+        for schema_column in settings.schema.columns
+        if schema_column.name == hidden_name and hidden_name not in columns
     ]
-    columns = [
-        _infer_column(name, column)
-        for name, column in iterate_text_columns(read_cells(text, header, "candidates"))
-    ]
-    return _write_settings(get_settings(rules), [*columns, *hidden_columns])
+    new_columns = [_infer_column(name, column, roles[name]) for name, column in columns.items()]
+    return _write_settings(settings, [*new_columns, *hidden_columns])
 
 
-def _infer_column(name: str, column: pa.Array) -> ColumnSchema:
-    """Return a numeric column if there are many distinct numbers, else a categorical one."""
-    if (count_distinct_numbers(column) or 0) > MAX_CATEGORIES:
+def _read_columns(content: bytes) -> dict[str, pa.Array]:
+    table = read_cells(content, read_header(content, "candidates"), "candidates")
+    return dict(iterate_text_columns(table))
+
+
+def _list_kinds(rules: Rules) -> dict[str, str]:
+    """Return the kinds of the public columns in the competition file."""
+    return {
+        column.name: "numeric" if isinstance(column, NumericColumn) else "categorical"
+        for column in get_public_schema(rules).columns
+    }
+
+
+def _infer_column(name: str, column: pa.Array, kind: str) -> ColumnSchema:
+    """Return a numeric column with its range, or a categorical one with its values."""
+    if kind == "numeric":
         problems = Problems("candidates")
         values = parse_numbers(column, name, problems)
         problems.raise_if_any()

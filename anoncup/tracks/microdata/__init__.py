@@ -62,7 +62,13 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
         ),
     ),
     original_files=(
-        FileSpec("original", rows_are_individuals=True, example_lines=fixed_lines(*_EXAMPLE_LINES)),
+        FileSpec(
+            "original",
+            rows_are_individuals=True,
+            example_lines=fixed_lines(*_EXAMPLE_LINES),
+            roles=("quasi_identifiers", "sensitive"),
+            suggest_roles=_lazy("column_roles.suggest_roles"),
+        ),
     ),
     parse_original=_lazy("adapter.parse_original"),
     parse_release=_lazy("adapter.parse_release"),

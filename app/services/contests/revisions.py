@@ -15,7 +15,6 @@ from anoncup.rules.model import Rules
 from anoncup.rules.rounds import extract_rounds, list_settings
 from anoncup.rules.settings import Phase, Publication
 from anoncup.tables.files import Remark
-from anoncup.tracks.files import FileSpec
 from app.db.models import Competition, OrganizerFile, Rescore, Round
 from app.db.now import read_clock
 from app.processes import parser_process
@@ -128,10 +127,6 @@ def compute_original_revision(
             first=first_name,
             name=name,
         )
-    spec = next(candidate for candidate in contest.track.original_files if candidate.name == name)
-    parser_process.call(
-        parser_process.ORIGINALS, _check_header, content, name, _list_expected_columns(spec, contest.rules)
-    )
     kept_digests = {} if name == first_name else contest.round.original
     contents = competitions.load_contents(kept_digests) | {name: content}
     return compute_revision(contest.round, contest.competition.file if file is None else file, contents)
@@ -141,20 +136,6 @@ def require_own_data(contest: Contest) -> None:
     """Raise Conflict for a round that has the data of the previous one."""
     if contest.settings.data == "previous":
         raise Conflict("this round has the data of the previous one", code="previous_data")
-
-
-def _list_expected_columns(spec: FileSpec, rules: Rules) -> tuple[str, ...]:
-    """Return the column names required by the track or, if it requires none, those of the competition."""
-    required = spec.header(rules)
-    if required is not None or rules.columns is None:
-        return required or ()
-    return (*rules.columns.quasi_identifiers, *rules.columns.sensitive)
-
-
-def _check_header(content: bytes, name: str, names: tuple[str, ...]) -> None:
-    from anoncup.tables.profile.header_guess import check_first_line
-
-    check_first_line(content, name, names)
 
 
 def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None) -> Revision:

@@ -1,129 +1,182 @@
-"""Import of an original table: profile its columns, and stage the file while its header is repaired."""
+"""Import of an original table: stage the file, describe its columns, and save it with their roles."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeVar
 
-from anoncup.competition.drafts import PLACEHOLDER_COLUMNS, change_columns
-from anoncup.errors import Conflict, InvalidUpload, Unavailable
-from anoncup.plugins import TRACKS
-from anoncup.rules.model import Rules
-from anoncup.rules.settings import Columns
-from anoncup.tables.profile.model import (
-    MIN_COMMON,
-    CrossTable,
-    EquivalenceClassCounts,
-    HeaderGuess,
-    IdentifyingColumn,
-    LocaleFormat,
-    MissingAmounts,
-)
+from anoncup.competition.rules_text import set_weights
+from anoncup.errors import Conflict, InvalidCompetition, Unavailable
+from anoncup.messages import Message
+from anoncup.tables.files import Remark
 from app.db.models import Round
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
-from app.services.contests.contest import Contest, parse_stored_rules
-from app.storage import get_store, staging
+from app.services.contests import revisions
+from app.services.contests.contest import Contest
+from app.services.contests.revisions import Revision
+from app.storage import compute_digest, get_store, staging
 
-_NamedColumn = TypeVar("_NamedColumn", IdentifyingColumn, MissingAmounts)
+ENCODINGS = ("utf_8", "cp932", "euc_jp", "utf_16", "cp1252")
+SEPARATORS = (",", ";", "\t", "|")
+DECIMAL_MARKS = (".", ",")
+LEFT_OUT = ""
+"""The role of a column that is not imported."""
+_MAX_UNIQUE_SHARE = 0.1
+"""Maximum share of unique rows. With more, hardly any individuals can be swapped within their class."""
+_NO_SCALE, WEIGHT_REMOVED = "scale_zero", "weight_taken"
 
 
 @dataclass(frozen=True, slots=True)
-class DataProfile:
-    """Equivalence classes of a table, and the cross-tables of the measures with a weight."""
+class TableFormat:
+    """How a file writes a table.
 
-    classes: EquivalenceClassCounts
-    cross_tables: tuple[CrossTable, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HeaderRepair:
-    """The decisions to make about a file before it is imported.
-
-    ``required_names``: column names that the file must have, None if its names are free.
-    ``can_replace_columns``: the competition can adopt the columns of the file instead.
-    ``identifying``: columns that name or number individuals.
-    ``locale_format``: separators and number formats that the service would convert.
-    ``gaps``: numeric columns with missing numbers.
+    ``missing_texts`` are the cells that stand for a missing value. With ``fills_zeros``, columns of amounts
+    get a 0 wherever a value is missing.
     """
 
-    header_guess: HeaderGuess
-    required_names: tuple[str, ...] | None
-    identifying: tuple[IdentifyingColumn, ...]
-    can_replace_columns: bool = False
-    locale_format: LocaleFormat | None = None
-    gaps: tuple[MissingAmounts, ...] = ()
+    encoding: str = ENCODINGS[0]
+    separator: str = SEPARATORS[0]
+    decimal_mark: str = DECIMAL_MARKS[0]
+    has_header: bool = True
+    missing_texts: tuple[str, ...] = ()
+    fills_zeros: bool = False
 
-    @property
-    def has_fixed_names(self) -> bool:
-        return self.required_names is not None
 
-    def get_index(self, name: str) -> int:
-        """Return the index of the column with this proposed name."""
-        return self.header_guess.names.index(name)
+@dataclass(frozen=True, slots=True)
+class ImportedColumn:
+    """A column of a table, with its present or suggested role.
 
-    @property
-    def needs_decision(self) -> bool:
-        """Whether somebody has to decide; otherwise the parser reports errors, if there are any."""
-        differs_from_required = (
-            self.can_replace_columns and self.header_guess.first_line != self.required_names
-        )
-        return (
-            self.names_need_decision
-            or bool(self.identifying or self.gaps)
-            or differs_from_required
-            or self.locale_format is not None
-        )
+    ``reason`` tells why it seems to identify individuals; None if it does not. ``distinct`` and ``empty`` are
+    the numbers of its values and of its empty cells.
+    """
 
-    @property
-    def names_need_decision(self) -> bool:
-        return self.header_guess.is_data or self.header_guess.is_respelled
+    name: str
+    role: str
+    reason: str | None
+    distinct: int
+    empty: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTable:
+    """A table as it is read from a file. ``roles`` are those that its columns can have.
+
+    If its columns have fixed names, these names are the roles, and ``has_fixed_names`` is set.
+    """
+
+    rows: int
+    columns: tuple[ImportedColumn, ...]
+    first_rows: tuple[tuple[str, ...], ...]
+    roles: tuple[str, ...]
+    has_fixed_names: bool
+
+
+def guess_format(name: str, content: bytes) -> TableFormat:
+    """Guess the format of a file; raises InvalidUpload for archives and spreadsheets. Needs no session."""
+    return parser_process.call(ORIGINALS, guess_table_format, name, content)
+
+
+def guess_table_format(name: str, content: bytes) -> TableFormat:
+    from app.services.originals import imported_tables
+
+    return imported_tables.guess_format(content, name)
+
+
+def describe_upload(contest: Contest, name: str, content: bytes, table_format: TableFormat) -> ImportedTable:
+    """Read a file and suggest roles for its columns; raises InvalidUpload. Needs no session."""
+    return parser_process.call(
+        ORIGINALS, describe_table, contest.competition.file, name, content, table_format
+    )
+
+
+def describe_table(file: str, name: str, content: bytes, table_format: TableFormat) -> ImportedTable:
+    from app.services.originals import imported_tables
+
+    return imported_tables.describe_table(file, name, content, table_format)
 
 
 @lru_cache(maxsize=32)
-def load_profile(digest: str, file: str, columns: Columns, min_common: int = MIN_COMMON) -> DataProfile:
-    """Profile a stored table with these column roles; raises InvalidCompetition for invalid roles."""
-    crossed_columns = select_crossed_columns(parse_stored_rules(change_columns(file, columns)))
-    return parser_process.call_with_files(
-        ORIGINALS, (digest,), build_profile, digest, columns.quasi_identifiers, crossed_columns, min_common
+def describe_original(file: str, name: str, digest: str) -> ImportedTable:
+    """Describe a stored file of the original; cached because it takes as long as reading it."""
+    return parser_process.call_with_files(ORIGINALS, (digest,), describe_stored_table, file, name, digest)
+
+
+def describe_stored_table(file: str, name: str, digest: str) -> ImportedTable:
+    return describe_table(file, name, _read_stored_text(name, digest), TableFormat())
+
+
+def compute_import_revision(
+    contest: Contest, name: str, content: bytes, table_format: TableFormat, roles: Sequence[str]
+) -> Revision:
+    """Compute a revision for a file of the original whose columns have these roles, without a session."""
+    revisions.require_own_data(contest)
+    old_file = contest.competition.file
+    file, table = parser_process.call(
+        ORIGINALS, import_table, old_file, name, content, table_format, tuple(roles)
+    )
+    if file != old_file:
+        _require_no_data_in_other_rounds(contest)
+    elif contest.round.original.get(name) == compute_digest(table):
+        return revisions.compute_revision(contest.round, file, None)
+    return _drop_weights_without_scale(
+        file, lambda text: revisions.compute_original_revision(contest, name, table, text)
     )
 
 
-def select_crossed_columns(rules: Rules) -> dict[str, tuple[str, ...]]:
-    """Return the columns of the cross-table by measure, for all measures with a weight."""
-    track = TRACKS[rules.track]
-    roles = track.settings.list_columns_by_role(rules.columns, rules.settings)
-    columns_by_measure = {}
-    for measure in track.measures.values():
-        parameter = next(
-            (
-                candidate
-                for candidate in measure.parameters
-                if candidate.name == measure.cross_table_parameter
-            ),
-            None,
+def import_table(
+    file: str, name: str, content: bytes, table_format: TableFormat, roles: tuple[str, ...]
+) -> tuple[str, bytes]:
+    from app.services.originals import imported_tables
+
+    return imported_tables.import_table(file, name, content, table_format, roles)
+
+
+def load_original(contest: Contest, name: str, digest: str) -> bytes:
+    """Load a stored file of the original as UTF-8; raises Conflict if it has been replaced."""
+    if contest.round.original.get(name) != digest:
+        raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
+    return parser_process.call_with_files(ORIGINALS, (digest,), _read_stored_text, name, digest)
+
+
+def _read_stored_text(name: str, digest: str) -> bytes:
+    from anoncup.tables.csv_text import decode_upload
+
+    return decode_upload(get_store().get(digest), name)[0]
+
+
+def _require_no_data_in_other_rounds(contest: Contest) -> None:
+    """Raise Conflict if another round has data of its own, which new columns would remove."""
+    rounds = [round_ for round_ in contest.competition.rounds if round_.id != contest.round.id]
+    if any(round_.original and Contest(round_).settings.data == "own" for round_ in rounds):
+        raise Conflict(
+            "another round has data of its own: the columns and their roles are fixed", code="fixed"
         )
-        if parameter is not None and rules.weight(measure.name):
-            columns_by_measure[measure.name] = rules.measure_settings(measure.name).parameters.get(
-                parameter.name, parameter.resolve_default(roles)
-            )
-    return columns_by_measure
 
 
-def build_profile(
-    digest: str,
-    quasi_identifiers: Sequence[str],
-    crossed_columns: Mapping[str, Sequence[str]],
-    min_common: int,
-) -> DataProfile:
-    from anoncup.tables.profile.counts import count_classes, count_cross_tables
-    from anoncup.tables.profile.identifiers import read_text_table
+def _drop_weights_without_scale(file: str, compute: Callable[[str], Revision]) -> Revision:
+    """Compute a revision, setting to 0 the weights of measures that have no scale on these data.
 
-    table = read_text_table(get_store().get(digest), "original").to_pandas()
-    return DataProfile(
-        count_classes(table, quasi_identifiers, min_common), count_cross_tables(table, crossed_columns)
-    )
+    Drafts give every measure a weight, but not every table has the columns for all of them.
+    """
+    dropped: list[str] = []
+    while True:
+        try:
+            revision = compute(file)
+        except InvalidCompetition as problem:
+            name = problem.message.values.get("name")
+            if problem.code != _NO_SCALE or not isinstance(name, str) or name in dropped:
+                raise
+            file = set_weights(file, {name: 0.0})
+            dropped.append(name)
+        else:
+            return replace(revision, remarks=(*revision.remarks, *map(_build_weight_remark, dropped)))
+
+
+def _build_weight_remark(name: str) -> Remark:
+    message = Message("the weight of {name} is now 0, because it measures nothing on these data", name=name)
+    return Remark(WEIGHT_REMOVED, message)
 
 
 def select_grouping_columns(round_: Round, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -140,125 +193,29 @@ def select_grouping_columns(round_: Round, columns: tuple[str, ...]) -> tuple[st
 @lru_cache(maxsize=32)
 def _select_grouping_columns_cached(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
     return parser_process.call_with_files(
-        ORIGINALS, (first_file[1],), _compute_grouping_columns, first_file, columns
+        ORIGINALS, (first_file[1],), _drop_identifying_columns, first_file, columns
     )
 
 
-def _compute_grouping_columns(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
-    from anoncup.tables.profile.counts import drop_identifying_columns
-    from anoncup.tables.profile.identifiers import read_text_table
+def _drop_identifying_columns(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop the column with the most distinct values until at most 10 % of the rows are unique.
 
-    name, digest = first_file
-    return drop_identifying_columns(read_text_table(get_store().get(digest), name).to_pandas(), columns)
-
-
-def find_repair(contest: Contest, name: str, content: bytes) -> HeaderRepair | None:
-    """Return the decisions to make about a file; None if it cannot be read at all. Needs no session."""
-    try:
-        return parser_process.call(ORIGINALS, build_repair, contest.round.file, name, content)
-    except InvalidUpload:
-        return None
-
-
-def build_repair(file: str, name: str, content: bytes) -> HeaderRepair:
-    from anoncup.tables.profile.header_guess import guess_header, replace_header
-    from anoncup.tables.profile.identifiers import find_identifiers, find_missing_amounts
-    from anoncup.tables.profile.locale_formats import convert_locale_format
-
-    rules = parse_stored_rules(file)
-    track = TRACKS[rules.track]
-    content, locale_format = convert_locale_format(content, name)
-    required = next(item for item in track.original_files if item.name == name).header(rules)
-    known_names = _list_known_columns(rules)
-    header = guess_header(content, name, required, known_names)
-    if required is not None:
-        can_replace_columns = track.settings.infer is not None and name == track.original_file_names[0]
-        if can_replace_columns and not (header.is_data or header.is_respelled):
-            header = guess_header(content, name, None)  # the competition may adopt these names
-        renamed_content = replace_header(content, header.names, name, first_is_data=header.is_data)
-        identifying = find_identifiers(renamed_content, name) if can_replace_columns else ()
-        return HeaderRepair(
-            header,
-            required,
-            _exclude_names(required, identifying),
-            can_replace_columns=can_replace_columns,
-            locale_format=locale_format,
-        )
-    renamed_content = replace_header(content, header.names, name, first_is_data=header.is_data)
-    identifying = _exclude_names(known_names, find_identifiers(renamed_content, name))
-    gaps = _exclude_names(
-        [*known_names, *(item.name for item in identifying)], find_missing_amounts(renamed_content, name)
-    )
-    return HeaderRepair(header, None, identifying, locale_format=locale_format, gaps=gaps)
-
-
-def _exclude_names(names: Sequence[str], columns: Iterable[_NamedColumn]) -> tuple[_NamedColumn, ...]:
-    """Return the columns whose names are not in ``names``."""
-    return tuple(column for column in columns if column.name not in names)
-
-
-def _list_known_columns(rules: Rules) -> tuple[str, ...]:
-    """Return the columns of the competition file; empty if they are only placeholders of a draft."""
-    if rules.columns is None or rules.columns == PLACEHOLDER_COLUMNS:
-        return ()
-    return (*rules.columns.quasi_identifiers, *rules.columns.sensitive)
-
-
-@dataclass(frozen=True, slots=True)
-class FileRewrite:
-    """Instructions for rewriting a file.
-
-    ``names``: new column names. ``left_out``: columns to remove. ``filled``: columns in which 0 replaces
-    missing numbers. ``first_is_data``: the first line is a row of data and is kept.
+    At least one column is kept. If several have the most values, the last of them is dropped.
     """
+    from anoncup.tables.csv_text import read_cells, read_header
 
-    names: tuple[str, ...]
-    left_out: tuple[str, ...]
-    filled: tuple[str, ...]
-    first_is_data: bool
-
-
-def rewrite(name: str, content: bytes, plan: FileRewrite) -> bytes:
-    """Return the rewritten file; raises InvalidUpload. Needs no session."""
-    return parser_process.call(ORIGINALS, _apply_rewrite, name, content, plan)
-
-
-def _apply_rewrite(name: str, content: bytes, plan: FileRewrite) -> bytes:
-    from anoncup.tables.profile.header_guess import drop_columns, fill_zeros, replace_header
-    from anoncup.tables.profile.locale_formats import convert_locale_format
-
-    content = convert_locale_format(content, name)[0]
-    result = replace_header(content, plan.names, name, first_is_data=plan.first_is_data)
-    if plan.left_out:
-        result = drop_columns(result, plan.left_out, name)
-    return fill_zeros(result, plan.filled, name) if plan.filled else result
-
-
-def arrange_columns(
-    name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool
-) -> bytes:
-    """Return the file with the required columns, without a session.
-
-    ``sources``: by required column, the index of a column of the file or a constant value.
-    """
-    return parser_process.call(
-        ORIGINALS, _reorder_columns, name, content, sources, first_is_data=first_is_data
-    )
-
-
-def _reorder_columns(
-    name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool
-) -> bytes:
-    from anoncup.tables.profile.header_guess import rearrange_columns
-    from anoncup.tables.profile.locale_formats import convert_locale_format
-
-    return rearrange_columns(
-        convert_locale_format(content, name)[0], sources, name, first_is_data=first_is_data
-    )
+    text = _read_stored_text(*first_file)
+    table = read_cells(text, read_header(text, first_file[0]), first_file[0]).to_pandas()
+    remaining, counts = list(columns), table.nunique()
+    while (
+        len(remaining) > 1 and (table.groupby(remaining).size() == 1).sum() > len(table) * _MAX_UNIQUE_SHARE
+    ):
+        remaining.remove(max(reversed(remaining), key=counts.__getitem__))
+    return tuple(remaining)
 
 
 def stage(contest: Contest, name: str, content: bytes) -> str:
-    """Stage a file until its header is repaired; return the key for loading it."""
+    """Stage a file until it is imported; return the key for loading it."""
     return staging.save(_build_marker(contest, name) + content)
 
 

@@ -1,6 +1,7 @@
-"""Setup step for the data: upload the original, repair its headers, and choose the roles of its columns."""
+"""The original data: upload a file, say how it is written, and choose the roles of its columns."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
@@ -8,35 +9,47 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidCompetition, InvalidUpload, Unavailable
 from anoncup.messages import Message
-from anoncup.tables.profile.model import MIN_COMMON
+from anoncup.rules.model import Rules
 from anoncup.tracks.files import FileSpec
 from app.db.transaction import transaction
 from app.services.contests import revisions, sealed_inputs
-from app.services.originals import allocated_files, organizer_data, original_import, originals
-from app.services.originals.originals import OriginalSummary
-from app.web.organizer.column_roles import (
-    LEFT_OUT,
-    RoleChoice,
-    parse_choice,
-    read_stored_choice,
-    require_complete,
-    review_roles,
+from app.services.originals import allocated_files, organizer_data, original_import
+from app.services.originals.original_import import (
+    DECIMAL_MARKS,
+    ENCODINGS,
+    SEPARATORS,
+    ImportedTable,
+    TableFormat,
 )
 from app.web.organizer.forms import FormBody, ParsedForm
-from app.web.organizer.header_repair_form import (
-    FIRST_LINE_KINDS,
-    HeaderRepairForm,
-    build_repair_form,
-    build_requirements,
-    can_repair_header,
-    has_only_header_problems,
-    leave_out_unusable,
-    parse_repair_form,
-)
 from app.web.organizer.setup_steps import RequestedSetup, SetupContext, apply_or_rescore, render_step
 from app.web.site.pages import PageRoute, see_other
 
 router = APIRouter(route_class=PageRoute)
+
+_ERRORS = (Conflict, InvalidCompetition, InvalidUpload)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportForm:
+    """The form for a staged file.
+
+    ``table`` is None if the file cannot be read in this format. ``roles`` are those of its columns.
+    """
+
+    file: str
+    staging_key: str
+    table_format: TableFormat
+    table: ImportedTable | None = None
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileRequirements:
+    """Required column names of a file, or None if they are free, with example rows."""
+
+    header: tuple[str, ...] | None
+    example: tuple[tuple[str, ...], ...]
 
 
 @router.get("/competitions/{slug}/organize/data")
@@ -48,19 +61,15 @@ def _render_data(
     context: SetupContext,
     *,
     problem: DomainError | None = None,
-    choice: RoleChoice | None = None,
-    repair_form: HeaderRepairForm | None = None,
-    status: int | None = None,
+    import_form: ImportForm | None = None,
+    stored_roles: tuple[str, ...] = (),
 ) -> HTMLResponse:
-    """Render the data step.
-
-    ``choice`` holds unsaved column roles, and ``repair_form`` the repair of an uploaded file's header.
-    """
+    """Render the page. ``stored_roles`` are unsaved roles of the columns of the first file."""
     row, specs = context.frame.contest.round, context.frame.contest.track.original_files
     with transaction() as session:
         commitments = sealed_inputs.load_commitments(session, row.id)
-    summary = _load_summary(context, choice.min_common if choice else MIN_COMMON)
-    choice = choice or read_stored_choice(context)
+    tables = _describe_stored_tables(context)
+    first_table = tables.get(specs[0].name)
     return render_step(
         context,
         "organizer/data.html",
@@ -69,14 +78,30 @@ def _render_data(
         uploadable=_list_uploadable(specs, row.original),
         optional={file.name for file in specs if not file.required},
         truth={name: commitments.get(name) for name in row.allocation.get("truth", ())},
-        summary=summary,
-        needs={file.name: build_requirements(file, context.frame.rules) for file in specs},
-        choice=choice,
-        look=None if summary is None or choice is None else review_roles(context, summary, choice),
-        fewest=MIN_COMMON,
-        repair=repair_form,
-        **({} if status is None else {"status": status}),
+        tables=tables,
+        stored_roles=_complete_roles(stored_roles, first_table) if first_table else (),
+        requirements={file.name: _build_requirements(file, context.frame.rules) for file in specs},
+        import_form=import_form,
+        encodings=ENCODINGS,
+        separators=SEPARATORS,
+        decimal_marks=DECIMAL_MARKS,
     )
+
+
+def _describe_stored_tables(context: SetupContext) -> dict[str, ImportedTable]:
+    """Describe the stored files, except those that the present competition file cannot describe."""
+    contest = context.frame.contest
+    tables = {}
+    for name, digest in contest.round.original.items():
+        try:
+            tables[name] = original_import.describe_original(contest.competition.file, name, digest)
+        except InvalidUpload:
+            continue
+    return tables
+
+
+def _build_requirements(spec: FileSpec, rules: Rules) -> FileRequirements:
+    return FileRequirements(spec.header(rules), spec.example_lines(rules))
 
 
 def _list_uploadable(specs: Sequence[FileSpec], uploaded: Mapping[str, str]) -> set[str]:
@@ -92,37 +117,111 @@ def _list_uploadable(specs: Sequence[FileSpec], uploaded: Mapping[str, str]) -> 
     )
 
 
-def _load_summary(context: SetupContext, min_common: int = MIN_COMMON) -> OriginalSummary | None:
-    row = context.frame.contest.round
-    return originals.load_summary(tuple(row.original.items()), row.file, min_common) if row.original else None
-
-
 @router.post("/competitions/{slug}/organize/original/{file}")
 def upload(context: RequestedSetup, file: str, form: FormBody) -> Response:
-    name = revisions.find_original_part(context.frame.contest, file)
+    """Stage an uploaded file and show how it is read; nothing is stored as data yet."""
+    contest = context.frame.contest
+    name = revisions.find_original_part(contest, file)
     try:
+        revisions.require_own_data(contest)
+        if context.has_submissions:
+            raise Conflict("there are submissions: the data are fixed", code="fixed")
         content = _read_uploaded_file(form, name)
-    except InvalidUpload as problem:
+        table_format = original_import.guess_format(name, content)
+        staging_key = original_import.stage(contest, name, content)
+    except (Conflict, InvalidUpload, Unavailable) as problem:
         return _render_data(context, problem=problem)
-    repair = original_import.find_repair(context.frame.contest, name, content)
-    if repair is not None and repair.needs_decision:
-        return _render_data(
-            context, repair_form=build_repair_form(context, name, content, repair), status=422
-        )
+    return _show_import(context, ImportForm(name, staging_key, table_format), content)
+
+
+def _show_import(
+    context: SetupContext, import_form: ImportForm, content: bytes, problem: DomainError | None = None
+) -> HTMLResponse:
+    """Show a staged file as it is read in the chosen format, with suggested roles if none are chosen."""
+    contest = context.frame.contest
     try:
-        return apply_or_rescore(
-            context.page.principal,
-            context.page.slug,
-            lambda contest: originals.compute_upload_revision(contest, name, content),
-            step_name="data",
-        )
-    except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        repair_form = None
-        if repair and can_repair_header(repair, problem):
-            repair_form = leave_out_unusable(build_repair_form(context, name, content, repair), problem)
-        if repair_form and repair_form.required_columns and has_only_header_problems(problem):
-            return _render_data(context, repair_form=repair_form, status=422)
-        return _render_data(context, problem=problem, repair_form=repair_form)
+        table = original_import.describe_upload(contest, import_form.file, content, import_form.table_format)
+        import_form = replace(import_form, table=table, roles=_complete_roles(import_form.roles, table))
+    except InvalidUpload as error:
+        problem = error
+    return _render_data(context, import_form=import_form, problem=problem)
+
+
+@router.post("/competitions/{slug}/organize/original/{file}/import")
+def import_file(context: RequestedSetup, file: str, form: FormBody) -> Response:
+    """Read a staged file again in the chosen format or, if ``do`` is ``save``, import it."""
+    contest = context.frame.contest
+    name = revisions.find_original_part(contest, file)
+    import_form = ImportForm(name, form.text("held"), _parse_format(form))
+    try:
+        content = original_import.load_staged(contest, name, import_form.staging_key)
+    except Conflict as problem:
+        return _render_data(context, problem=problem)
+    if form.text("do") != "save":
+        return _show_import(context, import_form, content)
+    if form.text("shown") != repr(import_form.table_format):
+        changed = Conflict("the format was changed: check the table, then save", code="changed_meanwhile")
+        return _show_import(context, import_form, content, changed)
+    roles = _parse_roles(form)
+    try:
+        response = _save_import(context, name, content, import_form.table_format, roles)
+    except _ERRORS as problem:
+        return _show_import(context, replace(import_form, roles=roles), content, problem)
+    original_import.discard(import_form.staging_key)
+    return response
+
+
+def _complete_roles(roles: tuple[str, ...], table: ImportedTable) -> tuple[str, ...]:
+    """Return the chosen roles, or those of the table if they are not chosen for all columns."""
+    is_complete = len(roles) == len(table.columns)
+    return roles if is_complete else tuple(column.role for column in table.columns)
+
+
+def _parse_format(form: ParsedForm) -> TableFormat:
+    """Parse the format. Unknown values, which no browser sends, are replaced by the first choice."""
+    return TableFormat(
+        _choose(form.text("encoding"), ENCODINGS),
+        _choose(next(iter(form.values("separator")), ""), SEPARATORS),
+        _choose(form.text("decimal_mark"), DECIMAL_MARKS),
+        form.is_checked("header"),
+        tuple(filter(None, (text.strip() for text in form.text("missing").split(",")))),
+        form.is_checked("zeros"),
+    )
+
+
+def _choose(text: str, choices: Sequence[str]) -> str:
+    return text if text in choices else choices[0]
+
+
+def _parse_roles(form: ParsedForm) -> tuple[str, ...]:
+    """Return the roles of the columns, which the form refers to by their index."""
+    roles: list[str] = []
+    while form.values(f"role_{len(roles)}"):
+        roles.append(form.text(f"role_{len(roles)}"))
+    return tuple(roles)
+
+
+def _save_import(
+    context: SetupContext, name: str, content: bytes, table_format: TableFormat, roles: Sequence[str]
+) -> Response:
+    return apply_or_rescore(
+        context.page.principal,
+        context.page.slug,
+        lambda contest: original_import.compute_import_revision(contest, name, content, table_format, roles),
+        step_name="data",
+    )
+
+
+@router.post("/competitions/{slug}/organize/data")
+def save_roles(context: RequestedSetup, form: FormBody) -> Response:
+    """Save other roles for the columns of the first file, which is stored already."""
+    contest, roles = context.frame.contest, _parse_roles(form)
+    name = contest.track.original_file_names[0]
+    try:
+        content = original_import.load_original(contest, name, form.text("of"))
+        return _save_import(context, name, content, TableFormat(), roles)
+    except _ERRORS as problem:
+        return _render_data(context, problem=problem, stored_roles=roles)
 
 
 @router.post("/competitions/{slug}/organize/truth/{file}")
@@ -147,64 +246,3 @@ def _read_uploaded_file(form: ParsedForm, name: str) -> bytes:
         message = Message("no file was chosen, or it is empty")
         raise InvalidUpload([FileProblem(name, None, None, "missing_file", message)])
     return form.files["table"]
-
-
-@router.post("/competitions/{slug}/organize/data/check")
-def check_roles(context: RequestedSetup, form: FormBody) -> HTMLResponse:
-    """Render the data page with unsaved roles; the page's script and a button call this."""
-    try:
-        choice = parse_choice(form, context, _load_summary(context))
-    except (Conflict, InvalidCompetition) as problem:
-        return _render_data(context, problem=problem)
-    return _render_data(context, choice=choice)
-
-
-@router.post("/competitions/{slug}/organize/data")
-def save_roles(context: RequestedSetup, form: FormBody) -> Response:
-    """Save the roles; the form refers to columns by their index in the table that it showed."""
-    choice: RoleChoice | None = None
-    try:
-        choice = parse_choice(form, context, _load_summary(context))
-        columns, left_out = require_complete(choice), choice.columns_in_role(LEFT_OUT)
-        return apply_or_rescore(
-            context.page.principal,
-            context.page.slug,
-            lambda contest: originals.compute_columns_revision(contest, columns, left_out),
-            step_name=context.choose_next_step_name(form, "data"),
-        )
-    except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return _render_data(context, problem=problem, choice=choice)
-
-
-@router.post("/competitions/{slug}/organize/original/{file}/names")
-def name_columns(context: RequestedSetup, file: str, form: FormBody) -> Response:
-    contest = context.frame.contest
-    name = revisions.find_original_part(contest, file)
-    try:
-        content = original_import.load_staged(contest, name, form.text("held"))
-    except Conflict as problem:
-        return _render_data(context, problem=problem)
-    repair_form = parse_repair_form(form, name, original_import.find_repair(contest, name, content))
-    try:
-        first_is_data = form.parse_choice("first", FIRST_LINE_KINDS) == "data"
-        if repair_form.required_columns:
-            repaired_content = original_import.arrange_columns(
-                name, content, repair_form.column_sources, first_is_data=first_is_data
-            )
-        else:
-            repaired_content = original_import.rewrite(name, content, repair_form.file_rewrite)
-        build_revision = (
-            originals.compute_replacement_revision
-            if form.is_checked("fit")
-            else originals.compute_upload_revision
-        )
-        response = apply_or_rescore(
-            context.page.principal,
-            context.page.slug,
-            lambda current: build_revision(current, name, repaired_content),
-            step_name="data",
-        )
-    except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return _render_data(context, problem=problem, repair_form=leave_out_unusable(repair_form, problem))
-    original_import.discard(repair_form.staging_key)
-    return response

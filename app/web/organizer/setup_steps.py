@@ -34,7 +34,7 @@ from app.services.contests import competitions, phases, revisions, sealed_inputs
 from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision
 from app.services.organizing import rescores
-from app.services.originals import originals
+from app.services.originals import original_import
 from app.services.teams import invites
 from app.web.organizer.forms import ParsedForm
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
@@ -294,7 +294,7 @@ def apply_or_rescore(
             rescores.begin(session, principal, slug, revision)
             return see_other(f"/competitions/{slug}/organize/rescores", notice="new_rules_scored")
         revisions.apply_revision(session, principal, slug, revision)
-    were_weights_removed = any(remark.code == originals.WEIGHT_REMOVED for remark in revision.remarks)
+    were_weights_removed = any(remark.code == original_import.WEIGHT_REMOVED for remark in revision.remarks)
     notice = "weights_taken" if were_weights_removed else "setup_saved"
     return see_other(f"/competitions/{slug}/organize/{step_name}", notice=notice)
 

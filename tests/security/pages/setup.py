@@ -30,12 +30,11 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {ORGANIZE_PATH}/competition.toml": (303, 403, 403, 200, 403, 200),
     # data and columns are fixed because there are submissions
     f"POST {ORGANIZE_PATH}/original/{{file}}": (303, 403, 403, 409, 403, 409),
-    # no staged file needs column names
-    f"POST {ORGANIZE_PATH}/original/{{file}}/names": (303, 403, 403, 409, 403, 409),
+    # no file is staged
+    f"POST {ORGANIZE_PATH}/original/{{file}}/import": (303, 403, 403, 409, 403, 409),
     # the track has no allocation and no organizer data
     f"POST {ORGANIZE_PATH}/truth/{{file}}": (303, 403, 403, 404, 403, 404),
     f"POST {ORGANIZE_PATH}/data": (303, 403, 403, 409, 403, 409),
-    f"POST {ORGANIZE_PATH}/data/check": (303, 403, 403, 200, 403, 200),
     # changed rules need a re-score set, and there may be only one
     f"POST {ORGANIZE_PATH}/measures": (303, 403, 403, 422, 403, 422),
     f"POST {ORGANIZE_PATH}/threshold": (303, 403, 403, 422, 403, 422),
@@ -83,9 +82,9 @@ def build_unchanged_file(scenario: Any) -> dict[str, Any]:
 def build_changed_columns(scenario: Any) -> dict[str, Any]:
     with transaction() as session:
         digest = competitions.find(session, None, scenario.arena.slug).round.original["original"]
-    roles = ("quasi_identifier", "quasi_identifier", "sensitive", "sensitive")
+    roles = ("quasi_identifiers", "quasi_identifiers", "sensitive", "sensitive")
     fields = {f"role_{position}": role for position, role in enumerate(roles)} | {
-        "role_2": "quasi_identifier"
+        "role_2": "quasi_identifiers"
     }
     return {"data": {"of": digest} | fields}
 
@@ -114,9 +113,8 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {ORGANIZE_PATH}/original/{{file}}": lambda _: {
         "files": {"table": ("t.csv", b"sex,age,income,rent\nf,1,2,3\n")}
     },
-    f"POST {ORGANIZE_PATH}/original/{{file}}/names": lambda _: {"data": {"held": "0" * 64, "first": "data"}},
+    f"POST {ORGANIZE_PATH}/original/{{file}}/import": lambda _: {"data": {"held": "0" * 64}},
     f"POST {ORGANIZE_PATH}/data": build_changed_columns,
-    f"POST {ORGANIZE_PATH}/data/check": build_changed_columns,
 }
 """Content of the requests, built from the ``AccessScenario``."""
 PATH_PARAMS: dict[str, Callable[[Any], dict[str, Any]]] = {

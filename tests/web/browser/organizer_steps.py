@@ -31,19 +31,17 @@ def unfold_details(organizer: BrowserUser) -> None:
 
 
 def upload_data(organizer: BrowserUser, table: bytes) -> None:
-    organizer.choose_file("CSV file with a header line", table)
+    organizer.choose_file("CSV file, or the like", table)
     organizer.press("button", "Upload")
+    organizer.press("button", "Save the data")
     organizer.expect_text("done_setup_saved")
 
 
 def mark_sensitive(organizer: BrowserUser, column: str) -> None:
-    """Correct the suggested role of a column; the page shows the effect on the table at once."""
+    """Correct the suggested role of a column."""
     label = organizer.translate("Role") + organizer.translate(": ") + column
     role_select = organizer.page.get_by_role("combobox", name=label, exact=True)
-    counter = organizer.page.locator("#look dd").first
-    count_before = int(counter.inner_text())
     role_select.select_option(label=organizer.translate("role_sensitive"))
-    expect(counter).to_have_text(str(count_before - 1))
     organizer.press("button", "Save the roles")
     organizer.expect_text("done_setup_saved")
     expect(role_select).to_have_value("sensitive")

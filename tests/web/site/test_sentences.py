@@ -18,7 +18,6 @@ from anoncup.tables import csv_text
 from anoncup.tables.respelling import build_respelled_remark
 from anoncup.tracks.linkage.permutation import ORIGINAL_ORDER_REMARK, parse_guess, parse_secret
 from anoncup.tracks.microdata import tables
-from anoncup.tracks.microdata.column_roles import suggest_roles
 from app.locale.language import LANGUAGES, load_translator
 from app.services.contests.revisions import build_missing_file_remark
 from app.web.site.sentences import translate_sentence
@@ -38,7 +37,6 @@ UPLOAD_ERRORS: dict[str, Callable[[], object]] = {
     "wrong name": lambda: parse_release(b"sex,Alter,income,rent\nf,20,1,1\n"),
     "no rows": lambda: parse_release(HEADER),
     "open quote": lambda: parse_release(HEADER + b'"f,20,1,1\n'),
-    "one new column": lambda: suggest_roles(b"a\n1\n", COLUMNS),
     "secret range": lambda: parse_secret(b"original_row\n1\n4\n", original_count=3, anonymized_count=2),
     "guess length": lambda: parse_guess(b"original_row\n1\n", original_count=3, anonymized_count=2),
 }

@@ -1,33 +1,32 @@
-"""Detect columns that identify individuals, and columns of amounts with missing cells.
+"""Detect columns that identify individuals, and columns of amounts.
 
 Columns are judged by their names and by all of their cells, without sampling.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anoncup.errors import InvalidUpload
 from anoncup.geometry.arrays import IntArray
-from anoncup.tables.csv_text import (
-    NUMBER_PATTERN,
-    convert_to_mask,
-    decode_upload,
-    iterate_text_columns,
-    read_cells,
-    read_header,
-)
-from anoncup.tables.profile.model import (
-    MAX_SMALL_TABLE,
-    IdentifyingColumn,
-    IdentifyingReason,
-    MissingAmounts,
-    is_nearly_unique,
-)
+from anoncup.tables.csv_text import NUMBER_PATTERN, convert_to_mask
+
+IdentifyingReason = Literal["unique", "groups", "name", "text"]
+"""Why a column identifies individuals:
+
+- ``unique``: (nearly) every row has its own value.
+- ``groups``: the numbers identify small groups, such as households.
+- ``name``: the column has the name of an identifier.
+- ``text``: most of its texts are different.
+"""
+_NEARLY_UNIQUE_SHARE = Fraction(9, 10)
+"""Minimum number of distinct values per row of a column that identifies (nearly) everybody."""
+_MAX_SMALL_TABLE = 20
+"""Maximum number of rows of a small table, in which the number of distinct values means nothing."""
 
 MAX_CATEGORIES = 20
 """Numeric columns with more distinct values than this are treated as amounts."""
@@ -40,8 +39,6 @@ _ATTRIBUTE_PART = re.compile("年齢|年代|生年|生まれ|郵便|コード")
 many distinct values."""
 _MAX_MISSING_WORDS = 10
 """Maximum number of spellings of a missing value in a numeric column."""
-_MISSING_WORDS = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
-"""Common spellings of a missing value in a numeric column."""
 _WHOLE_PATTERN = "^[0-9]{1,15}$"
 _DATE_PATTERN = r"^[0-9]{1,4}[-/.][0-9]{1,2}([-/.][0-9]{1,4})?"
 _MAX_GROUP_SIZE = 10
@@ -67,60 +64,23 @@ _AMOUNT_PART = re.compile(
 """Parts of the names of amounts. They identify nobody, even if they are sorted or all different."""
 
 
-def find_identifiers(content: bytes, file: str) -> tuple[IdentifyingColumn, ...]:
-    """Return the columns of a file that identify individuals or small groups of them.
-
-    The result is empty if the file cannot be read; the error is reported when it is imported.
-    """
-    try:
-        return tuple(_list_identifiers(read_text_table(content, file)))
-    except InvalidUpload:
-        return ()
-
-
-def find_missing_amounts(content: bytes, file: str) -> tuple[MissingAmounts, ...]:
-    """Return the columns of amounts that contain missing values."""
-    try:
-        return tuple(_list_missing_amounts(read_text_table(content, file)))
-    except InvalidUpload:
-        return ()
-
-
-def read_text_table(content: bytes, file: str) -> pa.Table:
-    """Return every cell as text."""
-    text, _ = decode_upload(content, file)
-    return read_cells(text, read_header(text, file), file)
-
-
-def _list_identifiers(table: pa.Table) -> Iterator[IdentifyingColumn]:
-    for name, column in iterate_text_columns(table):
-        values = pc.unique(column)
-        reason = find_identifying_reason(name, column, values)
-        if reason is not None:
-            is_date = reason == "unique" and bool(
-                convert_to_mask(pc.match_substring_regex(values, _DATE_PATTERN)).all()
-            )
-            should_drop = len(values) == len(column) or not is_date
-            yield IdentifyingColumn(name, len(values), len(column), reason, should_drop)
-
-
 def find_identifying_reason(name: str, column: pa.Array, values: pa.Array) -> IdentifyingReason | None:
     """Return why a column identifies individuals; None if nothing indicates it."""
     distinct, rows = len(values), len(column)
     if distinct <= MAX_CATEGORIES or is_attribute_name(name):
-        return "unique" if is_nearly_unique(distinct, rows) and not _holds_amounts(column, values) else None
+        return "unique" if _is_nearly_unique(distinct, rows) and not _holds_amounts(values) else None
     numbers = _parse_whole_numbers(column)
-    if numbers is None and _holds_amounts(column, values):
+    if numbers is None and _holds_amounts(values):
         return None
     if _is_identifier_name(name, distinct=distinct, rows=rows, is_text=numbers is None):
-        return "unique" if is_nearly_unique(distinct, rows) else "name"
+        return "unique" if _is_nearly_unique(distinct, rows) else "name"
     if numbers is not None:
         return None if _AMOUNT_PART.search(name.casefold()) else _find_number_reason(numbers, distinct)
-    if is_nearly_unique(distinct, rows):
+    if _is_nearly_unique(distinct, rows):
         return "unique"
     filled_count = rows - int(pc.sum(pc.equal(column, "")).as_py())
     is_free_text = (
-        filled_count > MAX_SMALL_TABLE
+        filled_count > _MAX_SMALL_TABLE
         and 2 * distinct >= filled_count
         and not _is_mostly(values, _DATE_PATTERN)
     )
@@ -133,12 +93,12 @@ def _find_number_reason(numbers: IntArray, distinct: int) -> IdentifyingReason |
     They do if they are consecutive in any order, or if they ascend in the file.
     """
     rows, value_range = len(numbers), int(numbers.max() - numbers.min()) + 1
-    if distinct == rows == value_range and is_nearly_unique(distinct, rows):
+    if distinct == rows == value_range and _is_nearly_unique(distinct, rows):
         return "unique"
     steps = np.diff(numbers)
     if not (steps >= 0).all():
         return None
-    if is_nearly_unique(distinct, rows):
+    if _is_nearly_unique(distinct, rows):
         return "unique"
     is_dense = value_range <= 2 * distinct and distinct > _MIN_GROUPS
     return "groups" if is_dense and rows <= _MAX_GROUP_SIZE * distinct else None
@@ -192,34 +152,30 @@ def _parse_whole_numbers(column: pa.Array) -> IntArray | None:
     return np.asarray(column.cast(pa.int64()), dtype=np.int64)
 
 
-def _holds_amounts(column: pa.Array, values: pa.Array) -> bool:
-    return _is_numeric(column) or bool(find_missing_words(values.to_pylist()))
-
-
-def _is_numeric(column: pa.Array) -> bool:
-    return bool(convert_to_mask(pc.match_substring_regex(column, NUMBER_PATTERN)).all())
+def _holds_amounts(values: pa.Array) -> bool:
+    """Return whether all values are numbers, or many of them and the few words mean that one is missing."""
+    texts = values.to_pylist()
+    word_count = sum(not re.match(NUMBER_PATTERN, text) for text in texts)
+    return word_count == 0 or (word_count <= _MAX_MISSING_WORDS and len(texts) - word_count > MAX_CATEGORIES)
 
 
 def _is_mostly(values: pa.Array, pattern: str) -> bool:
     return 2 * int(convert_to_mask(pc.match_substring_regex(values, pattern)).sum()) > len(values)
 
 
-def find_missing_words(values: list[str]) -> tuple[str, ...]:
-    """Return the few words in a column of many numbers, which are spellings of a missing value."""
-    words = tuple(value for value in values if not re.match(NUMBER_PATTERN, value))
-    return words if 0 < len(words) <= _MAX_MISSING_WORDS and len(values) - len(words) > MAX_CATEGORIES else ()
+def is_amount(name: str, column: pa.Array) -> bool:
+    """Return whether a column holds amounts; empty cells are missing amounts."""
+    values = list(filter(None, pc.unique(column).to_pylist()))
+    return (
+        all(re.match(NUMBER_PATTERN, value) for value in values)
+        and len(values) > MAX_CATEGORIES
+        and not is_attribute_name(name)
+        and not has_leading_zeros(column)
+    )
 
 
-def _list_missing_amounts(table: pa.Table) -> Iterator[MissingAmounts]:
-    for name, column in iterate_text_columns(table):
-        words = find_missing_words(pc.unique(column).to_pylist())
-        if (
-            words
-            and set(words) <= set(_MISSING_WORDS)
-            and not is_attribute_name(name)
-            and not has_leading_zeros(column)
-        ):
-            yield MissingAmounts(name, int(pc.sum(pc.is_in(column, pa.array(words))).as_py()))
+def _is_nearly_unique(distinct: int, rows: int) -> bool:
+    return rows > _MAX_SMALL_TABLE and distinct >= _NEARLY_UNIQUE_SHARE * rows
 
 
 def count_distinct_numbers(column: pa.Array) -> int | None:

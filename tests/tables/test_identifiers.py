@@ -12,10 +12,9 @@ from random import Random
 
 import pytest
 
-from anoncup.rules.settings import Columns
-from anoncup.tables.profile.header_guess import drop_columns, fill_zeros
-from anoncup.tables.profile.identifiers import find_identifiers, find_missing_amounts
-from anoncup.tracks.microdata.column_roles import suggest_roles
+from anoncup.competition.drafts import create_draft
+from app.services.originals.imported_tables import describe_table, guess_format, read_table
+from app.services.originals.original_import import ImportedTable
 
 CellGenerator = Callable[[int, Random], str]
 
@@ -370,44 +369,44 @@ PUBLIC_TABLES = (
 )
 
 
-PLACEHOLDER_COLUMNS = Columns(("x",), ("y",))
+def describe(content: bytes) -> ImportedTable:
+    """Describe a table of a new contest in the guessed format, with zeros for missing amounts."""
+    table_format = replace(guess_format(content, "original"), fills_zeros=True)
+    return describe_table(create_draft("microdata"), "original", content, table_format)
 
 
-def accept_suggestions(content: bytes) -> dict[str, str]:
-    """Return the roles that result if every suggestion is accepted."""
-    left_out = [suggestion.name for suggestion in find_identifiers(content, "t") if suggestion.should_drop]
-    remaining = drop_columns(content, left_out, "t")
-    columns = suggest_roles(
-        fill_zeros(remaining, [suggestion.name for suggestion in find_missing_amounts(remaining, "t")], "t"),
-        PLACEHOLDER_COLUMNS,
-    )
-    roles = dict.fromkeys(columns.quasi_identifiers, "quasi") | dict.fromkeys(columns.sensitive, "sensitive")
-    return roles | dict.fromkeys(left_out, "out")
+def find_reasons(*columns: ColumnShape, rows: int = 900) -> dict[str, str]:
+    table = describe(generate_csv(TableShape("t", rows, columns)))
+    return {column.name: column.reason for column in table.columns if column.reason}
 
 
 @pytest.mark.parametrize("table", PUBLIC_TABLES, ids=lambda table: table.name)
 def test_suggested_roles_agree_with_a_persons_choice(table: TableShape) -> None:
-    roles = accept_suggestions(generate_csv(table))
+    names = {"": "out", "quasi_identifiers": "quasi", "sensitive": "sensitive"}
+    roles = {column.name: names[column.role] for column in describe(generate_csv(table)).columns}
     wrong_roles = {
         name: (roles[name], role) for name, role in table.roles.items() if roles[name] not in role.split("/")
     }
     assert wrong_roles == {}
 
 
-def test_missing_values_of_r_and_pandas_are_recognized() -> None:
-    for missing_text in ("", "NA", "NaN", "."):
-        content = generate_csv(replace(EU_SILC, missing=missing_text))
-        missing_counts = {gap.name: gap.cells for gap in find_missing_amounts(content, "t")}
-        assert set(missing_counts) == {name for name in EU_SILC.roles if name.startswith("py")}
-        assert all(0.1 * EU_SILC.rows < cells < 0.3 * EU_SILC.rows for cells in missing_counts.values())
+@pytest.mark.parametrize("missing_text", ["", "NA", "NaN", "."])
+def test_missing_amounts_are_recognized_and_filled_only_on_request(missing_text: str) -> None:
+    content = generate_csv(replace(EU_SILC, missing=missing_text))
+    table_format = guess_format(content, "original")
+    assert table_format.missing_texts == ((missing_text,) if missing_text else ())
+    assert not table_format.fills_zeros
+    table = read_table(content, "original", table_format)
+    filled = read_table(content, "original", replace(table_format, fills_zeros=True))
+    changed = {name for name in table.columns if not table[name].equals(filled[name])}
+    assert changed == {name for name in EU_SILC.roles if name.startswith("py")}
+    for name in changed:
+        assert filled[name].tolist() == table[name].replace("", "0").tolist()
 
 
 def test_suggested_identifiers_have_reasons() -> None:
-    reasons = {
-        suggestion.name: suggestion.reason
-        for table in PUBLIC_TABLES
-        for suggestion in find_identifiers(generate_csv(table), "t")
-    }
+    tables = [describe(generate_csv(table)) for table in PUBLIC_TABLES]
+    reasons = {column.name: column.reason for table in tables for column in table.columns}
     assert reasons["db030"] == reasons["UTILITYID"] == reasons["UTILNAME"] == "name"
     assert reasons["rb030"] == reasons["PassengerId"] == reasons["Name"] == "unique"
     assert reasons["Ticket"] == reasons["Cabin"] == "text"
@@ -415,10 +414,6 @@ def test_suggested_identifiers_have_reasons() -> None:
 
 @pytest.mark.parametrize("name", ["haushalt", "x"])
 def test_group_and_row_numbers_are_recognized(name: str) -> None:
-    def find_reasons(*columns: ColumnShape) -> dict[str, str]:
-        suggestions = find_identifiers(generate_csv(TableShape("t", 900, columns)), "t")
-        return {suggestion.name: suggestion.reason for suggestion in suggestions}
-
     wages = ColumnShape("wages", amount(100), "sensitive")
     assert find_reasons(ColumnShape(name, group_number(3), "out"), wages) == {name: "groups"}
     assert find_reasons(ColumnShape(name, row_number(5000), "out"), wages) == {name: "unique"}
@@ -430,7 +425,5 @@ def test_group_and_row_numbers_are_recognized(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["paid", "uric acid", "COVID", "number of rooms", "Grid"])
 def test_words_that_end_with_id_are_no_identifiers(name: str) -> None:
-    table = TableShape(
-        "t", 300, (ColumnShape(name, lambda _, random: str(random.randrange(90)), "sensitive"),) * 1
-    )
-    assert find_identifiers(generate_csv(table), "t") == ()
+    column = ColumnShape(name, lambda _, random: str(random.randrange(90)), "sensitive")
+    assert find_reasons(column, rows=300) == {}

@@ -1,1 +1,0 @@
-"""Data profiles of organizers' tables: identifying columns, headers, counts and number formats."""

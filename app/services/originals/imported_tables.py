@@ -1,0 +1,304 @@
+"""Guess the format of organizers' tables, read them, and give their columns roles.
+
+This runs in the parser process.
+"""
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from charset_normalizer import from_bytes
+from clevercsv.cparser import Error as ClevercsvError
+from clevercsv.detect import Detector
+from clevercsv.exceptions import NoDetectionResult
+
+from anoncup.competition.drafts import change_columns
+from anoncup.competition.parser import parse_common_rules
+from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
+from anoncup.messages import Message
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Columns
+from anoncup.rules.toml_text import replace_tables
+from anoncup.tables.checks import build_duplicate_name_message
+from anoncup.tables.csv_text import (
+    CONTROL_PATTERN,
+    NUMBER_PATTERN,
+    Problems,
+    read_cells,
+    read_header,
+    write_csv,
+)
+from anoncup.tables.foreign_formats import INVISIBLE_PATTERN, reject_binary_formats
+from anoncup.tables.identifiers import find_identifying_reason, is_amount
+from anoncup.tracks.files import FileSpec
+from app.services.originals.original_import import (
+    DECIMAL_MARKS,
+    ENCODINGS,
+    LEFT_OUT,
+    SEPARATORS,
+    ImportedColumn,
+    ImportedTable,
+    TableFormat,
+)
+
+_MISSING_TEXTS = {"NA", "N/A", "na", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", ".", "?", "-"}
+"""Common spellings of a missing number."""
+_SAMPLE_CHARACTERS = 20_000
+"""Length of the beginning of a file from which its separator, decimal mark and header are guessed."""
+_GROUPED_PATTERN = "[+-]?[0-9]{1,3}([.,][0-9]{3})+"
+"""Numbers that may have marks between thousands only, so that they say nothing of the decimal mark."""
+_KEPT = "kept"
+"""The only role besides ``LEFT_OUT`` in a file that has neither fixed names nor roles."""
+_FIRST_ROWS = 5
+_MAX_EXAMPLES, _MAX_EXAMPLE_LENGTH = 3, 40
+_NUMBER_PATTERNS = {
+    decimal_mark: rf"[+-]?(?:[0-9]+|[0-9]{{1,3}}(?:[{thousands_mark}'’ \u00a0\u202f][0-9]{{3}})+)"
+    rf"(?:[{decimal_mark}][0-9]+)?(?:[eE][+-]?[0-9]+)?"
+    for decimal_mark, thousands_mark in ((".", ","), (",", "."))
+}
+"""Patterns of numbers with or without thousands separators, by decimal mark."""
+
+
+def guess_format(content: bytes, file: str) -> TableFormat:
+    """Guess the format of a file; raises InvalidUpload for archives and spreadsheets."""
+    reject_binary_formats(content, file)
+    match = from_bytes(content, cp_isolation=list(ENCODINGS)).best()
+    encoding = match.encoding if match else ENCODINGS[0]
+    sample = _cut_sample(content.decode(encoding, errors="replace").removeprefix("\ufeff"))
+    separator = _guess_separator(sample)
+    first_row, *rows = _list_sample_rows(sample, separator)
+    decimal_mark = _guess_decimal_mark([cell for row in rows for cell in row])
+    has_numbers_first = any(re.fullmatch(_NUMBER_PATTERNS[decimal_mark], cell) for cell in first_row)
+    has_header = not has_numbers_first or _has_header(sample)
+    table_format = TableFormat(encoding, separator, decimal_mark, has_header)
+    try:
+        table = read_table(content, file, table_format)
+    except InvalidUpload:
+        return table_format  # the problem is reported when the table is read
+    return replace(table_format, missing_texts=_find_missing_texts(table))
+
+
+def _cut_sample(text: str) -> str:
+    """Return the lines at the beginning of a text."""
+    sample = text[:_SAMPLE_CHARACTERS]
+    return sample if sample == text else sample[: sample.rfind("\n") + 1] or sample
+
+
+def _guess_separator(sample: str) -> str:
+    try:
+        dialect = Detector().detect(sample, delimiters=SEPARATORS)
+    except ClevercsvError:
+        dialect = None
+    return dialect.delimiter if dialect and dialect.delimiter in SEPARATORS else SEPARATORS[0]
+
+
+def _list_sample_rows(sample: str, separator: str) -> list[list[str]]:
+    """Return the rows of the sample, at least one."""
+    try:
+        return list(csv.reader(io.StringIO(sample, newline=""), delimiter=separator)) or [[]]
+    except csv.Error:
+        return [[]]
+
+
+def _guess_decimal_mark(cells: Sequence[str]) -> str:
+    """Return the mark before the decimals of most numbers; points if there are none."""
+    counts = dict.fromkeys(DECIMAL_MARKS, 0)
+    for cell in cells:
+        if not re.fullmatch(_GROUPED_PATTERN, cell):
+            for mark, pattern in _NUMBER_PATTERNS.items():
+                counts[mark] += mark in cell and re.fullmatch(pattern, cell) is not None
+    return max(DECIMAL_MARKS, key=counts.__getitem__)
+
+
+def _has_header(sample: str) -> bool:
+    try:
+        return Detector().has_header(sample)
+    except (ClevercsvError, NoDetectionResult, StopIteration):
+        return True
+
+
+def _find_missing_texts(table: pd.DataFrame) -> tuple[str, ...]:
+    """Return the spellings of missing values in columns that are numeric otherwise."""
+    missing: set[str] = set()
+    for name in table.columns:
+        values = table[name].unique()
+        words = {value for value in values if value and not re.match(NUMBER_PATTERN, value)}
+        if words <= _MISSING_TEXTS and len(words) < len(values):
+            missing |= words
+    return tuple(sorted(missing))
+
+
+def read_table(content: bytes, file: str, table_format: TableFormat) -> pd.DataFrame:
+    """Return every cell as text; a missing value is an empty cell.
+
+    In columns of numbers, decimal marks are points, and there are no marks between thousands. Raises
+    InvalidUpload for a file that does not have this format.
+    """
+    text, separator = _decode(content, file, table_format.encoding), table_format.separator
+    first_row = read_header(text, file, separator)
+    names = _list_names(first_row if table_format.has_header else [""] * len(first_row), file)
+    if not table_format.has_header:
+        text = separator.join(names).encode() + b"\n" + text
+    table: pd.DataFrame = read_cells(text, names, file, separator=separator).to_pandas()
+    if table.empty:
+        problems = Problems(file)
+        problems.add("no_rows", Message("the table has no rows"))
+        problems.raise_if_any()
+    table = table.replace(list(table_format.missing_texts), "")
+    for name in names:
+        table[name] = _write_numbers(name, table[name], table_format)
+    return table
+
+
+def _decode(content: bytes, file: str, encoding: str) -> bytes:
+    """Return the text as UTF-8 without a byte order mark."""
+    reject_binary_formats(content, file)
+    problems = Problems(file)
+    try:
+        text = content.decode(encoding).removeprefix("\ufeff")
+    except UnicodeError:
+        problems.add("encoding", Message("the file has another encoding: choose the one it was saved in"))
+        text = ""
+    if "\0" in text:
+        message = Message("the file holds NUL characters: it has another encoding, or is no text")
+        problems.add("encoding", message, line=1 + text.count("\n", 0, text.index("\0")))
+    problems.raise_if_any()
+    return text.encode()
+
+
+def _list_names(cells: Sequence[str], file: str) -> list[str]:
+    """Return the names of the columns; those without a name are called after their position."""
+    visible = [re.sub(f"{CONTROL_PATTERN}|{INVISIBLE_PATTERN}", "", cell).strip() for cell in cells]
+    names = [cell or f"column_{position}" for position, cell in enumerate(visible, 1)]
+    problems = Problems(file)
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        problems.add("header", build_duplicate_name_message(name), column=name[:80], line=1)
+    problems.raise_if_any()
+    return names
+
+
+def _write_numbers(name: str, column: pd.Series, table_format: TableFormat) -> pd.Series:
+    """Return a column of numbers with decimal points and without thousands separators, others unchanged."""
+    decimal_mark, is_filled = table_format.decimal_mark, column != ""
+    if column[is_filled].str.fullmatch(_NUMBER_PATTERNS[decimal_mark]).all():
+        column = column.str.replace(f"[^0-9eE+{re.escape(decimal_mark)}-]", "", regex=True)
+        column = column.str.replace(decimal_mark, ".", regex=False)
+    if table_format.fills_zeros and is_amount(name, pa.array(column)):
+        column = column.where(is_filled, "0")
+    return column
+
+
+def describe_table(file: str, name: str, content: bytes, table_format: TableFormat) -> ImportedTable:
+    """Describe the columns of a table, with suggested roles; raises InvalidUpload."""
+    table, rules = read_table(content, name, table_format), parse_common_rules(file)
+    spec, names = _find_spec(rules, name), list(table.columns)
+    fixed_names = () if _takes_roles(spec, rules) else spec.header(rules) or ()
+    if _takes_roles(spec, rules):
+        roles = dict(spec.suggest_roles(write_csv(table), rules))
+    elif fixed_names:
+        roles = _match_names(names, fixed_names, has_header=table_format.has_header)
+    else:
+        roles = dict.fromkeys(names, _KEPT)
+    return ImportedTable(
+        len(table),
+        tuple(_describe_column(table[column], roles.get(column, LEFT_OUT)) for column in names),
+        tuple(
+            tuple(cell[:_MAX_EXAMPLE_LENGTH] for cell in row) for row in table.head(_FIRST_ROWS).to_numpy()
+        ),
+        fixed_names or spec.roles or (_KEPT,),
+        bool(fixed_names),
+    )
+
+
+def _find_spec(rules: Rules, name: str) -> FileSpec:
+    return next(spec for spec in TRACKS[rules.track].original_files if spec.name == name)
+
+
+def _takes_roles(spec: FileSpec, rules: Rules) -> bool:
+    """Return whether organizers choose the columns of a file: the competition file describes them."""
+    settings = TRACKS[rules.track].settings
+    return bool(spec.roles) and (settings.has_columns or settings.infer is not None)
+
+
+def _match_names(names: Sequence[str], fixed_names: Sequence[str], *, has_header: bool) -> dict[str, str]:
+    """Return the fixed name for each column: the one that is spelled alike, or that of the same position."""
+    by_spelling = {_normalize_name(name): name for name in fixed_names}
+    matches = {name: by_spelling.pop(_normalize_name(name), LEFT_OUT) for name in names}
+    if len(names) == len(fixed_names) and not (has_header and any(matches.values())):
+        return dict(zip(names, fixed_names, strict=True))
+    return matches
+
+
+def _normalize_name(name: str) -> str:
+    """Return a name in a form that ignores case, full width, blanks, hyphens and underscores."""
+    return re.sub(r"[\s_-]", "", unicodedata.normalize("NFKC", name)).casefold()
+
+
+def _describe_column(column: pd.Series, role: str) -> ImportedColumn:
+    cells, name = pa.array(column), str(column.name)
+    values = pc.unique(cells)
+    examples = [value[:_MAX_EXAMPLE_LENGTH] for value in values.to_pylist() if value][:_MAX_EXAMPLES]
+    reason = find_identifying_reason(name, cells, values)
+    return ImportedColumn(name, role, reason, len(values), int((column == "").sum()), tuple(examples))
+
+
+def import_table(
+    file: str, name: str, content: bytes, table_format: TableFormat, roles: tuple[str, ...]
+) -> tuple[str, bytes]:
+    """Return the competition file and the CSV file for a table whose columns have these roles.
+
+    Raises InvalidUpload for a table without the fixed columns of its file.
+    """
+    table, rules = read_table(content, name, table_format), parse_common_rules(file)
+    if len(roles) != len(table.columns):
+        raise Conflict("the columns have changed since they were shown: check them", code="changed_meanwhile")
+    spec = _find_spec(rules, name)
+    roles_by_name = {
+        column: role for column, role in zip(table.columns, roles, strict=True) if role != LEFT_OUT
+    }
+    fixed_names = spec.header(rules)
+    if _takes_roles(spec, rules) or fixed_names is None:
+        csv_file = write_csv(table[list(roles_by_name)])
+        return _write_roles(file, rules, spec, csv_file, roles_by_name), csv_file
+    columns = {role: column for column, role in roles_by_name.items()}
+    _require_fixed_names(list(roles_by_name.values()), fixed_names, name)
+    table = table[[columns[fixed_name] for fixed_name in fixed_names]].set_axis(list(fixed_names), axis=1)
+    return file, write_csv(table)
+
+
+def _write_roles(file: str, rules: Rules, spec: FileSpec, content: bytes, roles: Mapping[str, str]) -> str:
+    """Return the competition file with these roles of the columns in a file of the original."""
+    if not _takes_roles(spec, rules):
+        return file
+    settings, given_roles = TRACKS[rules.track].settings, set(roles.values())
+    if not set() < given_roles <= set(spec.roles) or (
+        settings.has_columns and len(given_roles) < len(spec.roles)
+    ):
+        raise InvalidCompetition("at least one column for each role is needed", code="roles_missing")
+    if settings.infer is not None:
+        return replace_tables(file, rules.track, settings.infer(content, roles, rules))
+    columns = Columns(
+        *(tuple(name for name, assigned in roles.items() if assigned == role) for role in spec.roles)
+    )
+    return file if columns == rules.columns else change_columns(file, columns)
+
+
+def _require_fixed_names(names: Sequence[str], fixed_names: Sequence[str], file: str) -> None:
+    """Raise InvalidUpload unless each fixed name is given to one column."""
+    problems = Problems(file)
+    for fixed_name in fixed_names:
+        if (count := names.count(fixed_name)) != 1:
+            message = (
+                Message("two columns are {name!r}", name=fixed_name)
+                if count
+                else Message("no column is {name!r}", name=fixed_name)
+            )
+            problems.add("header", message, column=fixed_name, line=1)
+    problems.raise_if_any()
