@@ -25,7 +25,7 @@ from httpx2 import Response
 from sqlalchemy import select, text
 
 from app.config import get_settings
-from app.crypto import deadline_signing, sealing
+from app.crypto import sealing
 from app.db import engine
 from app.db.models import Competition, Round, Submission, Target, Team
 from app.db.transaction import transaction
@@ -69,7 +69,6 @@ def run_application() -> Iterator[TestClient]:
         data, servers = Path(folder, "data"), Path(folder, "servers")
         servers.mkdir()
         sealing.create_keys(data / "sealing.pub", data / "private")
-        deadline_signing.create_key(data / "private")
         with run_embedded_services(servers) as running:
             migrate(running.database_url)
             os.environ.update(

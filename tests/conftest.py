@@ -11,7 +11,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from app.config import Settings, get_settings
-from app.crypto import deadline_signing, sealing
+from app.crypto import sealing
 from app.db import engine
 from app.db.models import Base
 from app.http import throttle
@@ -83,7 +83,6 @@ def session_settings(
 ) -> Iterator[Settings]:
     data = tmp_path_factory.mktemp("data")
     sealing.create_keys(data / "sealing.pub", data / "private")
-    deadline_signing.create_key(data / "private")
     os.environ.update(
         DATABASE_URL=services.database_url,
         REDIS_URL=services.redis_url,

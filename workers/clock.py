@@ -12,9 +12,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -25,13 +24,10 @@ from sqlalchemy.orm import Session
 from anoncup.errors import DatabaseUnavailable, DomainError, Unavailable
 from app import logs
 from app.config import Settings, get_settings
-from app.crypto import deadline_signing
-from app.db.models import ObservedDeadline
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
 from app.processes import child_process, remote_calls
 from app.services.attacks import contest_lifecycle
-from app.services.contests import observed_deadlines
 from app.services.jobs import health, queue, requeue
 from app.services.notifications import deliveries
 from app.storage import staging
@@ -83,8 +79,6 @@ class Clock:
     runner: TransitionRunner
     retry_delays: dict[UUID, RetryDelay] = field(default_factory=dict)
     unreadable_ids: frozenset[UUID] = frozenset()
-    unsigned_ids: set[UUID] = field(default_factory=set)
-    has_signing_key: bool = True
     last_sweep: float = float("-inf")
     last_cleanup: float = float("-inf")
     last_heartbeat: float = float("-inf")
@@ -124,18 +118,14 @@ class Clock:
         with transaction() as session:
             due_work = contest_lifecycle.find_due_work(session)
         self.log_unreadable(due_work.unreadable)
-        due_ids = list(due_work.due_ids)
-        if self.check_signing_key():
-            self.record_unsigned(due_work.unsigned)
-            due_ids = [*due_work.unobserved_ids, *due_ids]
-        for round_id in dict.fromkeys(due_ids):  # each once
+        for round_id in due_work.due_ids:
             if round_id not in self.retry_delays or self.retry_delays[round_id].retry_at <= time.monotonic():
                 self.try_advance(round_id)
         self.send_heartbeat_if_due()
 
     def try_advance(self, round_id: UUID) -> None:
         try:
-            if _advance_round(round_id, has_signing_key=self.has_signing_key):
+            if _advance_round(round_id):
                 self.runner.submit(round_id)
             else:
                 self.retry_delays.pop(round_id, None)
@@ -154,28 +144,6 @@ class Clock:
         for round_id in reasons.keys() - self.unreadable_ids:
             log.error("competition_unreadable", round=str(round_id), reason=reasons[round_id])
         self.unreadable_ids = frozenset(reasons)
-
-    def check_signing_key(self) -> bool:
-        """Return whether this process can sign deadlines, and log once if it cannot.
-
-        Without the key, phases advance but nothing is revealed.
-        """
-        can_sign = bool(observed_deadlines.load_keys().keys)
-        if self.has_signing_key and not can_sign:
-            log.error("cannot_witness", reason=deadline_signing.NO_SIGNING_KEY)
-        self.has_signing_key = can_sign
-        return can_sign
-
-    def record_unsigned(self, deadlines: Sequence[ObservedDeadline]) -> None:
-        """Audit observed deadlines without a valid signature, which were written by somebody without the key.
-
-        They do not count.
-        """
-        new = [deadline for deadline in deadlines if deadline.id not in self.unsigned_ids]
-        if new:
-            with transaction() as session:
-                observed_deadlines.audit_unsigned(session, new)
-            self.unsigned_ids |= {deadline.id for deadline in new}
 
     def send_heartbeat_if_due(self) -> None:
         """Send a heartbeat if one is due. Not in every tick: each commit invalidates cached boards."""
@@ -251,13 +219,11 @@ def _describe_problem(problem: Exception) -> dict[str, Any]:
     return {"reason": type(problem).__qualname__, "exc_info": problem}
 
 
-def _advance_round(round_id: UUID, *, has_signing_key: bool) -> bool:
+def _advance_round(round_id: UUID) -> bool:
     """Take every quick step that is due; return True if long work must be done before the next one.
 
     Running it concurrently or killing it at any point does no harm.
     """
-    if has_signing_key:
-        _run_step(observed_deadlines.observe_deadline, round_id)
     while _run_step(contest_lifecycle.take_next_step, round_id):
         pass
     with transaction() as session:
@@ -297,16 +263,6 @@ def remove_stale_files() -> None:
         log.info("tidied", files=removed)
 
 
-def ensure_signing_key(private_folder: Path | None) -> None:
-    """Create the key that signs observed deadlines, unless the folder of private keys has one."""
-    if private_folder is None or not private_folder.is_dir():
-        return
-    try:
-        deadline_signing.create_key(private_folder)
-    except OSError as problem:
-        log.warning("signing_key_not_made", reason=problem.strerror)
-
-
 def _install_shutdown_handlers() -> Callable[[float], bool]:
     """Make SIGINT, SIGTERM and SIGHUP end the clock after the current tick, and return the wait function.
 
@@ -330,7 +286,6 @@ def main() -> None:
     logs.configure()
     warn_if_overprivileged()
     settings = get_settings()
-    ensure_signing_key(settings.opening_keys_dir)
     wait_for_shutdown = _install_shutdown_handlers()
     remote_calls.enable()
     log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)

@@ -64,8 +64,7 @@ class Competition(Form):
         datetime | None,
         Field(
             description="the time at which the secrets are revealed: the last end or, if it was"
-            " moved nearer, the end of the notice period; null without a second phase,"
-            " and until the clock has recorded the end"
+            " moved nearer, the end of the notice period; null without a second phase"
         ),
         example("2027-02-08T00:00:00Z"),
     ]

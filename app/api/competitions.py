@@ -28,7 +28,7 @@ from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.http.step_up import ReauthenticatedCaller
 from app.http.uploads import get_admission
-from app.services.contests import competitions, observed_deadlines, phases, revisions, sealed_inputs
+from app.services.contests import competitions, phases, reveal_notice, revisions, sealed_inputs
 from app.services.contests.contest import Contest
 from app.services.contests.phases import PhaseStatus
 from app.services.originals import allocated_files
@@ -62,8 +62,7 @@ class InviteIn(BaseModel):
 
 
 def serialize_competition(session: Session, contest: Contest) -> schemas.Competition:
-    reveal_at = observed_deadlines.load_reveal_times(session, [contest.round]).get(contest.round.id)
-    competition = _build_competition(contest, phases.get_status(session, contest.round), reveal_at)
+    competition = _build_competition(contest, phases.get_status(session, contest.round))
     if not contest.round.allocation:
         return competition
     commitments = {
@@ -73,9 +72,7 @@ def serialize_competition(session: Session, contest: Contest) -> schemas.Competi
     return competition.model_copy(update=commitments)
 
 
-def _build_competition(
-    contest: Contest, phase_status: PhaseStatus, reveal_at: datetime | None
-) -> schemas.Competition:
+def _build_competition(contest: Contest, phase_status: PhaseStatus) -> schemas.Competition:
     row, rules = contest.round, contest.rules
     return schemas.Competition(
         slug=row.competition.slug,
@@ -88,7 +85,7 @@ def _build_competition(
         state=phase_status.state,
         paused=phase_status.paused,
         phases=_build_phases(rules),
-        reveal_at=reveal_at,
+        reveal_at=reveal_notice.find_reveal_time(row),
         original_rows=row.original_rows,
         original_sha256=key_by_file_name(row.public_files),
         original_files=[f"{name}.csv" for name in contest.track.original_file_names],
@@ -119,12 +116,10 @@ def _build_phases(rules: Rules) -> list[schemas.Phase]:
     return [schemas.Phase(name=phase.name, start=phase.start, end=phase.end) for phase in rules.phases]
 
 
-def _serialize_entry(
-    contest: Contest, now: datetime, reveal_at: datetime | None
-) -> schemas.ListedCompetition:
+def _serialize_entry(contest: Contest, now: datetime) -> schemas.ListedCompetition:
     row = contest.round
     try:
-        return _build_competition(contest, phases.get_status_at(row, now), reveal_at)
+        return _build_competition(contest, phases.get_status_at(row, now))
     except CompetitionUnavailable as problem:
         return schemas.UnavailableCompetition(
             slug=row.competition.slug,
@@ -141,9 +136,7 @@ def list_competitions() -> list[schemas.ListedCompetition]:
     """List all competitions of this service, oldest first. One whose file cannot be read is `unavailable`."""
     with transaction() as session:
         now = read_clock(session)
-        contests = competitions.list_contests(session)
-        reveal_times = observed_deadlines.load_reveal_times(session, [contest.round for contest in contests])
-        return [_serialize_entry(contest, now, reveal_times.get(contest.round.id)) for contest in contests]
+        return [_serialize_entry(contest, now) for contest in competitions.list_contests(session)]
 
 
 @router.post(

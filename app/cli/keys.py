@@ -1,4 +1,4 @@
-"""``anoncup keys``: manage the keys that seal secrets and sign deadlines."""
+"""``anoncup keys``: manage the keys that seal secrets."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,10 +15,7 @@ from app.cli.service_options import (
     get_key_paths,
 )
 
-keys = typer.Typer(
-    no_args_is_help=True,
-    help="Key pairs that seal secrets, and the signing key for observed deadlines.",
-)
+keys = typer.Typer(no_args_is_help=True, help="Key pairs that seal secrets.")
 
 
 @keys.command("rotate")
@@ -30,15 +27,6 @@ def rotate(
 
     key_id = key_pairs.rotate(get_key_paths(data, public, private_dir))
     print(f"secrets are sealed to key {key_id} from now on")
-
-
-@keys.command("witness")
-def create_signing_key(data: DataFolder = DEFAULT_DATA_FOLDER, private_dir: PrivateKeyFolder = None) -> None:
-    """Create the signing key for observed deadlines, unless there is one."""
-    from app.crypto import deadline_signing
-
-    key_id = deadline_signing.create_key(get_key_paths(data, None, private_dir).private)
-    print(f"observed deadlines are signed with key {key_id}")
 
 
 @keys.command("backup")
@@ -75,12 +63,8 @@ def create_keys(
     public: Annotated[Path, typer.Option(help="the public key, for the web application")],
     private_dir: Annotated[Path, typer.Option(help="the folder of private keys, for workers only")],
 ) -> None:
-    """Create a key pair for secrets and the signing key for observed deadlines.
-
-    Older private keys stay, so older secrets still open.
-    """
-    from app.crypto import deadline_signing, sealing
+    """Create a key pair for secrets. Older private keys stay, so older secrets still open."""
+    from app.crypto import sealing
 
     key_id = sealing.create_keys(public, private_dir)
-    deadline_signing.create_key(private_dir)
     print(f"created key {key_id}")

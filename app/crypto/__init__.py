@@ -1,1 +1,1 @@
-"""Sealing of secrets and signing of observed deadlines."""
+"""Sealing of secrets."""

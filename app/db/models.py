@@ -1,6 +1,6 @@
 """The database tables. The settings of a competition are in its file, not in columns."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -331,6 +331,8 @@ class Round(Base):
     """When the files of all targets were complete and became downloadable."""
     closed_at: Mapped[datetime | None]
     """When the last guess was scored and every score became visible."""
+    reveal_not_before: Mapped[datetime | None]
+    """When the notice of a nearer end has run; the secrets stay hidden until then."""
     revealed_at: Mapped[datetime | None]
     """When the secrets of the targets were published."""
     seed_commitment: Mapped[str | None]
@@ -433,31 +435,6 @@ class Clarification(Base):
     """Whether question and answer are visible to everybody, without the team's name."""
 
     team: Mapped[Team] = relationship(lazy="raise")
-
-
-class ObservedDeadline(Base):
-    """The end of the last phase as observed by the clock. Only rows with a valid signature count.
-
-    Rows are only inserted, never updated.
-    """
-
-    __tablename__ = "observed_deadlines"
-
-    id: Mapped[UUID] = _id_column()
-    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), index=True)
-    phase: Mapped[str]
-    ends_at: Mapped[datetime]
-    notice_hours: Mapped[int]
-    """Notice period of a reveal in the competition's file, in hours."""
-    before_submissions: Mapped[bool]
-    """Whether nothing had been submitted at that time, so that there was nothing to reveal."""
-    observed_at: Mapped[datetime]
-    signature: Mapped[bytes]
-
-    @property
-    def notice(self) -> timedelta:
-        """Notice period of a reveal."""
-        return timedelta(hours=self.notice_hours)
 
 
 class AuditEntry(Base):

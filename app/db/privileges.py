@@ -41,7 +41,6 @@ PRIVILEGES: Mapping[str, tuple[str, str]] = {
     "invites": (_WRITE, ""),
     "members": (_ALL, _READ),
     "notification_urls": ("SELECT, INSERT, DELETE", _READ),
-    "observed_deadlines": (_READ, _ADD),
     "openings": (_READ, _ADD),
     "organizer_files": ("SELECT, INSERT, DELETE", _READ),
     "organizers": (_ALL, ""),

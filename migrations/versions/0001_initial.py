@@ -31,7 +31,6 @@ TABLES = (
     "announcements",
     "threshold_reports",
     "rescores",
-    "observed_deadlines",
     "teams",
     "members",
     "invites",
@@ -219,6 +218,7 @@ def _create_competitions() -> None:
         sa.Column("frozen_at", MOMENT),
         sa.Column("published_at", MOMENT),
         sa.Column("closed_at", MOMENT),
+        sa.Column("reveal_not_before", MOMENT),
         sa.Column("revealed_at", MOMENT),
         sa.Column("seed_commitment", sa.Text()),
         sa.ForeignKeyConstraint(
@@ -311,20 +311,6 @@ def _create_competitions() -> None:
         unique=True,
         postgresql_where=sa.text("applied_at IS NULL AND cancelled_at IS NULL"),
     )
-    op.create_table(
-        "observed_deadlines",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("round_id", sa.Uuid(), nullable=False),
-        sa.Column("phase", sa.Text(), nullable=False),
-        sa.Column("ends_at", MOMENT, nullable=False),
-        sa.Column("notice_hours", sa.Integer(), nullable=False),
-        sa.Column("before_submissions", sa.Boolean(), nullable=False),
-        sa.Column("observed_at", MOMENT, nullable=False),
-        sa.Column("signature", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_observed_deadlines_round_id")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_observed_deadlines")),
-    )
-    op.create_index(op.f("ix_observed_deadlines_round_id"), "observed_deadlines", ["round_id"])
 
 
 def _create_teams() -> None:

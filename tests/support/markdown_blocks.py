@@ -53,7 +53,6 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/hosting.md", "kubectl delete job"): NEEDS_KUBERNETES,
     ("docs/hosting.md", '{"standing": "landlock'): NOT_A_PROGRAM,
     ("docs/hosting.md", "python3 -m venv /opt/anoncup"): NEEDS_ROOT,
-    ("docs/hosting.md", "/opt/anoncup/bin/anoncup keys witness"): NEEDS_ROOT,
     ("docs/hosting.md", "CREATE ROLE anoncup LOGIN"): NOT_A_PROGRAM,
     ("docs/hosting.md", "CREATE ROLE anoncup_web"): NOT_A_PROGRAM,
     (

@@ -1,4 +1,4 @@
-"""Back up, restore and rotate the keys that seal secrets and sign deadlines.
+"""Back up, restore and rotate the keys that seal secrets.
 
 A backup of the service contains its keys only on request.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from anoncup.errors import Conflict, InvalidInput, Unavailable
 from app.cli.backup import archive
 from app.cli.backup.archive import Archive, ArchiveWriter
-from app.crypto import deadline_signing, sealing
+from app.crypto import sealing
 
 _KIND = "keys"
 _PUBLIC_NAME = "sealing.pub"
@@ -49,15 +49,13 @@ def add_keys(writer: ArchiveWriter, paths: KeyPaths) -> list[str]:
     for file in files:
         sealing.read_private_key(paths.private, file.stem)
         writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
-    for file in deadline_signing.list_key_files(paths.private):
-        writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
     if paths.public is not None and paths.public.exists():
         writer.add(f"keys/{_PUBLIC_NAME}", io.BytesIO(paths.public.read_bytes()))
     return [file.stem for file in files]
 
 
 def restore_missing_keys(key_archive: Archive, paths: KeyPaths, undo: ExitStack) -> list[str]:
-    """Write those keys of the archive that are missing here, and return the ids of all its sealing keys.
+    """Write those keys of the archive that are missing here, and return the ids of all.
 
     ``undo`` gets a callback for each new file, which removes it.
     """
@@ -74,7 +72,7 @@ def restore_missing_keys(key_archive: Archive, paths: KeyPaths, undo: ExitStack)
         paths.public.parent.mkdir(parents=True, exist_ok=True)
         undo.callback(paths.public.unlink, missing_ok=True)
         sealing.write_new_file(paths.public, public.strip(), mode=0o444)
-    return [path.stem for path in private if path.suffix != deadline_signing.KEY_FILE_SUFFIX]
+    return [path.stem for path in private]
 
 
 def _check_keys(contents: dict[str, bytes], paths: KeyPaths) -> Iterator[tuple[Path, bytes]]:
@@ -84,19 +82,11 @@ def _check_keys(contents: dict[str, bytes], paths: KeyPaths) -> Iterator[tuple[P
     """
     for name, content in contents.items():
         path, text = paths.private / name, content.strip()
-        if name != _build_file_name(text, signing=path.suffix == deadline_signing.KEY_FILE_SUFFIX):
+        if name != f"{sealing.compute_private_key_id(text)}.key":
             raise InvalidInput("{name} is not the private key of that name; nothing was written", name=name)
         if path.exists() and path.read_bytes().strip() != text:
             raise Conflict("{path} is there already and differs; nothing was written", path=str(path))
         yield path, text
-
-
-def _build_file_name(text: bytes, *, signing: bool) -> str:
-    """Return the file name of a private key."""
-    if signing:
-        key_id = deadline_signing.compute_key_id(deadline_signing.parse_key(text))
-        return f"{key_id}{deadline_signing.KEY_FILE_SUFFIX}"
-    return f"{sealing.compute_private_key_id(text)}.key"
 
 
 def rotate(paths: KeyPaths) -> str:

@@ -23,7 +23,6 @@ from app.db.models import (
     Competition,
     Evaluation,
     Guess,
-    ObservedDeadline,
     Opening,
     Round,
     Secret,
@@ -38,7 +37,7 @@ from app.services.attacks import allocation
 from app.services.boards import formula_inputs, ranking, verdicts
 from app.services.boards.formula_rows import ReleaseNumbers
 from app.services.boards.version_filter import has_same_versions, select_comparable
-from app.services.contests import competitions, observed_deadlines, phases
+from app.services.contests import competitions, phases, reveal_notice
 from app.services.contests.contest import Contest, get_timetable
 from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs import outbox
@@ -77,15 +76,12 @@ class SealedTarget:
 class DueWork:
     """Work that is due in the contests.
 
-    ``due_ids`` lists competitions with a step to take, ``unobserved_ids`` those with a new end to observe.
-    ``unreadable`` maps competitions whose file cannot be read to the reason. ``unsigned`` lists recorded
-    observations without a valid signature.
+    ``due_ids`` lists competitions with a step to take. ``unreadable`` maps competitions whose file cannot be
+    read to the reason.
     """
 
     due_ids: list[UUID]
-    unobserved_ids: list[UUID]
     unreadable: dict[UUID, str]
-    unsigned: list[ObservedDeadline]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +105,20 @@ def find_due_work(session: Session) -> DueWork:
         .where(Round.revealed_at.is_(None), Round.removed_at.is_(None), Competition.removed_at.is_(None))
     )
     rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
-    now, ids = read_clock(session), [round_.id for round_ in rows]
-    signed, unsigned = observed_deadlines.load_records(session, ids, observed_deadlines.load_keys())
-    due_work = DueWork([], [], {}, unsigned)
+    now, due_work = read_clock(session), DueWork([], {})
     for round_ in rows:
-        deadlines = signed[round_.id]
         try:
-            if observed_deadlines.has_new_deadline(round_, deadlines):
-                due_work.unobserved_ids.append(round_.id)
-            if _is_due(round_, deadlines, now) or allocation.is_due(session, round_, now):
+            if _is_due(round_, now) or allocation.is_due(session, round_, now):
                 due_work.due_ids.append(round_.id)
         except CompetitionUnavailable as problem:
             due_work.unreadable[round_.id] = str(problem)
     return due_work
 
 
-def _is_due(round_: Round, deadlines: Sequence[ObservedDeadline], now: datetime) -> bool:
+def _is_due(round_: Round, now: datetime) -> bool:
     if round_.frozen_at is None:
         return phases.has_phase_ended(round_, phases.ANONYMIZATION, now)
-    return round_.published_at is None or observed_deadlines.is_reveal_due(round_, deadlines, now)
+    return round_.published_at is None or reveal_notice.is_reveal_due(round_, now)
 
 
 def take_next_step(session: Session, round_id: UUID) -> bool:
@@ -230,14 +221,14 @@ def publish(session: Session, round_id: UUID) -> bool:
 
 
 def close(session: Session, round_id: UUID) -> bool:
-    """Close the contest once the reveal is allowed and every guess has been judged.
+    """Close the contest once the reveal is due and every guess has been judged.
 
     If the end was moved to an earlier time, the reveal waits for the notice period. Until then organizers can
     move the end again, so that an accidental change can be undone.
     """
     round_ = competitions.lock(session, round_id)
     is_ready = round_.closed_at is None and round_.published_at is not None
-    if not is_ready or not observed_deadlines.can_reveal(session, round_):
+    if not is_ready or not reveal_notice.is_reveal_due(round_, read_clock(session)):
         return False
     unjudged = exists().where(Guess.round_id == round_.id, Guess.state.in_(UNFINISHED))
     if session.scalar(select(unjudged)) or attempts.has_pending_uploads(
@@ -251,11 +242,8 @@ def close(session: Session, round_id: UUID) -> bool:
 
 
 def _can_open_secrets(session: Session, round_: Round) -> bool:
-    """Return whether secrets may be opened: the competition is closed and the reveal is allowed.
-
-    ``closed_at`` alone is not enough, because other processes can write that row.
-    """
-    return round_.closed_at is not None and observed_deadlines.can_reveal(session, round_)
+    """Return whether secrets may be opened: the competition is closed and the reveal is due."""
+    return round_.closed_at is not None and reveal_notice.is_reveal_due(round_, read_clock(session))
 
 
 def list_sealed_targets(session: Session, round_id: UUID) -> list[SealedTarget]:

@@ -17,7 +17,7 @@ from app.db.models import AuditEntry, Round
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
-from app.services.contests import competitions, revisions
+from app.services.contests import competitions, reveal_notice, revisions
 from app.services.contests.contest import Contest, get_timetable
 from app.services.contests.phases import (
     ANONYMIZATION,
@@ -165,6 +165,7 @@ def _save_phases(
     file = replace_round_phases(round_.competition.file, round_.name, new_phases)
     parse_rounds(file)  # refuse an unreadable file here, before it is stored
     revisions.require_step_up_for_earlier_end(session, principal, round_, new_phases)
+    reveal_notice.record_new_ends(session, round_, new_phases, get_timetable(round_).reveal_notice)
     round_.competition.file = file
     audit.record(
         session,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import delete, select
@@ -21,7 +22,7 @@ from app.processes import parser_process
 from app.processes.remote_calls import run_where_installed
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
-from app.services.contests import competitions, phases
+from app.services.contests import competitions, phases, reveal_notice
 from app.services.contests.contest import Contest, get_timetable, parse_rules, parse_stored_rules
 from app.storage import get_store
 
@@ -237,6 +238,9 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
             _remove_round(session, round_)
         else:
             _check_round(session, principal, Contest(round_), round_revision)
+            rules = round_revision.rules
+            notice = timedelta(hours=rules.publication.reveal_notice_hours)
+            reveal_notice.record_new_ends(session, round_, rules.phases, notice)
     _require_step_up_for_weights(session, principal, competition, revision)
     _audit_revision(session, principal, competition, revision)
     for position, round_revision in enumerate(revision.rounds):

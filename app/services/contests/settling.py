@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy.orm import Session
-
 from app.db.models import Round
-from app.services.contests import observed_deadlines
+from app.services.contests import reveal_notice
 from app.services.contests.phases import PhaseStatus
 
 
@@ -23,7 +21,7 @@ class Wait:
     reveal_at: datetime | None = None
 
 
-def find_wait(session: Session, round_: Round, status: PhaseStatus) -> Wait | None:
+def find_wait(round_: Round, status: PhaseStatus) -> Wait | None:
     """Return what the competition waits for; None unless its state is ``settling``."""
     if status.state != "settling":
         return None
@@ -31,7 +29,7 @@ def find_wait(session: Session, round_: Round, status: PhaseStatus) -> Wait | No
         return Wait("releases")
     if round_.published_at is None:
         return Wait("targets")
-    reveal_at = observed_deadlines.load_reveal_times(session, [round_]).get(round_.id)
+    reveal_at = reveal_notice.find_reveal_time(round_)
     if reveal_at is not None and reveal_at > status.now:
         return Wait("notice", reveal_at)
     return Wait("guesses")

@@ -127,7 +127,7 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
             for state_counts in (counts.submissions, counts.guesses)
             for state in UNFINISHED
         ),
-        settling.find_wait(session, contest.round, phases.get_status(session, contest.round)),
+        settling.find_wait(contest.round, phases.get_status(session, contest.round)),
         _count_mixed_versions(session, contest.round),
         sealed_inputs.list_missing_files(session, contest.round),
         clarifications.count_unanswered(session, contest.id),

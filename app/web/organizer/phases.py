@@ -16,7 +16,7 @@ from anoncup.rules.local_times import fix_offset
 from app.db.transaction import transaction
 from app.http.step_up import STEP_UP_ERRORS, FormReauthentication
 from app.services.accounts.principal import Principal
-from app.services.contests import competitions, observed_deadlines, phase_changes, phases
+from app.services.contests import competitions, phase_changes, phases, reveal_notice
 from app.services.contests.contest import Contest
 from app.services.organizing import dashboard, round_reset
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
@@ -52,14 +52,11 @@ def _render_phases(
         frame = page.load_frame(session)
         row = frame.contest.round
         overview = dashboard.load_dashboard(session, page.principal, page.slug)
-        reveal_time = observed_deadlines.load_reveal_times(session, [row]).get(row.id)
-        unsigned_count = observed_deadlines.count_unsigned(session, row.competition_id)
     return page.render(
         "organizer/phases.html",
         frame=frame,
         dashboard=overview,
-        reveal_time=reveal_time,
-        unsigned_count=unsigned_count,
+        reveal_time=reveal_notice.find_reveal_time(row),
         name=name,
         end=_localize_end(end, frame.rules.timezone),
         move_following=move_following,
@@ -98,12 +95,14 @@ def _render_confirmation(
         phase = phase_changes.find_changeable_phase(frame.contest.round, name)
         is_earlier = action.end is not None and action.end < phase.end
         needs_password = is_earlier and phases.has_contest_begun(session, frame.contest.round)
+    delays_reveal = needs_password and (name == phases.REIDENTIFICATION or move_following)
     return page.render(
         "organizer/phase_confirmation.html",
         frame=frame,
         action=action,
         phase=phase,
         needs_password=needs_password,
+        delays_reveal=delays_reveal,
         problem=problem,
     )
 

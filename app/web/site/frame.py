@@ -93,7 +93,7 @@ def load_frame(session: Session, principal: Principal | None, slug: str) -> Fram
         status=status,
         rehearsal_of=_load_rehearsed_competition(session, contest.round, status),
         rounds=list_rounds(contest, status.now),
-        wait=settling.find_wait(session, contest.round, status),
+        wait=settling.find_wait(contest.round, status),
         team=memberships.find_team(session, contest.id, principal) if principal else None,
         is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )

@@ -16,7 +16,7 @@ from anoncup.tracks.model import AnyTrack
 from app.db.transaction import transaction
 from app.locale.language import Translator
 from app.services.accounts.principal import Principal
-from app.services.contests import announcements, clarifications, observed_deadlines
+from app.services.contests import announcements, clarifications, reveal_notice
 from app.services.organizing import dashboard
 from app.services.organizing.dashboard import Dashboard, OrganizerTask
 from app.services.submissions import quota
@@ -100,9 +100,7 @@ def show_overview(
         announcement_rows = announcements.list_announcements(session, page.principal, slug)
         questions = clarifications.list_clarifications(session, page.principal, slug)
         answers = clarifications.list_public_answers(session, page.principal, slug, limit=_MAX_ANSWERS)
-        reveal_time = observed_deadlines.load_reveal_times(session, [frame.contest.round]).get(
-            frame.contest.round.id
-        )
+        reveal_time = reveal_notice.find_reveal_time(frame.contest.round)
         organizer_status = _load_organizer_status(session, page.principal, frame)
         team_status = _load_team_status(session, page.principal, frame, board, attackers_board)
     rules, track = frame.rules, frame.contest.track

@@ -9,7 +9,7 @@ from anoncup.errors import Conflict, InvalidInput, Unavailable
 from app.cli.backup import keys
 from app.cli.backup.keys import KeyPaths
 from app.config import Settings
-from app.crypto import deadline_signing, sealing
+from app.crypto import sealing
 from app.storage import get_store
 from tests.support.arena import Arena
 from tests.support.backups import run_command
@@ -45,19 +45,6 @@ def test_copied_keys_open_sealed_files_on_another_machine(places: KeyPaths, tmp_
     assert resealed.key_id == newer.key_id
     assert other_places.private.stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o777 for file in other_places.private.iterdir()} == {0o400}
-
-
-def test_signing_key_is_copied_with_the_keys(places: KeyPaths, tmp_path: Path) -> None:
-    deadline_signing.create_key(places.private)
-    keys.backup(places, tmp_path / "k.tar")
-    other_places = build_other_key_paths(tmp_path)
-    deadline_signing.create_key(other_places.private)  # a key that was created meanwhile stays
-    (opening,) = keys.restore(tmp_path / "k.tar", other_places)
-    assert opening == sealing.list_private_keys(places.private)[0]
-    signature = deadline_signing.load_signing_keys(places.private).sign(b"said")
-    assert deadline_signing.load_signing_keys(other_places.private).verify(b"said", signature)
-    assert {file.stat().st_mode & 0o777 for file in other_places.private.iterdir()} == {0o400}
-    assert len(list(other_places.private.iterdir())) == 3
 
 
 def test_existing_keys_are_kept(places: KeyPaths, tmp_path: Path) -> None:
@@ -120,7 +107,6 @@ def test_service_seals_with_the_new_key_and_opens_with_the_old(arena: Arena, set
 def test_commands_find_the_keys_in_a_data_folder(places: KeyPaths, tmp_path: Path) -> None:
     data = ("--data", tmp_path)
     assert run_command("keys", "rotate", *data).returncode == 0
-    assert run_command("keys", "witness", *data).stdout == run_command("keys", "witness", *data).stdout
     assert run_command("keys", "backup", "--into", tmp_path / "k.tar", *data).returncode == 0
     refused = run_command("keys", "backup", "--into", tmp_path / "k.tar", *data)
     assert (refused.returncode, "exists already" in refused.stderr) == (2, True)
@@ -128,4 +114,4 @@ def test_commands_find_the_keys_in_a_data_folder(places: KeyPaths, tmp_path: Pat
     moved = places.private.rename(tmp_path / "moved")
     completed = run_command("keys", "restore", tmp_path / "k.tar", *data)
     assert all(key.stem in completed.stdout for key in moved.glob("*.key"))
-    assert len(list(places.private.iterdir())) == 3
+    assert len(list(places.private.iterdir())) == 2
