@@ -1,10 +1,15 @@
-"""The formulas of ``[ranking]``: those of the named rules, and the check of those in a competition file."""
+"""The formulas of ``[ranking]``: those of named rules, what formulas can name, and the check of a file."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from random import Random
 
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.formulas.errors import FormulaError, InvalidFormula
+from anoncup.formulas.evaluation import FormulaFunction, TeamNumbers, check_formula, evaluate_formula
 from anoncup.formulas.syntax import Formula, parse_any_length
+from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import RoundSettings
@@ -13,8 +18,9 @@ from anoncup.rules.settings import Ranking
 SCORE_FORMULA = "(utility + security) / 2"
 """The formula of the rule "score"."""
 TOTAL_KEYS = ("total", "attack_total")
-COMMON_NAMES = ("utility", "security", "adjustment")
+_COMMON_NAMES = ("utility", "security", "penalty")
 """Names in formulas besides those of measures and of the attackers that count."""
+_EXAMPLE_TEAMS = 3
 
 
 def find_defence_formula(rules: Rules) -> Formula:
@@ -24,7 +30,7 @@ def find_defence_formula(rules: Rules) -> Formula:
         return ranking.defence
     if ranking.rule == "score":
         return parse_any_length(SCORE_FORMULA)
-    ranks = ", ".join(f"rank({name})" for name in (*rules.weights, "security"))
+    ranks = ", ".join(f"rank('{name}')" for name in (*rules.weights, "security"))
     return parse_any_length(f"sum({ranks})")
 
 
@@ -47,12 +53,9 @@ def check_totals(ranking: Ranking, rounds: Sequence[RoundSettings]) -> None:
         formula: Formula | None = getattr(ranking, key)
         if formula is None:
             continue
-        from anoncup.formulas.totals import check_total  # noqa: PLC0415  # loads numpy
-
-        try:
-            check_total(formula, names)
-        except FormulaError as error:
-            raise InvalidFormula(f"ranking.{key}", formula.text, error) from None
+        _check(
+            f"ranking.{key}", formula, _invent_numbers((), {"round": build_round(dict.fromkeys(names, 0.5))})
+        )
 
 
 def compares_teams(rules: Rules) -> bool:
@@ -74,31 +77,92 @@ def list_counting_attackers(rules: Rules) -> dict[str, tuple[str, ...]]:
 
 def list_formula_names(rules: Rules) -> tuple[str, ...]:
     """Return the names of numbers in formulas that rank releases."""
-    return (*TRACKS[rules.track].measures, *list_counting_attackers(rules), *COMMON_NAMES)
+    return (*TRACKS[rules.track].measures, *list_counting_attackers(rules), *_COMMON_NAMES)
 
 
 def check_ranking(rules: Rules) -> None:
-    """Raise InvalidFormula if a formula names what it cannot have, or has no value on an example board."""
-    ranking = rules.ranking
-    if ranking.utility is None and ranking.defence is None and ranking.attack is None:
-        return
-    from anoncup.formulas import example  # noqa: PLC0415  # loads numpy
-    from anoncup.formulas.evaluation import check_formula  # noqa: PLC0415
-
-    track = TRACKS[rules.track]
-    questions = tuple(track.select_questions(rules))
-    attackers = list_counting_attackers(rules)
-    defence_example = example.build_defence_example(list_formula_names(rules), questions, attackers)
-    attack_names = ("adjustment", *(("identified",) if track.asks_identity(rules) else ()))
-    attack_example = example.build_attack_example(attack_names, questions)
-    for key, formula, board in (
-        ("utility", ranking.utility, defence_example),
-        ("defence", ranking.defence, defence_example),
-        ("attack", ranking.attack, attack_example),
+    """Raise InvalidFormula if a formula names what it cannot have, or has no value for invented numbers."""
+    ranking, track = rules.ranking, TRACKS[rules.track]
+    strongest = build_strongest(tuple(track.select_questions(rules)), lambda _: [0.5])
+    releases = _invent_numbers(list_formula_names(rules), {"strongest": strongest})
+    attack_names = ("penalty", "mean_per_target", *(("identified",) if track.asks_identity(rules) else ()))
+    for key, formula, examples in (
+        ("utility", ranking.utility, releases),
+        ("defence", ranking.defence, releases),
+        ("attack", ranking.attack, _invent_numbers(attack_names, {})),
     ):
-        if formula is None:
-            continue
-        try:
-            check_formula(formula, board)
-        except FormulaError as error:
-            raise InvalidFormula(f"ranking.{key}", formula.text, error) from None
+        if formula is not None:
+            _check(f"ranking.{key}", formula, examples)
+
+
+def _invent_numbers(names: Sequence[str], functions: Mapping[str, FormulaFunction]) -> list[TeamNumbers]:
+    """Return random numbers in (0, 1) for a few teams, the same in each call."""
+    rng = Random(0)  # noqa: S311  # no secret
+    return [
+        TeamNumbers({name: rng.uniform(0.01, 0.99) for name in names}, functions)
+        for _ in range(_EXAMPLE_TEAMS)
+    ]
+
+
+def _check(key: str, formula: Formula, examples: Sequence[TeamNumbers]) -> None:
+    try:
+        check_formula(formula, examples)
+    except FormulaError as error:
+        raise InvalidFormula(key, formula.text, error) from None
+
+
+def build_strongest(
+    questions: Sequence[str], find_risks: Callable[[str], Iterable[float]]
+) -> FormulaFunction:
+    """Return ``strongest('question', …)``, the largest risk with any of these questions, or with any at all.
+
+    ``find_risks`` returns the risks that attacks found with a question. The result is 0 without attacks, and
+    missing if one of the risks is.
+    """
+
+    def strongest(*names: object) -> float:
+        for name in names:
+            if name not in questions:
+                raise FormulaError(
+                    Message(
+                        "{name} is no question of this competition; it asks {names}",
+                        name=name if isinstance(name, str) else "",
+                        names=tuple(questions),
+                    )
+                )
+        selected = [question for question in questions if not names or question in names]
+        risks = [risk for question in selected for risk in find_risks(question)]
+        return math.nan if any(map(math.isnan, risks)) else max(risks, default=0.0)
+
+    return strongest
+
+
+def build_round(scores: Mapping[str, float]) -> FormulaFunction:
+    """Return ``round('name')``, the score of a team in a round; NaN if it is missing."""
+
+    def round(name: object) -> float:  # noqa: A001  # the name in formulas
+        if name not in scores:
+            raise FormulaError(Message("the rounds that count are {names}", names=tuple(scores)))
+        return scores[str(name)]
+
+    return round
+
+
+def replace_utility(
+    rules: Rules, releases: Sequence[TeamNumbers], rounding: Mapping[str, float]
+) -> Sequence[TeamNumbers]:
+    """Return the numbers with the value of the formula ``utility``, if there is one."""
+    if rules.ranking.utility is None:
+        return releases
+    utilities = evaluate_formula(rules.ranking.utility, releases, rounding)
+    return [
+        replace(release, names={**release.names, "utility": utility})
+        for release, utility in zip(releases, utilities, strict=True)
+    ]
+
+
+def evaluate_defence(
+    rules: Rules, releases: Sequence[TeamNumbers], rounding: Mapping[str, float]
+) -> list[float]:
+    """Return the value of the formula that ranks releases for each of them; NaN where it is missing."""
+    return evaluate_formula(find_defence_formula(rules), replace_utility(rules, releases, rounding), rounding)

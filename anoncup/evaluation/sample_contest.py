@@ -268,7 +268,8 @@ def _is_led_by_method(accepted: Sequence[PlayedRelease]) -> bool:
 
 def _list_remedies_against_doing_nothing(rules: Rules, *, is_risk_lowered: bool) -> Iterator[CodedMessage]:
     measures = TRACKS[rules.track].measures
-    if any(measures[name].cross_table_parameter for name in rules.weights):
+    parameters = (parameter for name in rules.weights for parameter in measures[name].parameters)
+    if any(parameter.name == "columns" for parameter in parameters):
         message = Message("other columns in the cross-tables, so that methods that merge values lose less")
         yield CodedMessage("columns", message)
     if not is_risk_lowered:

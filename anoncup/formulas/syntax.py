@@ -14,13 +14,15 @@ from anoncup.formulas.errors import FormulaError
 from anoncup.messages import Message
 
 MAX_CHARACTERS = 2_000
-MAX_DEPTH = 100
+MAX_DEPTH = 50
 """Maximum number of nested operations. A sum of 50 values has 49."""
 _ALLOWED_NODES = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Name, ast.Constant, ast.Load),
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.UAdd, ast.USub),
     *(ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq),
 )
+_VALUE_FUNCTIONS = ("rank", "round", "strongest")
+"""Functions whose arguments are names in quotes."""
 _TOKEN = re.compile(r"'[^'\\\n]*'|\"[^\"\\\n]*\"|[A-Za-z0-9_.\s+\-*/<>=!,]|(?P<open>\()|(?P<close>\))")
 
 
@@ -46,6 +48,22 @@ class Formula:
         """Return the names of values, without those of functions."""
         functions = {call.func for call in self.list_calls()}
         return [node for node in ast.walk(self.tree) if isinstance(node, ast.Name) and node not in functions]
+
+    def collect_value_names(self) -> set[str]:
+        """Return the names of the values that it uses, also those that it ranks."""
+        ranked = {
+            argument.value
+            for call in self.list_calls()
+            if call.func.id == "rank"
+            for argument in call.args[:1]
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+        }
+        return ranked | {node.id for node in self.list_names()}
+
+    def list_values(self) -> list[ast.expr]:
+        """Return the parts that stand for one number, such as names and ``rank('utility')``, in order."""
+        calls = [call for call in self.list_calls() if call.func.id in _VALUE_FUNCTIONS]
+        return sorted([*self.list_names(), *calls], key=get_position)
 
     def list_calls(self) -> list[FormulaCall]:
         return [cast(FormulaCall, node) for node in ast.walk(self.tree) if isinstance(node, ast.Call)]

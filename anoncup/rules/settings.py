@@ -73,7 +73,7 @@ class Ranking:
     def collect_value_names(self) -> set[str]:
         """Return the names of the values in the formulas that rank releases."""
         formulas = [formula for formula in (self.utility, self.defence) if formula is not None]
-        return {node.id for formula in formulas for node in formula.list_names()}
+        return set().union(*(formula.collect_value_names() for formula in formulas))
 
 
 OVERALL_DIGITS = 4

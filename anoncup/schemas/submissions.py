@@ -103,7 +103,7 @@ class AdjustmentIn(Form):
         Field(
             ge=-MAX_POINTS,
             le=MAX_POINTS,
-            description="added to the other points of the team; the sum is `adjustment` in formulas",
+            description="added to the other points of the team; minus the sum is `penalty` in formulas",
         ),
         example(-2.5),
     ]

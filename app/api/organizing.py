@@ -130,7 +130,7 @@ def list_adjustments(slug: str, principal: CurrentPrincipal) -> list[schemas.Adj
 def create_adjustment(
     slug: str, principal: CurrentPrincipal, body: schemas.AdjustmentIn
 ) -> schemas.Adjustment:
-    """Give a team a penalty or a bonus. It counts if a formula uses `adjustment`."""
+    """Give a team a penalty or a bonus. It counts if a formula uses `penalty`."""
     with transaction() as session:
         row = adjustments.create(
             session, principal, slug, team_id=body.team_id, points=body.points, reason=body.reason

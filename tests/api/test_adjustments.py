@@ -12,7 +12,7 @@ from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
 
-FORMULA_TOML = '[ranking]\norder = "descending"\ndefence = "1 - utility + adjustment"\n'
+FORMULA_TOML = '[ranking]\norder = "descending"\ndefence = "1 - utility - penalty"\n'
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def read_last_scores(contest: Contest, **reader: Any) -> dict[str, float | None]
     return {team["team"]: team["steps"][-1]["score"] for team in history["teams"]}
 
 
-@pytest.mark.parametrize("defence", ["1 - utility + adjustment", "rank(utility) + 1 / 3 + adjustment"])
+@pytest.mark.parametrize("defence", ["1 - utility - penalty", "rank('utility') + 1 / 3 - penalty"])
 def test_history_has_the_scores_of_the_board(client: TestClient, defence: str) -> None:
     contest = Contest.create(client, extra_toml=f'[ranking]\norder = "descending"\ndefence = "{defence}"\n')
     submissions = [contest.submit(team) for team in ("red", "blue")]

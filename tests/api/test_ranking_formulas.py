@@ -28,7 +28,7 @@ def test_a_wrong_formula_is_refused_with_its_place(arena: Arena) -> None:
 
 def test_the_clock_chooses_finals_by_the_formula(client: TestClient) -> None:
     """It runs in its own database role, which may read a few columns only."""
-    ranking = '[ranking]\nfinals = 1\norder = "descending"\ndefence = "utility + adjustment"\n'
+    ranking = '[ranking]\nfinals = 1\norder = "descending"\ndefence = "utility - penalty"\n'
     contest = Contest.create(client, extra_toml=ranking)
     for _ in range(3):
         contest.submit("red")

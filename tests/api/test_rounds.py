@@ -226,7 +226,7 @@ def test_open_rescore_keeps_deadlines_that_move_in_any_round(rounds: dict[str, C
 
 
 def test_penalty_counts_in_its_round(client: TestClient) -> None:
-    formula = '[ranking]\ndefence = "utility + security - adjustment"'
+    formula = '[ranking]\ndefence = "utility + security + penalty"'
     preliminary, final = create_two_rounds(client, extra_toml=formula).values()
     begin(final)
     for contest in (preliminary, final):

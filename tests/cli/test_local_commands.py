@@ -365,9 +365,9 @@ def test_module_runs_like_the_command(folder: Path) -> None:
 
 @pytest.mark.parametrize("has_ranks", [False, True])
 def test_score_gives_the_value_of_the_formula_that_ranks(folder: Path, has_ranks: bool) -> None:
-    """Nobody has attacked the release yet, and it has no adjustment."""
-    defence = "10 * utility + strongest() - attacker('euc1') / 3 + mean(best_per_team()) + adjustment"
-    defence += " + rank(security)" if has_ranks else ""
+    """Nobody has attacked the release yet, and it has no penalty."""
+    defence = "10 * utility + strongest() - euc1 / 3 + penalty"
+    defence += " + rank('security')" if has_ranks else ""
     ranking = f'[ranking]\norder = "descending"\nutility = "mean_mae / 2"\ndefence = "{defence}"\n'
     replace_text(folder, "competition", "[excessive]", f"{ranking}[excessive]")
     verdict = compute_scores(folder)

@@ -21,14 +21,12 @@ UNUSED_ATTACKERS = ("euc2_assignment", "gower_assignment")
 RANKING_TOML = """
 [ranking]
 order = "descending"
-defence = \"\"\"min(1 - utility, 1 - security) - mean(best_per_team()) / 3
-    - attacker('gower') / 7 + adjustment / 10\"\"\"
-attack = "sum(top(5, best_per_target())) + identified / 100 + adjustment / 10"
+defence = "min(1 - utility, 1 - security) - strongest() / 3 - gower / 7 - penalty / 10"
+attack = "identified / 100 - penalty / 10"
 total = "0.1 * round('preliminary') + 0.9 * round('final')"
 attack_total = "0.1 * if_missing(round('preliminary'), 0) + 0.9 * if_missing(round('final'), 0)"
 """
 ROUND_WEIGHTS = {"preliminary": 0.1, "final": 0.9}
-TOP_TARGETS = 5
 OVERALL_DIGITS = 4
 TOLERANCE = 1e-9
 VISITOR, ORGANIZER = "(visitor)", "(organizer)"
@@ -181,9 +179,7 @@ class ContestFacts:
         rivals = max(risks.values(), default=None)
         utility = facts.compute_utility(release)
         security = max(*release.attackers.values(), rivals or 0.0)
-        competing = [team for team in self.list_competing_teams(facts) if team != release.team]
-        mean_risk = fsum(risks.get(team, 0.0) for team in competing) / len(competing)
-        score = min(1 - utility, 1 - security) - mean_risk / 3 - release.attackers["gower"] / 7
+        score = min(1 - utility, 1 - security) - security / 3 - release.attackers["gower"] / 7
         score += fsum(facts.adjustments.get(release.team, ())) / 10
         return ReleaseScore(release, utility, security, rivals, score)
 
@@ -224,8 +220,7 @@ def build_attack_rows(contest: ContestFacts, facts: RoundFacts, viewer: str) -> 
                 best[guess.release.id] = guess
         identified = sum(guess.correct for guess in best.values())
         tried = sum(len(guess.release.source) for guess in best.values())
-        risks = sorted((guess.risk for guess in best.values()), reverse=True)
-        score = fsum(risks[:TOP_TARGETS]) + identified / 100 + fsum(facts.adjustments.get(team, ())) / 10
+        score = identified / 100 + fsum(facts.adjustments.get(team, ())) / 10
         row: dict[str, Any] = {"team": team, "own": viewer == team, "order": None}
         row |= dict.fromkeys(("identified", "tried", "rate", "targets", "score"))
         if own_guesses:

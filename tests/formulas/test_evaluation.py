@@ -1,20 +1,16 @@
-"""Formulas on whole boards equal plain arithmetic with one number at a time."""
+"""Formulas equal plain arithmetic."""
 
 import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncup.formulas.board_numbers import BoardNumbers
-from anoncup.formulas.evaluation import evaluate_formula
+from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.syntax import parse_formula
-from anoncup.formulas.values import Operand, Values
 
 Number = float | None
 """None is missing."""
@@ -37,14 +33,6 @@ def compute_strictly(function: Callable[..., float], *arguments: Number) -> Numb
     except (ArithmeticError, ValueError):
         return None
     return None if isinstance(result, complex) else keep_finite(float(result))
-
-
-def add_exactly(*numbers: float) -> float:
-    return float(sum(map(Fraction, numbers)))
-
-
-def average_exactly(*numbers: float) -> float:
-    return add_exactly(*numbers) / len(numbers)
 
 
 @dataclass(frozen=True)
@@ -71,8 +59,6 @@ OPERATORS: dict[str, Callable[[float, float], float]] = {
 FUNCTIONS: dict[str, tuple[int, Callable[..., float]]] = {
     "min": (2, min),
     "max": (3, max),
-    "sum": (3, add_exactly),
-    "mean": (2, average_exactly),
     "abs": (1, abs),
     "clip": (3, lambda value, low, high: min(max(value, low), high)),
     "where": (3, lambda condition, value, alternative: value if condition else alternative),
@@ -85,7 +71,7 @@ LEAVES = st.sampled_from(
 
 @st.composite
 def combine(draw: st.DrawFn, terms: st.SearchStrategy[Term]) -> Term:
-    kind = draw(st.sampled_from(["operator", "negation", "function", "if_missing", "band"]))
+    kind = draw(st.sampled_from(["operator", "negation", "function", "if_missing"]))
     if kind == "operator":
         symbol, left, right = draw(st.sampled_from(sorted(OPERATORS))), draw(terms), draw(terms)
         return Term(
@@ -95,12 +81,6 @@ def combine(draw: st.DrawFn, terms: st.SearchStrategy[Term]) -> Term:
     if kind == "negation":
         term = draw(terms)
         return Term(f"(-{term.text})", lambda row: compute_strictly(operator.neg, term.compute(row)))
-    if kind == "band":
-        term = draw(terms)
-        return Term(
-            f"band({term.text}, 0, 0.5, 0.5)",
-            lambda row: compute_strictly(lambda x: (x >= 0) + 2 * (x >= 0.5), term.compute(row)),
-        )
     if kind == "if_missing":
         term, replacement = draw(terms), draw(terms)
         return Term(
@@ -116,16 +96,15 @@ def combine(draw: st.DrawFn, terms: st.SearchStrategy[Term]) -> Term:
     )
 
 
-def build_board(rows: Sequence[dict[str, Number]], **functions: Callable[..., Operand]) -> BoardNumbers:
-    columns = {
-        name: Values(np.array([math.nan if row[name] is None else row[name] for row in rows], dtype=float))
-        for name in NAMES
-    }
-    return BoardNumbers(len(rows), columns, functions)
+def build_teams(rows: Sequence[dict[str, Number]]) -> list[TeamNumbers]:
+    return [
+        TeamNumbers({name: math.nan if number is None else number for name, number in row.items()})
+        for row in rows
+    ]
 
 
-def evaluate(text: str, board: BoardNumbers) -> list[Number]:
-    values = evaluate_formula(parse_formula(text), board).numbers.tolist()
+def evaluate(text: str, teams: Sequence[TeamNumbers], **rounding: float) -> list[Number]:
+    values = evaluate_formula(parse_formula(text), teams, rounding)
     return [None if math.isnan(value) else value for value in values]
 
 
@@ -135,48 +114,11 @@ ROWS = st.lists(st.fixed_dictionaries({name: st.sampled_from(NUMBERS) for name i
 @given(st.recursive(LEAVES, combine, max_leaves=8), ROWS)
 def test_formulas_equal_arithmetic_team_by_team(term: Term, rows: list[dict[str, Number]]) -> None:
     expected = [term.compute(row) for row in rows]
-    computed = evaluate(term.text, build_board(rows))
+    computed = evaluate(term.text, build_teams(rows))
     assert [number is None for number in computed] == [number is None for number in expected], term.text
     assert [number for number in computed if number is not None] == pytest.approx(
         [number for number in expected if number is not None], rel=1e-15, abs=0
     )
-
-
-CELLS = st.lists(
-    st.lists(st.sampled_from([0.0, 0.2, 0.2, 0.5, 1.0, None]), min_size=3, max_size=3), min_size=3, max_size=3
-)
-
-
-@given(CELLS, st.integers(1, 4))
-def test_cells_are_combined_row_by_row_without_the_own_ones(cells: list[list[Number]], count: int) -> None:
-    table = np.array([[math.nan if cell is None else cell for cell in row] for row in cells])
-    values = Values(table, ~np.eye(3, dtype=bool))
-    board = build_board([dict.fromkeys(NAMES, 1.0)] * 3, cells=lambda: values)
-    other_cells = [[cell for j, cell in enumerate(row) if j != i] for i, row in enumerate(cells)]
-    assert evaluate("sum(cells())", board) == [compute_strictly(add_exactly, *row) for row in other_cells]
-    assert evaluate("mean(cells())", board) == [
-        compute_strictly(average_exactly, *row) for row in other_cells
-    ]
-    assert evaluate("max(cells())", board) == [compute_strictly(max, *row) for row in other_cells]
-    assert evaluate("min(2 * cells() + a)", board) == [
-        compute_strictly(lambda *numbers: 2 * min(numbers) + 1, *row) for row in other_cells
-    ]
-    # A missing cell may be among the largest, so that these are missing, too.
-    largest = [
-        compute_strictly(lambda *numbers: add_exactly(*sorted(numbers, reverse=True)[:count]), *row)
-        for row in other_cells
-    ]
-    assert evaluate(f"sum(top({count}, cells()))", board) == largest
-    # The largest cells can be combined with all cells, whatever the size of the board.
-    assert evaluate(f"sum(cells() - cells() + top({count}, cells()))", board) == largest
-
-
-def test_teams_without_cells_have_a_sum_and_no_mean() -> None:
-    nothing = Values(np.zeros((1, 1)), np.array([[False]]))
-    board = build_board([{"a": 1.0, "b": 1.0}], cells=lambda: nothing)
-    assert [evaluate(f"{name}(cells())", board) for name in ("sum", "mean", "max", "min")] == [
-        [0.0], [None], [None], [None],
-    ]  # fmt: skip
 
 
 RANKED = st.lists(st.sampled_from([None, 0.0, 1e-12, -1e-12, 0.25, 0.25 + 1e-12, 0.5, -1.0]), max_size=7)
@@ -186,7 +128,7 @@ RANKED = st.lists(st.sampled_from([None, 0.0, 1e-12, -1e-12, 0.25, 0.25 + 1e-12,
 def test_ranks_count_the_teams_ahead(numbers: list[Number]) -> None:
     """Ranks of numbers that differ by rounding errors only are equal."""
     rounded = [None if number is None else round(number, 6) for number in numbers]
-    board = build_board([{"a": number, "b": 0.0} for number in numbers])
+    teams = build_teams([{"a": number, "b": None if number is None else -number} for number in numbers])
     for direction, is_ahead in (("ascending", operator.lt), ("descending", operator.gt)):
         expected = [
             None
@@ -194,18 +136,17 @@ def test_ranks_count_the_teams_ahead(numbers: list[Number]) -> None:
             else 1.0 + sum(is_ahead(rival, number) for rival in rounded if rival is not None)
             for number in rounded
         ]
-        assert evaluate(f"rank(a, '{direction}')", board) == expected
-    assert evaluate("rank(a) + rank(-a)", board) == evaluate("rank(a) + rank(a, 'descending')", board)
+        assert evaluate(f"rank('a', '{direction}')", teams) == expected
+    assert evaluate("rank('a') + rank('b')", teams) == evaluate("rank('a') + rank('a', 'descending')", teams)
 
 
 def test_values_below_the_rounding_of_the_measure_count_as_0_in_ranks() -> None:
-    numbers = np.array([4e-4, 0.0, 12.0, 12.0 + 5e-10, 12.0004])
-    for rounding, ranks in ((5e-4, [1.0, 1.0, 3.0, 3.0, 5.0]), (1e-9, [2.0, 1.0, 3.0, 3.0, 5.0])):
-        board = BoardNumbers(5, {"a": Values(numbers, rounding=rounding)})
-        assert evaluate("rank(a)", board) == ranks
+    teams = build_teams([{"a": number} for number in (4e-4, 0.0, 12.0, 12.0 + 5e-10, 12.0004)])
+    assert evaluate("rank('a')", teams, a=5e-4) == [1.0, 1.0, 3.0, 3.0, 5.0]
+    assert evaluate("rank('a')", teams) == [2.0, 1.0, 3.0, 3.0, 5.0]
 
 
 def test_ties_are_not_transitive_over_small_steps() -> None:
     """In units of 1e-9, the tolerance: 0.8 counts as 0, 1.6 starts a new group, and 2.4 ties with 1.6."""
-    board = BoardNumbers(3, {"a": Values(np.array([1.6e-9, 0.8e-9, 2.4e-9]))})
-    assert evaluate("rank(a)", board) == [2.0, 1.0, 2.0]
+    teams = build_teams([{"a": number} for number in (1.6e-9, 0.8e-9, 2.4e-9)])
+    assert evaluate("rank('a')", teams) == [2.0, 1.0, 2.0]

@@ -18,10 +18,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from anoncup.formulas.board_numbers import Attacks, BoardNumbers, build_defence_functions
-from anoncup.formulas.evaluation import evaluate_formula
+from anoncup.competition.ranking_formulas import build_strongest
+from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
+from anoncup.formulas.ranks import compute_ranks
 from anoncup.formulas.syntax import parse_formula
-from anoncup.formulas.values import Values
 from anoncup.geometry.arrays import FloatArray
 
 # Team, utility, utility with penalty, rank, whether another team broke it. 4 and 12 have no utility.
@@ -152,10 +152,23 @@ def read_columns(table: str) -> FloatArray:
     return np.array([[float(cell) for cell in line.split()] for line in table.strip().splitlines()]).T
 
 
-def evaluate(formula: str, attacks: Attacks, **names: FloatArray) -> FloatArray:
-    values = {name: Values(numbers) for name, numbers in names.items()}
-    board = BoardNumbers(len(attacks.owners), values, build_defence_functions(attacks))
-    return evaluate_formula(parse_formula(formula), board).numbers
+def evaluate(formula: str, risks: FloatArray, **names: FloatArray) -> FloatArray:
+    """Return the value for each team; ``risks`` are the largest ones found in its release."""
+    teams = [
+        TeamNumbers(
+            {name: float(numbers[index]) for name, numbers in names.items()},
+            {"strongest": build_strongest(("identity",), {"identity": [float(risk)]}.__getitem__)},
+        )
+        for index, risk in enumerate(risks)
+    ]
+    return np.array(evaluate_formula(parse_formula(formula), teams))
+
+
+def rank_values(values: FloatArray, *, descending: bool = False) -> list[float]:
+    """Return the rank on a board; NaN where there is no value."""
+    losses = -values if descending else values
+    ranks = compute_ranks([None if np.isnan(loss) else float(loss) for loss in losses])
+    return [float("nan") if rank is None else rank for rank in ranks]
 
 
 def rank_totals(totals: FloatArray) -> list[float]:
@@ -181,43 +194,39 @@ def is_break(cell: str) -> bool:
 def test_2018_a_release_that_another_team_broke_gets_9999() -> None:
     _, utility, utility_with_penalty, ranks, is_broken = read_columns(RESULTS_2018)
     breaks = np.array([list(map(is_break, line.split())) for line in GUESSES_2018.strip().splitlines()])
-    attacks = Attacks({"identity": breaks.astype(np.float64)}, np.arange(14))
     assert {team: (np.flatnonzero(row) + 1).tolist() for team, row in enumerate(breaks, 1) if any(row)} == (
         BREAKERS_2018
     )
-    assert evaluate("strongest_team()", attacks).tolist() == is_broken.tolist()
-    formula = "where(strongest_team() == 1, 9999, if_missing(utility, 9999))"
-    assert evaluate(formula, attacks, utility=utility).tolist() == utility_with_penalty.tolist()
-    assert evaluate(f"rank({formula})", attacks, utility=utility).tolist() == ranks.tolist()
+    risks = breaks.max(axis=1).astype(np.float64)
+    assert risks.tolist() == is_broken.tolist()
+    values = evaluate("where(strongest() == 1, 9999, if_missing(utility, 9999))", risks, utility=utility)
+    assert values.tolist() == utility_with_penalty.tolist()
+    assert rank_values(values) == ranks.tolist()
 
 
 def test_2019_the_strongest_team_counts_in_the_defence() -> None:
     teams, highest_rates, defence = read_columns(DEFENCE_2019)
-    attacks = Attacks({"identity": highest_rates[:, None]}, np.full(len(teams), -1))
-    assert evaluate("1 - strongest_team('identity')", attacks) == pytest.approx(defence, abs=0.000501)
-    ranks = evaluate("rank(1 - strongest_team('identity'), 'descending')", attacks)
-    assert ranks.tolist() == list(range(1, 15))
+    values = evaluate("1 - strongest('identity')", highest_rates)
+    assert values == pytest.approx(defence, abs=0.000501)
+    ranks = rank_values(values, descending=True)
+    assert ranks == list(range(1, 15))
     # The best anonymizer against re-identification, by the page of the cup.
-    assert teams[ranks == 1] == 11
+    assert teams[ranks.index(1)] == 11
 
 
 def test_2019_hits_rank_the_attackers() -> None:
     teams, hits = read_columns(ATTACK_2019)
-    attacks = Attacks({"identity": np.zeros((17, 17))}, np.arange(17))
-    ranks = evaluate("rank(identified, 'descending')", attacks, identified=hits)
-    assert ranks.tolist() == list(range(1, 18))
+    values = evaluate("rank('identified', 'descending')", np.zeros(17), identified=hits)
+    assert values.tolist() == list(range(1, 18))
     # The best attacker with re-identification, by the page of the cup.
-    assert teams[ranks == 1] == 6
+    assert teams[values == 1] == 6
 
 
 @pytest.mark.parametrize("table", [PRELIMINARY_2024, INTERNATIONAL_2024])
 def test_2024_an_imbalance_of_utility_and_anonymity_costs_twice_what_lacks(table: str) -> None:
-    teams, totals, utility, anonymity = read_columns(table)
-    count = len(teams)
-    risks = {"sample": {"identity": 1 - anonymity / 100}}
-    attacks = Attacks({"identity": np.zeros((count, count))}, np.arange(count), risks)
-    protection = "100 * (1 - attacker('sample', 'identity'))"
+    _, totals, utility, anonymity = read_columns(table)
+    protection = "100 * (1 - strongest('identity'))"
     formula = f"max(0, {protection} + U - 2 * max(0, 50 - {protection}) - 2 * max(0, 50 - U))"
-    assert evaluate(formula, attacks, U=utility) == pytest.approx(totals, abs=0.005, nan_ok=True)
-    ranks = evaluate(f"rank({formula}, 'descending')", attacks, U=utility)
-    np.testing.assert_array_equal(ranks, rank_totals(totals))
+    values = evaluate(formula, 1 - anonymity / 100, U=utility)
+    assert values == pytest.approx(totals, abs=0.005, nan_ok=True)
+    np.testing.assert_array_equal(rank_values(values, descending=True), rank_totals(totals))

@@ -1,79 +1,86 @@
-"""The ranking rules of five cups as formulas, on small boards computed by hand."""
+"""Ranking rules of five cups as formulas, with numbers computed by hand."""
 
-import numpy as np
+import math
+from uuid import UUID
+
 import pytest
 
-from anoncup.formulas.board_numbers import (
-    Attacks,
-    BoardNumbers,
-    build_attack_functions,
-    build_defence_functions,
-)
-from anoncup.formulas.evaluation import evaluate_formula
-from anoncup.formulas.functions import FormulaFunction
+from anoncup.competition.ranking_formulas import build_strongest
+from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.syntax import parse_formula
-from anoncup.formulas.values import Values
+from app.services.boards.formula_values import FormulaInputs, compute_attack
 
-# Three teams; row: whose release, column: who attacked it.
-RISKS = np.array([[0.0, 0.3, 0.1], [0.6, 0.0, 0.2], [0.1, 0.1, 0.0]])
-OWNERS = np.arange(3)
-BUILT_IN = {"closest": {"membership": np.array([0.2, 0.1, 0.9])}}
-
-
-def evaluate(formula: str, functions: dict[str, FormulaFunction], **names: list[float]) -> list[float]:
-    board = BoardNumbers(3, {name: Values(np.array(numbers)) for name, numbers in names.items()}, functions)
-    return [float(value) for value in evaluate_formula(parse_formula(formula), board).numbers]
+RISKS = (
+    {"membership": [0.3], "attribute": [0.1]},
+    {"membership": [0.6], "attribute": [0.7]},
+    {"membership": [0.9], "attribute": [0.0]},
+)
+"""The risks found in the releases of three teams."""
 
 
-def evaluate_defence(formula: str, **names: list[float]) -> list[float]:
-    attacks = Attacks({"membership": RISKS, "attribute": RISKS / 2}, OWNERS, BUILT_IN)
-    return evaluate(formula, build_defence_functions(attacks), **names)
-
-
-def evaluate_attack(formula: str, **names: list[float]) -> list[float]:
-    return evaluate(formula, build_attack_functions(Attacks({"membership": RISKS}, OWNERS)), **names)
+def evaluate(formula: str, **names: list[float]) -> list[float]:
+    """Return the values for releases with these risks."""
+    teams = [
+        TeamNumbers(
+            {name: numbers[index] for name, numbers in names.items()},
+            {"strongest": build_strongest(tuple(risks), risks.__getitem__)},
+        )
+        for index, risks in enumerate(RISKS)
+    ]
+    return evaluate_formula(parse_formula(formula), teams)
 
 
 def test_2018_a_broken_release_gets_9999_and_the_others_rank_by_utility() -> None:
-    formula = "where(strongest_built_in() > 0.5, 9999, utility)"
-    assert evaluate_defence(formula, utility=[0.3, 0.1, 0.0]) == [0.3, 0.1, 9999]
+    formula = "where(strongest() > 0.65, 9999, utility)"
+    assert evaluate(formula, utility=[0.3, 0.1, 0.0]) == [0.3, 9999, 9999]
 
 
 def test_2019_the_strongest_attack_on_a_release_counts() -> None:
-    assert evaluate_defence("1 - max(best_per_team('membership'))") == [0.7, 0.4, 0.9]
-    assert evaluate_defence("1 - strongest_team('attribute')") == [0.85, 0.7, 0.95]
+    assert evaluate("1 - strongest('membership')") == pytest.approx([0.7, 0.4, 0.1])
+    assert evaluate("1 - strongest('attribute')") == pytest.approx([0.9, 0.3, 1.0])
 
 
 def test_2024_unbalanced_releases_lose_twice_what_they_lack() -> None:
-    formula = (
-        "max(0, 100 * (1 - strongest()) + U - 2 * max(0, 50 - 100 * (1 - strongest())) - 2 * max(0, 50 - U))"
-    )
-    utility = [80.0, 30.0, 90.0]
-    anonymity = [100 * (1 - 0.3), 100 * (1 - 0.6), 100 * (1 - 0.9)]
-    expected = [
-        max(0.0, a + u - 2 * max(0.0, 50 - a) - 2 * max(0.0, 50 - u))
-        for a, u in zip(anonymity, utility, strict=True)
-    ]
-    assert evaluate_defence(formula, U=utility) == pytest.approx(expected)
-    assert expected[1] == pytest.approx(40 + 30 - 20 - 40)
+    anonymity = "100 * (1 - strongest('membership'))"
+    formula = f"max(0, {anonymity} + U - 2 * max(0, 50 - {anonymity}) - 2 * max(0, 50 - U))"
+    assert evaluate(formula, U=[80.0, 30.0, 90.0]) == pytest.approx([150.0, 10.0, 20.0])
 
 
-def test_2024_an_attack_counts_the_five_best_targets_with_a_replaced_own_cell() -> None:
-    formula = "sum(top(2, fill_own(best_per_target(), mean(best_per_target()))))"
-    assert evaluate_attack(formula) == pytest.approx([0.6 + 0.35, 0.3 + 0.2, 0.2 + 0.15])
-
-
-def test_2025_penalties_are_subtracted_down_to_zero_and_the_best_attacks_count() -> None:
-    formula = "max(0, 100 * (1 - strongest_team()) + adjustment)"
-    assert evaluate_defence(formula, adjustment=[-20.0, -50.0, 0.0]) == [50.0, 0.0, 90.0]
-    assert evaluate_attack("sum(top(1, best_per_target()))") == [0.6, 0.3, 0.2]
+def test_2025_penalties_are_subtracted_down_to_zero() -> None:
+    formula = "max(0, 100 * (1 - strongest('membership')) - penalty)"
+    assert evaluate(formula, penalty=[20.0, 50.0, -5.0]) == pytest.approx([50.0, 0.0, 15.0])
 
 
 def test_2026_the_weaker_of_utility_and_anonymity_counts() -> None:
     formula = "min(utility, 1 - strongest('membership', 'attribute'))"
-    assert evaluate_defence(formula, utility=[0.6, 0.9, 1.0]) == pytest.approx([0.6, 0.4, 0.1])
-    assert evaluate_attack("mean(best_per_target())") == pytest.approx([0.35, 0.2, 0.15])
+    assert evaluate(formula, utility=[0.6, 0.9, 1.0]) == pytest.approx([0.6, 0.3, 0.1])
 
 
-def test_bands_by_thresholds_add_points_for_each_target() -> None:
-    assert evaluate_attack("sum(band(best_per_target(), 0.1, 0.25, 0.5))") == [3 + 1, 2 + 1, 1 + 1]
+def test_a_missing_risk_of_another_question_makes_nothing_missing() -> None:
+    risks = {"membership": [0.5], "attribute": [math.nan]}
+    team = TeamNumbers({}, {"strongest": build_strongest(tuple(risks), risks.__getitem__)})
+    values = [
+        evaluate_formula(parse_formula(text), [team])[0]
+        for text in ("strongest('membership')", "strongest()", "if_missing(strongest(), 2)")
+    ]
+    assert values[0] == 0.5
+    assert math.isnan(values[1])
+    assert values[2] == 2
+
+
+def test_2026_the_mean_over_the_targets_of_others_ranks_the_attacks() -> None:
+    red, blue, baseline = teams = [UUID(int=number) for number in range(3)]
+    targets = [UUID(int=number) for number in range(3, 6)]
+    inputs = FormulaInputs(
+        team_ids=(red, blue),
+        risks={
+            targets[0]: {"membership": {blue: 0.2}, "attribute": {blue: 0.4}},
+            targets[2]: {"membership": {blue: 0.3, red: 0.5}},
+        },
+        adjustments={red: -2.0, blue: 0.25},
+    )
+    owners = dict(zip(targets, teams, strict=True))
+    formula = parse_formula("mean_per_target - penalty + identified / 100")
+    values = compute_attack(formula, owners, {blue: 7, red: None, baseline: 3}, inputs)
+    assert values == {red: pytest.approx(0.25 - 2), blue: pytest.approx(0.35 + 0.25 + 0.07)}
+    assert compute_attack(formula, {targets[0]: red}, {}, inputs)[red] is None  # there is nothing to attack

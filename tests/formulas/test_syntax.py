@@ -1,31 +1,42 @@
 """Formulas are parsed, and wrong ones are refused with the position of the problem."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.ranking_formulas import find_defence_formula
+from anoncup.competition.ranking_formulas import (
+    build_strongest,
+    check_ranking,
+    evaluate_defence,
+    list_formula_names,
+)
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition
 from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.formulas.errors import FormulaError, InvalidFormula
-from anoncup.formulas.evaluation import check_formula, evaluate_formula
-from anoncup.formulas.example import build_attack_example, build_defence_example
+from anoncup.formulas.evaluation import TeamNumbers, check_formula
 from anoncup.formulas.syntax import MAX_CHARACTERS, MAX_DEPTH, parse_formula
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import MeasureSettings, Ranking
 from anoncup.rules.toml_text import MAX_VALUE_CHARACTERS, replace_tables
 
-EXAMPLE = build_defence_example(("utility", "security"), ("membership",), {"closest": ("membership",)})
+EXAMPLES = [
+    TeamNumbers(
+        {"utility": number, "security": number / 2, "closest": number / 3},
+        {"strongest": build_strongest(("membership",), lambda _: [0.5])},
+    )
+    for number in (0.2, 0.4, 0.9)
+]
 
 
 def find_position(text: str) -> int:
     """Return the index of the character at which a formula is refused."""
     with pytest.raises(FormulaError) as refusal:
-        check_formula(parse_formula(text), EXAMPLE)
+        check_formula(parse_formula(text), EXAMPLES)
     assert refusal.value.position is not None
     return refusal.value.position
 
@@ -53,14 +64,12 @@ def find_position(text: str) -> int:
         ("^1 < utility < 2", "chained comparison"),
         ("^min(x=1)", "named argument"),
         ("min(^*utility)", "unpacked argument"),
-        ("sum(^top(0, best_per_team()))", "count that is not positive"),
-        ("sum(^top(2, utility))", "no cells"),
-        ("mean(^fill_own(best_per_team(), best_per_team()))", "several numbers instead of one"),
-        ("^best_per_team()", "several numbers for each team"),
+        ("^sum(utility, security)", "function of named rules only"),
+        ("^min()", "no argument"),
         ("^strongest('attribute')", "unknown question"),
-        ("^attacker('nobody')", "unknown attacker"),
-        ("^band(utility, 3, 2)", "thresholds out of order"),
-        ("^rank(utility, 'up')", "unknown direction"),
+        ("^rank(utility)", "name without quotes"),
+        ("1 + ^rank('zz')", "rank of an unknown name"),
+        ("^rank('utility', 'up')", "unknown direction"),
         ("^clip(utility, 0)", "missing argument"),
         ("^'text'", "text"),
         ("  (utility +\n  ^zz)", "line break"),
@@ -84,7 +93,7 @@ def test_hostile_formulas_are_refused_before_they_are_parsed() -> None:
 @given(st.text(max_size=60) | st.text("()+-*/'\"., \n0123456789aemutily", max_size=60))
 def test_any_text_is_a_formula_or_is_refused_inside_of_it(text: str) -> None:
     try:
-        check_formula(parse_formula(text), EXAMPLE)
+        check_formula(parse_formula(text), EXAMPLES)
     except FormulaError as error:
         refusal = error
     else:
@@ -143,6 +152,8 @@ def test_a_formula_of_a_million_characters_is_refused_with_its_position(quotes: 
         ('rule = "rank_sum"\nutility = "utility"', "wrong_value"),
         ('utility = "adjustment + zz"\ndefence = "utility"', "invalid_formula"),
         ('attack = "utility"', "invalid_formula"),
+        ('attack = "strongest()"', "invalid_formula"),
+        ('defence = "mean_per_target"', "invalid_formula"),
         ('defence = "identified"', "invalid_formula"),
     ],
 )
@@ -154,25 +165,25 @@ def test_other_settings_of_the_ranking_are_checked(lines: str, code: str) -> Non
 
 def test_named_rules_are_formulas() -> None:
     """The measures of a track may be many, and their names long."""
-    measures = {f"measure_with_a_long_name_{number}": MeasureSettings(1.0) for number in range(200)}
-    example = build_defence_example((*measures, "utility", "security"), ("membership",), {})
-    rules = Rules("cup", {}, "membership", "UTC", measures=measures)
-    ranks = evaluate_formula(
-        find_defence_formula(replace(rules, ranking=Ranking("rank_sum"))), example
-    ).numbers
-    columns = [example.names[name].numbers for name in (*measures, "security")]
-    assert ranks.tolist() == [
-        sum(1 + (column < column[team]).sum() for column in columns) for team in range(3)
+    names = [*(f"measure_with_a_long_name_{number}" for number in range(200)), "security"]
+    rules = Rules(
+        "cup", {}, "membership", "UTC", measures={name: MeasureSettings(1.0) for name in names[:-1]}
+    )
+    rng = Random(0)
+    teams = [TeamNumbers({name: rng.random() for name in ("utility", *names)}) for _ in range(3)]
+    ranks = evaluate_defence(replace(rules, ranking=Ranking("rank_sum")), teams, {})
+    assert ranks == [
+        sum(1 + sum(rival.names[name] < team.names[name] for rival in teams) for name in names)
+        for team in teams
     ]
-    overall = evaluate_formula(find_defence_formula(rules), example).numbers
-    utility, security = (example.names[name].numbers for name in ("utility", "security"))
-    assert overall.tolist() == [
-        compute_overall_loss(*losses) for losses in zip(utility, security, strict=True)
+    assert evaluate_defence(rules, teams, {}) == [
+        compute_overall_loss(team.names["utility"], team.names["security"]) for team in teams
     ]
 
 
-def test_the_value_of_attacks_is_known_to_their_formula_only() -> None:
-    example = build_attack_example(("adjustment",), ("link",))
-    check_formula(parse_formula("mean(best_per_target('link')) + adjustment"), example)
-    with pytest.raises(FormulaError):
-        check_formula(parse_formula("strongest()"), example)
+def test_every_name_can_be_used_and_ranked() -> None:
+    rules = parse_competition(template("2015"))
+    for name in list_formula_names(rules):
+        formula = parse_formula(f"{name} + rank('{name}')")
+        assert formula.collect_value_names() == {name}
+        check_ranking(replace(rules, ranking=Ranking("formula", utility=formula, defence=formula)))

@@ -3,7 +3,6 @@
 import unicodedata
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from math import fsum
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -84,7 +83,7 @@ class GuessFact:
 
 FORMULA_TOML = """[ranking]
 order = "descending"
-defence = "min(1 - utility, 1 - security) - mean(best_per_team()) / 3 - attacker('euc1') / 7"
+defence = "min(1 - utility, 1 - security) - strongest() / 3 - euc1 / 7"
 """
 PUBLISHED_DIGITS = {"overall": 4, "utility": 2, "security": 2}
 
@@ -308,17 +307,7 @@ def compute_formula(
     facts: BoardFacts, viewer: str, submission: SubmissionFact, evaluation: EvaluationFact, security: float
 ) -> float:
     """Return the value of ``FORMULA_TOML`` for a submission."""
-    other_teams = [team for team in facts.teams if team not in {submission.team, *facts.disqualified_teams}]
-    guesses = [guess for guess in facts.list_visible_guesses(viewer) if guess.victim is submission]
-    risks = [
-        max((guess.correct / facts.rows for guess in guesses if guess.team == team), default=0.0)
-        for team in other_teams
-    ]
-    return (
-        min(1 - evaluation.utility, 1 - security)
-        - fsum(risks) / len(risks) / 3
-        - evaluation.attackers["euc1"] / 7
-    )
+    return min(1 - evaluation.utility, 1 - security) - security / 3 - evaluation.attackers["euc1"] / 7
 
 
 def drop_noise(loss: float) -> float:

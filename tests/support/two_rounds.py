@@ -15,8 +15,8 @@ feedback = "immediate"
 digits = 2
 [ranking]
 order = "descending"
-defence = "1 - (utility + security) / 2 + adjustment"
-attack = "sum(best_per_target())"
+defence = "1 - (utility + security) / 2 - penalty"
+attack = "mean_per_target"
 total = "0.1 * round('preliminary') + 0.9 * round('final')"
 attack_total = "max(round('preliminary'), if_missing(round('final'), 0))"
 """

@@ -35,7 +35,7 @@ from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.attacks import allocation
 from app.services.boards import formula_inputs, ranking, verdicts
-from app.services.boards.formula_rows import ReleaseNumbers
+from app.services.boards.formula_values import ReleaseNumbers
 from app.services.boards.version_filter import has_same_versions, select_comparable
 from app.services.contests import competitions, phases, reveal_notice
 from app.services.contests.contest import Contest, get_timetable

@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.pareto_front import find_pareto_front
-from anoncup.formulas.filled_formula import FilledFormula
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Evaluation, Round, Submission
 from app.services.boards import best_guesses, formula_inputs, ranking, source
+from app.services.boards.formula_values import FilledFormula, fill_in_defence
 from app.services.boards.ranking import BoardEntry, RankedEntry
 from app.services.boards.source import BoardRows, BoardSource
 from app.services.boards.spreadsheet import render_board_csv
@@ -187,8 +187,6 @@ def fill_in_formulas(
     releases = ranking.select_releases(rules, _load_entries(session, board_source))
     if submission.id not in releases:
         return {}
-    from app.services.boards.formula_values import fill_in_defence  # loads numpy
-
     return fill_in_defence(
         rules,
         list(releases.values()),

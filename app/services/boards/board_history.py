@@ -31,7 +31,7 @@ from anoncup.tracks.model import find_largest_risk
 from app.db.models import Guess, State, Target, Team
 from app.services.boards import best_guesses, formula_inputs, ranking, source, spreadsheet, verdicts
 from app.services.boards.best_guesses import RiskCombiner
-from app.services.boards.formula_rows import FormulaInputs
+from app.services.boards.formula_values import FormulaInputs
 from app.services.boards.ranking import BoardEntry
 from app.services.boards.source import BoardRows, EffectivePeriod, FinishedEvaluation, TargetRow
 from app.services.boards.verdicts import VerdictNumbers

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Adjustment, Round, Team
 from app.services.boards import best_guesses
-from app.services.boards.formula_rows import FormulaInputs, RisksByQuestion
+from app.services.boards.formula_values import FormulaInputs, RisksByQuestion
 from app.services.boards.source import BoardSource
 
 

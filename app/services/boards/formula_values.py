@@ -1,37 +1,79 @@
-"""The values that ranking formulas take from the rows of a board."""
+"""The values of ranking formulas from the rows of a board."""
 
+import ast
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-import numpy as np
-
-from anoncup.competition.ranking_formulas import find_defence_formula, list_counting_attackers
-from anoncup.errors import CompetitionUnavailable
-from anoncup.formulas.board_numbers import (
-    Attacks,
-    BoardNumbers,
-    build_attack_functions,
-    build_defence_functions,
+from anoncup.competition.ranking_formulas import (
+    build_strongest,
+    compares_teams,
+    evaluate_defence,
+    find_defence_formula,
+    list_counting_attackers,
+    replace_utility,
 )
+from anoncup.errors import CompetitionUnavailable
 from anoncup.formulas.errors import FormulaError
-from anoncup.formulas.evaluation import evaluate_formula
-from anoncup.formulas.filled_formula import FilledFormula
-from anoncup.formulas.filling import fill_in_formula
+from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.syntax import Formula
-from anoncup.formulas.values import ROUNDING, Values
-from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from app.services.boards.formula_rows import FormulaInputs, ReleaseNumbers
+from app.services.boards.verdicts import VerdictNumbers
+
+RisksByQuestion = Mapping[str, Mapping[UUID, float]]
+"""The largest risk that each team's guesses found in a release, by question and team."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaInputs:
+    """What formulas use besides the verdicts.
+
+    ``risks`` has the visible guesses by submission. ``team_ids`` are the teams that may guess.
+    ``adjustments`` has the sum of the penalties and bonuses of each team that got any.
+    """
+
+    team_ids: Sequence[UUID] = ()
+    risks: Mapping[UUID, RisksByQuestion] = field(default_factory=dict)
+    adjustments: Mapping[UUID, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseNumbers:
+    """The numbers of a release that formulas use."""
+
+    submission_id: UUID
+    team_id: UUID
+    numbers: VerdictNumbers
+    security: float
+
+
+@dataclass(frozen=True, slots=True)
+class FilledFormula:
+    """A formula with the numbers of one release. NaN is a missing number.
+
+    ``numbers`` has the value of each name and rank in it that is not hidden. ``value`` is None if it is.
+    """
+
+    text: str
+    numbers: Mapping[str, float]
+    value: float | None
 
 
 def compute_defence(
     rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
 ) -> list[float | None]:
-    """Return the value of the formula that ranks releases for each of them, or None where it is missing."""
-    return _evaluate(*_list_defence_formulas(rules, releases, inputs)["defence"])
+    """Return the value of the formula that ranks releases for each of them, or None where it is missing.
+
+    Raises CompetitionUnavailable, for this competition alone, if the formula cannot be evaluated.
+    """
+    numbers, rounding = _collect_numbers(rules, releases, inputs)
+    try:
+        values = evaluate_defence(rules, numbers, rounding)
+    except FormulaError as error:
+        raise CompetitionUnavailable(error.message) from None
+    return [None if math.isnan(value) else value for value in values]
 
 
 def fill_in_defence(
@@ -46,34 +88,37 @@ def fill_in_defence(
 
     ``hides_comparisons``: show no part that compares teams, except the value of the whole.
     """
-    formulas = _list_defence_formulas(rules, releases, inputs)
-    hides_utility = hides_comparisons and "utility" in formulas and formulas["utility"][0].compares_teams
-    hidden_names = [*(["rank"] if hides_comparisons else []), *(["utility"] if hides_utility else [])]
-    filled = {
-        key: fill_in_formula(formula, board, row, hidden_names) for key, (formula, board) in formulas.items()
-    }
-    return filled | ({"utility": replace(filled["utility"], value=None)} if hides_utility else {})
+    if not compares_teams(rules):
+        releases, row = [releases[row]], 0
+    numbers, rounding = _collect_numbers(rules, releases, inputs)
 
+    def fill_in(
+        formula: Formula, teams: Sequence[TeamNumbers], hidden_names: Sequence[str] = ()
+    ) -> FilledFormula:
+        parts = {ast.unparse(node): Formula(formula.text, node) for node in formula.list_values()}
+        return FilledFormula(
+            formula.text,
+            {
+                text: evaluate_formula(part, teams, rounding)[row]
+                for text, part in parts.items()
+                if text not in hidden_names and not (hides_comparisons and part.compares_teams)
+            },
+            evaluate_formula(formula, teams, rounding)[row],
+        )
 
-def _list_defence_formulas(
-    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
-) -> dict[str, tuple[Formula, BoardNumbers]]:
-    """Return the formulas that rank releases by their key, each with its numbers."""
-    names = _collect_names(rules, releases, inputs)
-    functions = build_defence_functions(_collect_attacks(rules, releases, inputs))
-    board = BoardNumbers(len(releases), names, functions)
-    formula, utility_formula = find_defence_formula(rules), rules.ranking.utility
-    if utility_formula is None:
-        return {"defence": (formula, board)}
-    utility = Values(_collect(_evaluate(utility_formula, board)))
+    defence, utility = find_defence_formula(rules), rules.ranking.utility
+    if utility is None:
+        return {"defence": fill_in(defence, numbers)}
+    filled_utility, hidden_names = fill_in(utility, numbers), list[str]()
+    if hides_comparisons and utility.compares_teams:
+        filled_utility, hidden_names = replace(filled_utility, value=None), ["utility"]
     return {
-        "utility": (utility_formula, board),
-        "defence": (formula, BoardNumbers(len(releases), {**names, "utility": utility}, functions)),
+        "utility": filled_utility,
+        "defence": fill_in(defence, replace_utility(rules, numbers, rounding), hidden_names),
     }
 
 
 def compute_attack(
-    rules: Rules,
     formula: Formula,
     owners: Mapping[UUID, UUID],
     identified: Mapping[UUID, int | None],
@@ -84,92 +129,83 @@ def compute_attack(
     ``owners`` has the team of each submission that is a target, and ``identified`` the number of individuals
     that each team re-identified.
     """
-    team_ids, submission_ids = inputs.team_ids, list(owners)
-    attacks = Attacks(
-        _build_risk_tables(rules, submission_ids, inputs), _find_columns(owners.values(), team_ids)
-    )
-    names = {
-        "adjustment": _build_adjustments(team_ids, inputs),
-        "identified": Values(np.array([float(identified.get(team_id) or 0) for team_id in team_ids])),
-    }
-    board = BoardNumbers(len(team_ids), names, build_attack_functions(attacks))
-    return dict(zip(team_ids, _evaluate(formula, board), strict=True))
-
-
-def _collect_names(
-    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
-) -> dict[str, Values]:
-    rounding = {name: limit for release in releases for name, limit in release.numbers.rounding.items()}
-    track = TRACKS[rules.track]
-    return {
-        **{
-            name: Values(
-                _collect(release.numbers.measures.get(name) for release in releases),
-                rounding=rounding.get(name, ROUNDING),
-            )
-            for name in track.measures
-        },
-        **{
-            name: Values(_collect(release.numbers.attackers.get(name) for release in releases))
-            for name in list_counting_attackers(rules)
-        },
-        "utility": Values(_collect(release.numbers.utility for release in releases)),
-        "security": Values(_collect(release.security for release in releases)),
-        "adjustment": _build_adjustments([release.team_id for release in releases], inputs),
-    }
-
-
-def _collect(numbers: Iterable[float | None]) -> FloatArray:
-    return np.array([math.nan if number is None else number for number in numbers], dtype=np.float64)
-
-
-def _build_adjustments(team_ids: Iterable[UUID], inputs: FormulaInputs) -> Values:
-    return Values(_collect(inputs.adjustments.get(team_id, 0.0) for team_id in team_ids))
-
-
-def _collect_attacks(rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs) -> Attacks:
-    submission_ids = [release.submission_id for release in releases]
-    return Attacks(
-        _build_risk_tables(rules, submission_ids, inputs),
-        _find_columns((release.team_id for release in releases), inputs.team_ids),
-        {
-            name: {
-                question: _collect(_find_attacker_risk(release, name, question) for release in releases)
-                for question in questions
+    teams = [
+        TeamNumbers(
+            {
+                "penalty": _find_penalty(team_id, inputs),
+                "mean_per_target": _average_risk(team_id, owners, inputs),
+                "identified": float(identified.get(team_id) or 0),
             }
-            for name, questions in list_counting_attackers(rules).items()
-        },
-    )
-
-
-def _find_attacker_risk(release: ReleaseNumbers, attacker: str, question: str) -> float | None:
-    risks = release.numbers.risks.get(attacker)
-    return release.numbers.attackers.get(attacker) if risks is None else risks.get(question)
-
-
-def _build_risk_tables(
-    rules: Rules, submission_ids: Sequence[UUID], inputs: FormulaInputs
-) -> dict[str, FloatArray]:
-    questions = TRACKS[rules.track].select_questions(rules)
-    columns = {team_id: column for column, team_id in enumerate(inputs.team_ids)}
-    tables = {question: np.zeros((len(submission_ids), len(columns))) for question in questions}
-    for row, submission_id in enumerate(submission_ids):
-        for question, risks in inputs.risks.get(submission_id, {}).items():
-            for team_id, risk in risks.items():
-                if question in tables and team_id in columns:
-                    tables[question][row, columns[team_id]] = risk
-    return tables
-
-
-def _find_columns(team_ids: Iterable[UUID], guessing_team_ids: Sequence[UUID]) -> IntArray:
-    columns = {team_id: column for column, team_id in enumerate(guessing_team_ids)}
-    return np.array([columns.get(team_id, -1) for team_id in team_ids], dtype=np.int64)
-
-
-def _evaluate(formula: Formula, board: BoardNumbers) -> list[float | None]:
-    """Return the value of each row. Raises CompetitionUnavailable for this competition alone."""
+        )
+        for team_id in inputs.team_ids
+    ]
     try:
-        values = evaluate_formula(formula, board)
+        values = evaluate_formula(formula, teams)
     except FormulaError as error:
         raise CompetitionUnavailable(error.message) from None
-    return [None if math.isnan(number) else number for number in values.numbers.tolist()]
+    return {
+        team_id: None if math.isnan(value) else value
+        for team_id, value in zip(inputs.team_ids, values, strict=True)
+    }
+
+
+def _average_risk(team_id: UUID, owners: Mapping[UUID, UUID], inputs: FormulaInputs) -> float:
+    """Return the mean of the largest risks that a team found in the targets of the others, 0 where none."""
+    risks = [
+        max(
+            (by_team.get(team_id, 0.0) for by_team in inputs.risks.get(submission_id, {}).values()),
+            default=0.0,
+        )
+        for submission_id, owner in owners.items()
+        if owner != team_id
+    ]
+    return math.fsum(risks) / len(risks) if risks else math.nan
+
+
+def _collect_numbers(
+    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
+) -> tuple[list[TeamNumbers], Mapping[str, float]]:
+    """Return the numbers of the releases, and the largest values of measures that are rounding noise."""
+    track = TRACKS[rules.track]
+    questions, attackers = tuple(track.select_questions(rules)), list_counting_attackers(rules)
+    team_ids = frozenset(inputs.team_ids)
+
+    def build_numbers(release: ReleaseNumbers) -> TeamNumbers:
+        numbers = release.numbers
+
+        def find_risks(question: str) -> list[float]:
+            by_team = inputs.risks.get(release.submission_id, {}).get(question, {})
+            return [
+                *(by_team[team_id] for team_id in by_team.keys() & team_ids - {release.team_id}),
+                *(
+                    _find_attacker_risk(numbers, name, question)
+                    for name in attackers
+                    if question in attackers[name]
+                ),
+            ]
+
+        names = {
+            **{name: numbers.measures.get(name, math.nan) for name in track.measures},
+            **{name: numbers.attackers.get(name, math.nan) for name in attackers},
+            "utility": numbers.utility,
+            "security": release.security,
+            "penalty": _find_penalty(release.team_id, inputs),
+        }
+        return TeamNumbers(names, {"strongest": build_strongest(questions, find_risks)})
+
+    rounding = {name: limit for release in releases for name, limit in release.numbers.rounding.items()}
+    return [build_numbers(release) for release in releases], rounding
+
+
+def _find_attacker_risk(numbers: VerdictNumbers, attacker: str, question: str) -> float:
+    by_question = numbers.risks.get(attacker)
+    return (
+        numbers.attackers.get(attacker, math.nan)
+        if by_question is None
+        else by_question.get(question, math.nan)
+    )
+
+
+def _find_penalty(team_id: UUID, inputs: FormulaInputs) -> float:
+    """Return the sum of penalties less that of bonuses."""
+    return 0.0 - inputs.adjustments.get(team_id, 0.0)

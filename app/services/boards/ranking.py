@@ -9,7 +9,7 @@ from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
-from app.services.boards.formula_rows import FormulaInputs, ReleaseNumbers
+from app.services.boards.formula_values import FormulaInputs, ReleaseNumbers, compute_defence
 from app.services.boards.source import FinishedEvaluation
 from app.services.boards.verdicts import VerdictNumbers
 
@@ -96,7 +96,7 @@ def sort_entries(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
 def _apply_formula(rules: Rules, entries: Sequence[BoardEntry], inputs: FormulaInputs) -> list[BoardEntry]:
     """Return the entries with their losses under the formula. Baselines do not take part in comparisons."""
     releases = _list_releases(rules, entries)
-    values = dict(zip(releases, _compute_defence(rules, list(releases.values()), inputs), strict=True))
+    values = dict(zip(releases, compute_defence(rules, list(releases.values()), inputs), strict=True))
     return [
         replace(entry, loss=_orient(rules, values[entry.evaluation.submission_id]))
         if entry.evaluation.submission_id in values
@@ -122,14 +122,6 @@ def select_releases(rules: Rules, entries: Sequence[BoardEntry]) -> dict[UUID, R
     return _list_releases(rules, _select_best_per_team(entries) if compares_teams(rules) else entries)
 
 
-def _compute_defence(
-    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
-) -> list[float | None]:
-    from app.services.boards.formula_values import compute_defence  # loads numpy
-
-    return compute_defence(rules, releases, inputs)
-
-
 def find_score(rules: Rules, entry: BoardEntry) -> float | None:
     """Return the value of the formula; None without a formula, and for baselines if it compares teams."""
     if rules.ranking.rule == "score" or (entry.evaluation.is_baseline and compares_teams(rules)):
@@ -148,7 +140,7 @@ def compute_losses(
     """Return the value of each release by which it is chosen among those of its team, lowest first."""
     if compares_teams(rules):
         return [compute_overall_loss(release.numbers.utility, release.security) for release in releases]
-    return [_orient(rules, value) for value in _compute_defence(rules, releases, inputs)]
+    return [_orient(rules, value) for value in compute_defence(rules, releases, inputs)]
 
 
 def _orient(rules: Rules, value: float | None) -> float | None:

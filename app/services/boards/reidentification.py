@@ -9,6 +9,7 @@ from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.services.boards import best_guesses, formula_inputs, source
 from app.services.boards.best_guesses import AttackTotals
+from app.services.boards.formula_values import compute_attack
 from app.services.boards.source import BoardRows, BoardSource
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.visibility import BoardAccess
@@ -82,12 +83,10 @@ def _compute_formula_scores(
     rules = board_source.rules
     if rules.ranking.attack is None or board_source.scope.guesses_before is None:
         return None
-    from app.services.boards.formula_values import compute_attack  # loads numpy
-
     owners = {target.evaluation.submission_id: target.evaluation.team_id for target in board_source.targets}
     identified = {team_id: totals.identified for team_id, totals in attacks.items()}
     inputs = formula_inputs.load_inputs(session, board_source)
-    return compute_attack(rules, rules.ranking.attack, owners, identified, inputs)
+    return compute_attack(rules.ranking.attack, owners, identified, inputs)
 
 
 def _build_row(

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
-from anoncup.competition.ranking_formulas import find_total_formula
+from anoncup.competition.ranking_formulas import build_round, find_total_formula
 from anoncup.errors import CompetitionUnavailable, NotFound
 from anoncup.formulas.errors import FormulaError
+from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.formulas.syntax import Formula
 from anoncup.rules.rounds import RoundSettings, list_settings
@@ -155,22 +156,25 @@ def _rank_teams(
 
 def _evaluate(formula: Formula, teams: Sequence[str], scores: Mapping[str, _Scores]) -> list[float | None]:
     """Return the total of each team; None where it is missing."""
-    import numpy as np
-
-    from anoncup.formulas.evaluation import evaluate_formula
-    from anoncup.formulas.totals import build_total_numbers
-    from anoncup.formulas.values import Values
-
-    def collect(round_scores: _Scores) -> Values:
-        numbers = (round_scores.get(team) for team in teams)
-        return Values(np.array([math.nan if number is None else number for number in numbers]))
-
-    values = {name: collect(round_scores) for name, round_scores in scores.items()}
+    rows = [
+        TeamNumbers(
+            {},
+            {
+                "round": build_round(
+                    {
+                        name: math.nan if (score := by_team.get(team)) is None else score
+                        for name, by_team in scores.items()
+                    }
+                )
+            },
+        )
+        for team in teams
+    ]
     try:
-        totals = evaluate_formula(formula, build_total_numbers(len(teams), values))
+        totals = evaluate_formula(formula, rows)
     except FormulaError as error:
         raise CompetitionUnavailable(error.message) from None
-    return [None if math.isnan(number) else number for number in totals.numbers.tolist()]
+    return [None if math.isnan(total) else total for total in totals]
 
 
 def render_csv(board: TotalBoard) -> str:

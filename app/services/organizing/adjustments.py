@@ -1,4 +1,4 @@
-"""Penalties and bonuses of teams, which ranking formulas add up as ``adjustment``."""
+"""Penalties and bonuses of teams, whose sum ranking formulas use as ``penalty``."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -12,8 +12,9 @@ _INDEXED_PRIME_PATTERN = re.compile(
 )
 
 
-def typeset_once(latex: str) -> Markup:
-    """Return a formula that is shown once, such as one with numbers, as MathML.
+@cache
+def typeset(latex: str) -> Markup:
+    """Return a formula as MathML.
 
     A prime is part of its letter, because a prime in a superscript would be too small to read.
     """
@@ -24,9 +25,6 @@ def typeset_once(latex: str) -> Markup:
     return Markup(mathml)  # noqa: S704  # our own, or checked when its package was loaded
 
 
-typeset = cache(typeset_once)
-
-
 def typeset_fence(source: str, *_: Any, **__: Any) -> str:
     """Return the HTML of a ``math`` block of the documentation; the generator of the site calls this."""
-    return f'<div class="math" tabindex="0">{typeset_once(source)}</div>'
+    return f'<div class="math" tabindex="0">{typeset(source)}</div>'

@@ -28,7 +28,6 @@ from app.services.submissions import submissions, summaries
 from app.web.site.frame import Frame, load_frame
 from app.web.site.language import adapt_to_track
 from app.web.site.pages import PageRoute, RequestedUserPage
-from app.web.team.own_score import typeset_score
 from app.web.team.submission_lines import build_lines, summarize_finals
 from app.web.team.verdicts import (
     AttackerLine,
@@ -108,7 +107,7 @@ def show_submission(
         result=verdict,
         stands=bool(verdict and not verdict.violations and submission.disqualified_at is None),
         rivals=rival_attacks,
-        score_formulas=typeset_score(formulas, t),
+        score_formulas=formulas,
         **content,
     )
 

@@ -12,10 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from anoncup import tracks
-from anoncup.competition.ranking_formulas import find_defence_formula
-from anoncup.formulas.latex import format_latex
 from anoncup.plugins import BUILT_IN, INSTALLED
-from anoncup.rules.model import Rules
 from app.web.site.mathematics import typeset
 
 _TRACKS_FOLDER = Path(tracks.__file__).parent
@@ -49,14 +46,3 @@ def find_distance_formula(track: str, name: str) -> Markup | None:
     """Return the formula of a distance of a built-in track, or None."""
     latex = load_formulas(track).get("distances", {}).get(name)
     return typeset(latex) if latex else None
-
-
-def typeset_ranking(rules: Rules) -> dict[str, Markup]:
-    """Return the formulas of the ranking by key of the competition file; none if it ranks by ``overall``."""
-    ranking = rules.ranking
-    formulas = {
-        "utility": ranking.utility,
-        "defence": find_defence_formula(rules) if ranking.rule != "score" else None,
-        "attack": ranking.attack,
-    }
-    return {name: typeset(format_latex(formula)) for name, formula in formulas.items() if formula is not None}

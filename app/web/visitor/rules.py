@@ -1,6 +1,6 @@
 """The page that explains a competition's rules and data in words and formulas."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter
@@ -10,6 +10,7 @@ from markupsafe import Markup
 from anoncup.competition.ranking_formulas import TOTAL_KEYS, compares_teams, find_total_formula
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.evaluation.ranking import compute_overall_loss, compute_utility_loss, normalize_loss
+from anoncup.formulas.syntax import Formula
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, ParameterValue, Roles
 from anoncup.rules.settings import Parameters
@@ -83,6 +84,7 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
         frame = load_frame(session, page.principal, slug)
     round_ = frame.contest.round
     rules, track = frame.rules, frame.contest.track
+    ranking_formulas = _list_ranking_formulas(frame)
     return page.render(
         "visitor/rules.html",
         frame=frame,
@@ -92,8 +94,8 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
         attacks=list(iter_attacker_rules(rules, track)),
         worked=build_worked_example(rules, track),
         score_formulas=formulas.load_score_formulas(),
-        ranking_formulas=formulas.typeset_ranking(rules),
-        totals=_list_totals(frame),
+        ranking_formulas=ranking_formulas,
+        explained_names=_list_explained_names(ranking_formulas.values()),
         shows_score=rules.ranking.rule == "formula" and not compares_teams(rules),
         find_distance_formula=formulas.find_distance_formula,
         limits={name: getattr(rules.limits, name) for name in _LIMIT_NAMES},
@@ -130,13 +132,34 @@ def iter_attacker_rules(rules: Rules, track: AnyTrack) -> Iterator[AttackerRule]
         yield AttackerRule(attacker, counts_towards_security(rules, name), parameters)
 
 
-def _list_totals(frame: Frame) -> dict[str, str]:
+def _list_ranking_formulas(frame: Frame) -> dict[str, Formula]:
+    """Return the formulas of the competition by their keys, without those of named rules."""
+    ranking = frame.rules.ranking
+    formulas_by_key = {"utility": ranking.utility, "defence": ranking.defence, "attack": ranking.attack}
+    present = {key: formula for key, formula in formulas_by_key.items() if formula is not None}
+    return present | _list_totals(frame)
+
+
+def _list_totals(frame: Frame) -> dict[str, Formula]:
     """Return the formulas that combine the rounds, by their keys; none without rounds."""
     settings = [entry.settings for entry in frame.rounds if not entry.settings.practice]
     has_attacks = any(entry.rules.phase(REIDENTIFICATION) for entry in frame.rounds)
     keys = TOTAL_KEYS if has_attacks else ("total",)
     formulas_by_key = {key: find_total_formula(frame.rules.ranking, key, settings) for key in keys}
-    return {key: formula.text for key, formula in formulas_by_key.items() if formula is not None and settings}
+    return {key: formula for key, formula in formulas_by_key.items() if formula is not None and settings}
+
+
+def _list_explained_names(ranking_formulas: Iterable[Formula]) -> list[str]:
+    """Return the names and functions in the formulas, each once."""
+    names = [
+        name
+        for formula in ranking_formulas
+        for name in (
+            *sorted(formula.collect_value_names()),
+            *(call.func.id for call in formula.list_calls()),
+        )
+    ]
+    return list(dict.fromkeys(names))
 
 
 def _format_question_parameters(rules: Rules, track: AnyTrack) -> dict[str, dict[str, str]]:

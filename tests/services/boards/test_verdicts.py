@@ -88,7 +88,7 @@ def test_board_reads_only_uncached_verdicts(client: TestClient) -> None:
     contest = open_filled_contest(client, replace(SMALL_SIZE, targets=0), "small")
     record_queries(contest, "anonymization")
     cached_queries = record_queries(contest, "anonymization")
-    verdict = load_one(select(Evaluation.verdict).limit(1))
+    verdict = load_one(select(Evaluation.verdict).where(Evaluation.state == State.SCORED).limit(1))
     contest.submit("late")
     new_queries = record_queries(contest, "anonymization")
     assert new_queries.reads_verdicts

@@ -222,7 +222,7 @@ def test_the_command_reads_urls_from_its_input_and_prints_none(
     contest: Contest, settings: Settings, receiver: Receiver
 ) -> None:
     variables = {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url}
-    command = [Path(sys.executable).parent / "anoncup", "admin", "notify", contest.arena.slug]
+    command = [str(Path(sys.executable).parent / "anoncup"), "admin", "notify", contest.arena.slug]
     outputs = [
         subprocess.run(command, input=text, env=variables, capture_output=True, text=True, check=False)
         for text in (f"{receiver.url}\n{receiver.url}\n", f"nosuch://{SECRET}\n", "")

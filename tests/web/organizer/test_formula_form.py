@@ -18,9 +18,9 @@ PATH = f"{ORGANIZE_PATH}/publication"
 FIELDS = PUBLICATION_FIELDS | {
     "rule": "formula",
     "order": "descending",
-    "defence": "min(utility, 1 - strongest('link')) + adjustment",
+    "defence": "min(utility, 1 - strongest('link')) - penalty",
     "utility": "1 - max(mean_mae, cross_count / 40)",
-    "attack": "mean(best_per_target())",
+    "attack": "mean_per_target",
 }
 
 

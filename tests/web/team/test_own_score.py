@@ -1,6 +1,5 @@
 """The ranking's formula on the page of a submission, with the numbers of the board filled in."""
 
-import ast
 import math
 import re
 from typing import Any
@@ -9,23 +8,20 @@ from uuid import UUID
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.formulas.filled_formula import FilledFormula
 from anoncup.plugins import TRACKS
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES, load_translator
 from app.services.accounts import tokens
 from app.services.boards import anonymization
+from app.services.boards.formula_values import FilledFormula
 from app.services.contests import visibility
 from app.web.site.notation import format_number
 from tests.support.contest import Contest
 from tests.support.page_requests import extract_text, get_page
 from tests.support.translations import translate
 
-FORMULA = (
-    "min(utility, 1 - strongest()) - mean(best_per_team()) / 3"
-    " - attacker('own_row') / 7 + where(security > 0.5, adjustment, 2 * adjustment)"
-)
+FORMULA = "min(utility, 1 - strongest()) - own_row / 7 - where(security > 0.5, penalty, 2 * penalty)"
 
 ONLY_OWN_ROW = "".join(
     f"[attackers.{name}]\ncounts = false\n" for name in TRACKS["microdata"].attackers if name != "own_row"
@@ -83,7 +79,7 @@ def test_the_value_is_the_score_on_the_readers_board(client: TestClient, feedbac
     contest = create_contest(
         client,
         f'order = "descending"\nutility = "1 - max(mean_mae, cross_count / 100)"\ndefence = "{FORMULA}"\n'
-        'attack = "7 * sum(best_per_target())"',
+        'attack = "7 * mean_per_target"',
         feedback=feedback,
     )
     red, _ = contest.publish_targets("red", "blue")
@@ -104,38 +100,43 @@ def test_the_value_is_the_score_on_the_readers_board(client: TestClient, feedbac
 
 
 def test_the_page_shows_the_numbers_of_the_board(client: TestClient) -> None:
-    contest = create_contest(client, 'defence = "(utility + security) / 2 - adjustment"')
+    contest = create_contest(client, 'defence = "(utility + security) / 2 + penalty"')
     red = contest.submit("red")
     adjust(contest, "red", 3)
     row = read_row(contest, "red", "red")
     assert row["score"] < 0
     html = get_page(contest.arena, f"/submissions/{red}", team="red").text
     section = html.partition('<h2 id="score">')[2].partition("</section>")[0]
-    numbers = (row["utility"], row["security"], 3.0, -row["score"])
-    assert re.findall(r"<mtext>([^<]*)</mtext>", section) == list(map(format_number, numbers))
+    values = {"utility": row["utility"], "security": row["security"], "penalty": -3.0}
+    shown_values = re.findall(r"<li><code>([^<]*)</code> = ([^<]*)</li>", section)
+    assert shown_values == [(name, format_number(value)) for name, value in values.items()]
+    formula = (
+        f"<code>(utility + security) / 2 + penalty</code> = <strong>{format_number(row['score'])}</strong>"
+    )
+    assert formula in section
     assert translate("How the score is computed") in section
 
 
 def test_ranks_are_filled_in_for_organizers_only(client: TestClient) -> None:
     contest = create_contest(
-        client, 'utility = "rank(mean_mae) / 2"\ndefence = "utility + rank(security) + adjustment"'
+        client,
+        "utility = \"rank('mean_mae') / 2\"\ndefence = \"utility + rank('security') + penalty + mean_mae\"",
     )
     submissions = {team: contest.submit(team) for team in ("red", "blue")}
     for team, submission in submissions.items():
         own, full = fill_in(contest, submission, team), fill_in(contest, submission)
         assert own["defence"].value == full["defence"].value == read_row(contest, team, team)["score"]
         own_parts, full_parts = (
-            {ast.unparse(node) for formula in formulas.values() for node in formula.numbers}
-            for formulas in (own, full)
+            {name for formula in formulas.values() for name in formula.numbers} for formulas in (own, full)
         )
-        assert own_parts == {"mean_mae", "security", "adjustment"}
-        assert full_parts == own_parts | {"utility", "rank(mean_mae)", "rank(security)"}
+        assert own_parts == {"mean_mae", "penalty"}
+        assert full_parts == own_parts | {"utility", "rank('mean_mae')", "rank('security')"}
         assert own["utility"].value is None
         assert full["utility"].value in (0.5, 1.0)
 
 
 def test_a_missing_number_is_named(client: TestClient) -> None:
-    contest = create_contest(client, 'defence = "utility / adjustment"')
+    contest = create_contest(client, 'defence = "utility / penalty"')
     red = contest.submit("red")
     value = fill_in(contest, red, "red")["defence"].value
     assert value is not None
@@ -143,11 +144,11 @@ def test_a_missing_number_is_named(client: TestClient) -> None:
     assert read_row(contest, "red", "red")["score"] is None
     for language in LANGUAGES:
         response = get_page(contest.arena, f"/submissions/{red}", team="red", language=language)
-        assert f"={load_translator(language).pgettext('number', 'missing')}" in extract_text(response)
+        assert f"= {load_translator(language).pgettext('number', 'missing')}" in extract_text(response)
 
 
 def test_named_rules_and_releases_that_the_board_does_not_score_have_no_formula(client: TestClient) -> None:
-    contest = create_contest(client, 'defence = "rank(utility) + security"')
+    contest = create_contest(client, "defence = \"rank('utility') + security\"")
     first, second = (contest.submit("red") for _ in range(2))
     on_board = [submission for submission in (first, second) if fill_in(contest, submission, "red")]
     assert len(on_board) == 1
