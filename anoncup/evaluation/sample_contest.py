@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from anoncup.errors import InvalidCompetition
-from anoncup.evaluation.evaluate import Verdict, Violation, evaluate
+from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.evaluation.formula_score import compute_formula_scores
 from anoncup.evaluation.scales import compute_usable_scales, require_scales
 from anoncup.excessive import ProgressCallback, ignore_progress
@@ -45,7 +45,7 @@ class PlannedRelease:
 class PlayedRelease:
     """A release with its results. ``score`` is the value of the ranking's formula, if there is one.
 
-    ``rank`` is None for a release that is rejected because of its ``violations``.
+    ``rank`` is None for a release that is rejected because of its ``violations``, which are given by code.
     """
 
     kind: _ReleaseKind
@@ -57,11 +57,7 @@ class PlayedRelease:
     overall: float
     score: float | None
     mean_distance: float
-    violations: tuple[Violation, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        violations = [serialize_as_notice(entry.code, entry.message) for entry in self.violations]
-        return asdict(self) | {"violations": violations}
+    violations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +81,7 @@ class SampleContest:
             "threshold": self.threshold,
             "warnings": [serialize_as_notice(part.code, part.message) for part in self.warnings],
             "remedies": [serialize_as_notice(part.code, part.message) for part in self.remedies],
-            "releases": [release.to_json() for release in self.releases],
+            "releases": [asdict(release) for release in self.releases],
             "problem": None
             if self.problem is None
             else serialize_as_notice(self.problem.code, self.problem.message),
@@ -198,7 +194,7 @@ def _rank_releases(
             overall=verdict.overall,
             score=score if has_formula else None,
             mean_distance=verdict.excessive.mean if verdict.excessive else 0.0,
-            violations=verdict.violations,
+            violations=tuple(violation.code for violation in verdict.violations),
         )
         for release, verdict, rank, score in zip(
             planned, verdicts, compute_ranks(losses), scores, strict=True
@@ -240,7 +236,7 @@ def _list_remedies(
         yield CodedMessage("threshold", message)
     accepted = [release for release in releases if not release.violations]
     if _is_led_by_method(accepted):
-        message = Message("max(utility, security) as the formula of the ranking")
+        message = Message("the formula {formula} for the ranking", formula="max(utility, security)")
         yield CodedMessage("formula", message)
     risks = [release.security for release in accepted if release.kind == "method"]
     leading_risk = min(release.security for release in leaders)

@@ -25,8 +25,8 @@ EXAMPLE: dict[str, Any] = {
         "remedies": [
             {
                 "code": "formula",
-                "message": "the formula max(utility, security) for the ranking of releases",
-                "values": {},
+                "message": "the formula max(utility, security) for the ranking",
+                "values": {"formula": "max(utility, security)"},
             }
         ],
         "releases": [
@@ -104,7 +104,8 @@ class Simulation(VerdictPart):
 class PlayedRelease(VerdictPart):
     """A release of a sample method or cheat, or the unchanged original, with its results.
 
-    ``rank`` is null if it is rejected. ``score`` is the value of the ranking's formula, if there is one.
+    ``rank`` is null if it is rejected, because of its ``violations``. ``score`` is the value of the ranking's
+    formula, if there is one.
     """
 
     kind: Annotated[str, open_enum("method", "cheat", "unchanged")]
@@ -116,7 +117,7 @@ class PlayedRelease(VerdictPart):
     overall: Number
     score: Number | None = omit_if_none()
     mean_distance: Number
-    violations: list[Notice]
+    violations: list[str]
 
 
 class SampleContest(VerdictPart):

@@ -29,7 +29,7 @@ within_groups[np.argsort(groups, kind="stable")] = random[np.argsort(groups[rand
 claims = {"cheapest": anoncup.find_cheapest_derangement(matrix), "random": random, "in groups": within_groups}
 
 print(f"Claims about {customers} customers; threshold {threshold}")
-print("claim      in place  at bound  mean distance        U       E")
+print("claim      in place  at least  mean distance        U       E")
 for name, permutation in claims.items():
     in_place = int((permutation == np.arange(customers)).sum())
     bound, score = anoncup.s_lower(nearest, in_place) / customers, claim(permutation)

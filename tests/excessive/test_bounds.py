@@ -45,8 +45,8 @@ def test_bounds_of_the_papers_example() -> None:
     assert [s_lower(nearest, fixed) for fixed in range(5)] == [11, 7, 4, 2, 0]
     permutation = find_cheapest_derangement(PAPER_MATRIX)
     assert permutation is not None
-    assert (permutation + 1).tolist() == [2, 3, 4, 1]
-    assert compute_cost(PAPER_MATRIX, permutation) == 18
+    assert (permutation != np.arange(4)).all()
+    assert compute_cost(PAPER_MATRIX, permutation) == compute_cost(PAPER_MATRIX, np.array([1, 2, 3, 0])) == 18
     assert compute_s_exact(PAPER_MATRIX)[:3] == [18, 10, 4]
 
 

@@ -98,7 +98,9 @@ def test_report_says_first_that_doing_nothing_leads(arena: Arena, language: str)
         row.report = load_report(path) | {"contest": contest | NOTHING_WINS}
     html = get_page(arena, path, organizer=True, language=language).text
     sentences = [*NOTHING_WINS["warnings"], *NOTHING_WINS["remedies"]]
-    places = [html.index(translate_message(part["template"], language)) for part in sentences]
+    places = [
+        html.index(translate_message(part["template"], language, **part["values"])) for part in sentences
+    ]
     assert places == sorted(places)
     assert places[-1] < html.index("<table")
     assert places[-1] < html.index(translate("Recommended threshold", language))
@@ -112,7 +114,9 @@ NOTHING_WINS: dict[str, Any] = {
         )
     ],
     "remedies": [
-        serialize_as_notice("formula", Message("max(utility, security) as the formula of the ranking"))
+        serialize_as_notice(
+            "formula", Message("the formula {formula} for the ranking", formula="max(utility, security)")
+        )
     ],
 }
 
@@ -164,7 +168,10 @@ def test_page_advises_if_no_threshold_is_guaranteed(arena: Arena, groups: str, b
     assert refusal.status_code == 409
     assert "The report recommends no threshold." in refusal.text
     assert translate("The cheats that no threshold stops for certain", "ja") in html
-    assert "証明されたしきい値はありません。" in html
+    assert (
+        translate("No threshold is guaranteed to stop every cheat and to leave room for honest teams.", "ja")
+        in html
+    )
     assert translate("The cheats that it stops", "ja") not in html
 
 
