@@ -127,8 +127,6 @@ class Settings(BaseSettings):
     """Public URL of the service, such as ``https://cup.example.org``. It is used for links, requests for
     other hosts are rejected except for local names of this machine, and browsers are told to use https only.
     Without it, only requests for localhost, 127.0.0.0/8 or [::1] are accepted."""
-    service_url: str = "http://127.0.0.1:8000"
-    """URL at which workers of reports reach the web server, to play rehearsals. ``anoncup serve`` sets it."""
     source: str = ""
     """Source of this service's code, such as the URL of a Git repository. Kits tell teams to install the
     command ``anoncup`` from there. Without it, teams are referred to the organizers."""

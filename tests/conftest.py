@@ -149,16 +149,6 @@ def server(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture
-def rehearsal_service(settings: Settings, server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A web server to which workers send the releases and guesses of rehearsals."""
-    monkeypatch.setenv("ANONCUP_SERVICE_URL", server)
-    get_settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    get_settings.cache_clear()
-
-
-@pytest.fixture
 def client(settings: Settings) -> Iterator[TestClient]:
     with CheckedClient(
         build_application(), base_url="http://localhost", raise_server_exceptions=False

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -166,12 +165,6 @@ def test_services_use_the_key_paths_of_the_keys_service(services: dict[str, Comp
         assert (
             list_mounts(services[name])[folder].removesuffix(":ro") == list_mounts(services["keys"])[folder]
         )
-
-
-def test_reports_service_reaches_the_web_service(services: dict[str, Compose]) -> None:
-    address, web = urlsplit(services["reports"]["environment"]["ANONCUP_SERVICE_URL"]), services["web"]
-    assert (address.hostname, str(address.port)) == ("web", get_command_option(web, "--port"))
-    assert set(services["reports"]["networks"]) <= set(web["networks"])
 
 
 def test_restarting_keeps_existing_keys(services: dict[str, Compose]) -> None:

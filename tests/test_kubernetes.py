@@ -158,10 +158,6 @@ def test_web_has_probes_on_the_port_of_compose() -> None:
     assert COMPOSE["web"]["ports"][0].endswith(f":{port['containerPort']}")
     assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": port["name"]}
     assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": port["name"]}
-    (service,) = [item for item in MANIFESTS if item["kind"] == "Service"]
-    assert read_variables("reports")["ANONCUP_SERVICE_URL"] == (
-        f"http://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
-    )
 
 
 @pytest.mark.parametrize("pod", ["worker", "reports", "scheduler"])

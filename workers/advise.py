@@ -1,4 +1,4 @@
-"""Celery task that makes threshold reports and moves of rehearsals in the scoring child."""
+"""Celery task that makes threshold reports in the scoring child."""
 
 from anoncup.errors import Unavailable
 from app.config import get_settings
@@ -9,23 +9,15 @@ from app.services.originals import threshold_reports
 from workers import lease_runner, scoring_child
 from workers.jobs import AdviceJob
 from workers.lease_runner import Lease
-from workers.readiness import REPORT_READINESS, SCORING_READINESS
+from workers.readiness import REPORT_READINESS
 
 
 @celery.task(name=ADVISE, throws=(Unavailable,))
 @lease_runner.leave_to_sweep()
 def advise(*_: str) -> None:
-    """Make the next rehearsal move, or else the next threshold report.
-
-    Moves come first because they take seconds and reports take minutes. Running the task twice or killing it
-    does no harm.
-    """
-    from workers import rehearse  # noqa: PLC0415  # loads the client of the API
-
+    """Make the next threshold report. Running the task twice or killing it does no harm."""
     if not REPORT_READINESS.wait_until_ready():
         return  # the sweep sends the message again, and another worker may receive it
-    if SCORING_READINESS.is_ready() and rehearse.make_next_move():
-        return
     claim = lease_runner.claim(threshold_reports.claim_next)
     if claim is None:
         return

@@ -122,30 +122,6 @@ class AllocateJob(FilesAnswerMixin, Job):
 
 
 @dataclass(frozen=True, slots=True)
-class SampleJob(FilesAnswerMixin, Job):
-    """Make a release with a sample method; its secret is one of the files."""
-
-    method: str
-    seed: int
-    file_names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AttackJob(FilesAnswerMixin, ReleaseJob):
-    """Attack a target with a built-in attacker.
-
-    ``file_names`` are the names of the questions. The answer has a file for each that the attacker answers.
-    """
-
-    attacker: str
-    seed: int
-    file_names: tuple[str, ...]
-
-    def is_valid_answer(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() <= set(self.file_names)
-
-
-@dataclass(frozen=True, slots=True)
 class AdviceJob(Job):
     """Answer a question about a competition's data for a threshold report."""
 

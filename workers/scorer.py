@@ -16,10 +16,8 @@ from numpy.random import Generator, default_rng
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import FileProblem, InvalidCompetition, InvalidInput, InvalidResult, InvalidUpload
-from anoncup.evaluation.attacks import write_guesses
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.results import judge_guess
-from anoncup.evaluation.samples import build_sample_release
 from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive import ProgressCallback
 from anoncup.excessive.question import AdviceQuestion
@@ -33,11 +31,9 @@ from anoncup.tracks.model import AnyContext, AnyTrack, ReleaseContext, TeamData
 from workers.jobs import (
     AdviceJob,
     AllocateJob,
-    AttackJob,
     Job,
     JudgeJob,
     ReleaseJob,
-    SampleJob,
     ScoreJob,
     TargetFilesJob,
     WorkerInputs,
@@ -247,31 +243,12 @@ def judge(job: JudgeJob, context: JobContext, _: ProgressCallback) -> dict[str, 
     return {"outcome": {name: value for name, value in asdict(outcome).items() if value is not None}}
 
 
-def sample(job: SampleJob, context: JobContext, _: ProgressCallback) -> dict[str, Any]:
-    """Return the files of a sample method's release, including its secret."""
-    rules, original = _load_original(job, context)
-    track = TRACKS[rules.track]
-    return _serialize_files(build_sample_release(track, job.method, original, rules, default_rng(job.seed)))
-
-
-def attack(job: AttackJob, context: JobContext, _: ProgressCallback) -> dict[str, Any]:
-    """Return a built-in attacker's guess for each question it answers."""
-    rules, original = _load_original(job, context)
-    track = TRACKS[rules.track]
-    target = track.parse_target(_fetch_files(job.files, context), original, rules)
-    attacker = track.attackers[job.attacker]
-    guesses = write_guesses(attacker, target, track=track, rules=rules, rng=default_rng(job.seed))
-    return _serialize_files(guesses)
-
-
 HANDLERS: Mapping[type[Job], Callable[[Any, JobContext, ProgressCallback], dict[str, Any]]] = {
     ScoreJob: score,
     AdviceJob: advise,
     JudgeJob: judge,
     TargetFilesJob: write_target_files,
     AllocateJob: allocate,
-    SampleJob: sample,
-    AttackJob: attack,
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anoncup.cli import rehearsal, rescore
+from anoncup.cli import rescore
 from anoncup.cli.connection import connect, make_password_prompt, transfer_bar
 from anoncup.cli.exit_status import INTERNAL_ERROR
 from anoncup.cli.options import (
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
 app.add_typer(rescore.app, name="rescore")
-app.add_typer(rehearsal.app, name="rehearsal")
 
 _REPORT_STATE_LABELS = {"QUEUED": "queued", "SCORING": "being made"}
 _PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]

@@ -188,18 +188,6 @@ class OrganizerApi(Transport):
         """Apply a rescore, so that its rules and scores count, or cancel it."""
         return self.call(schemas.RescoreSummary, "POST", f"/rescores/{quote_segment(rescore_id)}/{action}")
 
-    def start_rehearsal(self, slug: str) -> schemas.Rehearsal:
-        """Start a rehearsal: sample teams play the competition within an hour."""
-        return self.call(schemas.Rehearsal, "POST", competition_path(slug, "rehearsal"))
-
-    def get_rehearsal(self, slug: str) -> schemas.Rehearsal:
-        """Return the progress of the rehearsal."""
-        return self.get(schemas.Rehearsal, competition_path(slug, "rehearsal"))
-
-    def end_rehearsal(self, slug: str) -> None:
-        """End the rehearsal. Requires the password."""
-        self.send("DELETE", competition_path(slug, "rehearsal"))
-
     def request_threshold_report(
         self, slug: str, *, groups: Sequence[str] | None = None, draws: int | None = None
     ) -> schemas.ReportSummary:

@@ -95,23 +95,13 @@ class Transport:
         *,
         timeout_s: float = 60,
         password: Callable[[], str] | None = None,
-        trust_env: bool = True,
     ) -> None:
-        """``password`` is called if the service requires step-up authentication for a request.
-
-        ``trust_env``: whether requests go through the proxies that the environment names.
-        """
+        """``password`` is called if the service requires step-up authentication for a request."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_TIMEOUT_S, timeout_s))
         self.url = validate_url(url)
         self.password = password
-        self.http = httpx2.Client(
-            base_url=f"{self.url}/api/v1",
-            headers=headers,
-            timeout=timeout,
-            verify=httpx2.create_ssl_context(),  # heeds SSL_CERT_FILE, even without ``trust_env``
-            trust_env=trust_env,
-        )
+        self.http = httpx2.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=timeout)
 
     def __enter__(self) -> Self:
         return self

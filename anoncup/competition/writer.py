@@ -24,7 +24,7 @@ from anoncup.rules.toml_values import make_moment_reader
 from anoncup.tracks.model import AnyTrack
 
 
-def replace_top_level_values(text: str, values: Mapping[str, object]) -> str:
+def _replace_top_level_values(text: str, values: Mapping[str, object]) -> str:
     """Return the file with these top-level values at its beginning, in place of existing ones."""
     for key in values:
         text = replace_tables(text, key, "")
@@ -36,7 +36,7 @@ def _replace_table(text: str, name: str, values: Mapping[str, object]) -> str:
     return replace_tables(text, name, format_table(name, values))
 
 
-def replace_title(text: str, titles: Mapping[str, str]) -> str:
+def _replace_title(text: str, titles: Mapping[str, str]) -> str:
     return _replace_table(text, "title", titles)
 
 
@@ -118,7 +118,7 @@ def replace_basics(
 
     The phases of rounds keep their lengths, and are moved so that the first one starts with the first phase.
     """
-    text = replace_title(replace_top_level_values(text, {"slug": slug, "timezone": timezone}), titles)
+    text = _replace_title(_replace_top_level_values(text, {"slug": slug, "timezone": timezone}), titles)
     if list_settings(text)[0].name:
         return _move_rounds(text, min(phase.start for phase in phases), ZoneInfo(timezone))
     return replace_phases(text, phases)

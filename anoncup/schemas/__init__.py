@@ -48,8 +48,6 @@ from anoncup.schemas.competitions import (
     ListedCompetition,
     Original,
     Phase,
-    Rehearsal,
-    RehearsalStep,
     Round,
     State,
     UnavailableCompetition,

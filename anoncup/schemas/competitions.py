@@ -1,13 +1,12 @@
-"""Schemas of competitions and their rehearsals."""
+"""Schemas of competitions."""
 
 from datetime import datetime
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field, RootModel
 
-from anoncup.schemas.fields import DIGEST, Form, Moment, Slug, Title, example, open_enum
+from anoncup.schemas.fields import DIGEST, Form, Slug, Title, example, open_enum
 from anoncup.schemas.notices import Notice
-from anoncup.schemas.people import Clarification
 
 State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
 
@@ -135,46 +134,3 @@ class Original(Competition):
             ]
         ),
     ]
-
-
-_STEP_NAMES = ("releases", "scores", "finals", "targets", "guesses", "judged", "reveal")
-
-
-class RehearsalStep(Form):
-    """The progress of a step. ``of`` is the number of all moves, or null while it is unknown."""
-
-    step: Annotated[str, open_enum(*_STEP_NAMES), example("scores")]
-    done: Annotated[int, example(12)]
-    of: Annotated[int | None, example(20)]
-    first: Annotated[
-        datetime | None, Field(description="the time of the first"), example("2027-01-11T05:31:04Z")
-    ]
-    last: Annotated[
-        datetime | None, Field(description="the time of the last"), example("2027-01-11T05:40:12Z")
-    ]
-
-
-class Rehearsal(Form):
-    slug: Annotated[Slug, Field(description="slug of the rehearsal, which is a separate competition")]
-    rehearsal_of: Annotated[Slug, Field(description="slug of the rehearsed competition")]
-    state: State
-    began_at: Moment
-    ends_at: Annotated[
-        datetime | None, Field(description="the end of its last phase"), example("2027-01-11T06:25:00Z")
-    ]
-    steps: Annotated[list[RehearsalStep], Field(description="steps in the order in which they happen")]
-    failed: Annotated[
-        list[Clarification],
-        Field(description="questions in which sample teams report moves that failed"),
-    ]
-    stalled: Annotated[
-        bool, Field(description="whether moves have been due for minutes and no worker makes them")
-    ]
-    expired: Annotated[
-        bool,
-        Field(
-            description="whether seven days have passed, so that its teams make no more"
-            " moves; end it and begin a new one"
-        ),
-    ]
-    late: Annotated[int, Field(description="number of moves that came too late for their phase"), example(0)]

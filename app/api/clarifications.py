@@ -55,7 +55,7 @@ def list_clarifications(
             session, principal, slug, cursor=page.position, limit=page.fetch_limit
         )
     return [
-        serialize_clarification(row)
+        _serialize_clarification(row)
         for row in page.take_page(rows, lambda last: (last.clarification.asked_at, last.clarification.id))
     ]
 
@@ -70,7 +70,7 @@ def ask_for_clarification(
 ) -> schemas.Clarification:
     """Ask the organizers a question in your team's name. They and your team can read it."""
     with transaction() as session:
-        return serialize_clarification(clarifications.ask(session, principal, slug, body.question))
+        return _serialize_clarification(clarifications.ask(session, principal, slug, body.question))
 
 
 @router.put(
@@ -82,10 +82,10 @@ def answer_clarification(
 ) -> schemas.Clarification:
     """Publish or replace the answer, to the team or to everybody. For organizers."""
     with transaction() as session:
-        return serialize_clarification(
+        return _serialize_clarification(
             clarifications.answer(session, principal, clarification_id, body.answer, public=body.public)
         )
 
 
-def serialize_clarification(visible: VisibleClarification) -> schemas.Clarification:
+def _serialize_clarification(visible: VisibleClarification) -> schemas.Clarification:
     return schemas.Clarification.from_row(visible.clarification, own=visible.is_own, team=visible.team_name)

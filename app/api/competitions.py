@@ -142,7 +142,7 @@ def list_competitions() -> list[schemas.ListedCompetition]:
 @router.post(
     "",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(*ORGANIZER_ERRORS, "slug_taken", "slug_reserved"),
+    responses=build_error_responses(*ORGANIZER_ERRORS, "slug_taken"),
 )
 def create_competition(principal: CurrentPrincipal, file: Toml) -> schemas.Competition:
     """Create a competition from its file. You become its organizer."""
@@ -239,7 +239,7 @@ def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv
 @router.post(
     "/{slug}/invites",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(*ORGANIZER_ERRORS, "is_rehearsal"),
+    responses=build_error_responses(*ORGANIZER_ERRORS),
 )
 def create_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
     """Create a code with which teams sign up. After the anonymization phase this requires the password."""

@@ -104,7 +104,6 @@ def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Pers
         "not_an_organizer",
         "organizes_it",
         "in_a_team",
-        "is_rehearsal",
         *NEW_NAME_ERRORS,
     ),
 )

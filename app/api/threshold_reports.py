@@ -50,7 +50,6 @@ class ThresholdReportIn(BaseModel):
     responses=build_error_responses(
         *ORGANIZER_ERRORS,
         (409, "no_original"),
-        "is_rehearsal",
         "no_distances",
         "unknown_distance",
         "unknown_column",

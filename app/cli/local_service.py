@@ -183,7 +183,7 @@ def run_service(
             ),
             *build_worker_programs(
                 jobs=min(len(os.sched_getaffinity(0)), _MAX_JOBS),
-                env=env.shared | env.worker | {"ANONCUP_SERVICE_URL": build_local_url(host, port)},
+                env=env.shared | env.worker,
                 log_folder=log_folder,
                 name=str(os.getpid()),
             ),

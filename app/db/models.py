@@ -256,27 +256,12 @@ class Member(Base):
 
 class Competition(Base):
     __tablename__ = "competitions"
-    __table_args__ = (
-        # One rehearsal at a time, even if two organizers start one simultaneously.
-        Index(
-            "uq_competitions_standing_rehearsal_of",
-            "rehearsal_of",
-            unique=True,
-            postgresql_where=sql("removed_at IS NULL"),
-        ),
-    )
 
     id: Mapped[UUID] = _id_column()
     slug: Mapped[str] = mapped_column(unique=True)
     file: Mapped[str]
     """The current competition.toml as the organizer wrote it."""
     created_at: Mapped[datetime] = _inserted_at_column()
-    rehearsal_of: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"))
-    """The competition that this one rehearses. Only its organizers can see the rehearsal."""
-    removed_at: Mapped[datetime | None]
-    """When the organizers ended the rehearsal; nobody can see it afterwards."""
-    rehearsal_tokens: Mapped[bytes | None] = mapped_column(deferred=True)
-    """API tokens of the members of the rehearsal's sample teams, sealed to the workers' key."""
 
     rounds: Mapped[list["Round"]] = relationship(
         viewonly=True,

@@ -184,21 +184,8 @@ def _create_competitions() -> None:
         sa.Column("slug", sa.Text(), nullable=False),
         sa.Column("file", sa.Text(), nullable=False),
         _moment_of_insert("created_at"),
-        sa.Column("rehearsal_of", sa.Uuid()),
-        sa.Column("removed_at", MOMENT),
-        sa.Column("rehearsal_tokens", sa.LargeBinary()),
-        sa.ForeignKeyConstraint(
-            ["rehearsal_of"], ["competitions.id"], name=op.f("fk_competitions_rehearsal_of")
-        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_competitions")),
         sa.UniqueConstraint("slug", name=op.f("uq_competitions_slug")),
-    )
-    op.create_index(
-        "uq_competitions_standing_rehearsal_of",
-        "competitions",
-        ["rehearsal_of"],
-        unique=True,
-        postgresql_where=sa.text("removed_at IS NULL"),
     )
     op.create_table(
         "rounds",

@@ -17,7 +17,7 @@ from sqlalchemy import delete, func, select, text, update
 from anoncup.errors import Forbidden, NotFound, TooManyRequests
 from anoncup.schemas.roles import Role
 from app.db import engine
-from app.db.models import Competition, Evaluation, Member, Submission, Token, User
+from app.db.models import Evaluation, Member, Submission, Token, User
 from app.db.transaction import transaction
 from app.http import progress_stream
 from app.http.progress_stream import STREAMS_PER_USER, ProgressHub, Subscriber, stream_progress
@@ -341,34 +341,6 @@ def test_bulk_access_check_matches_the_single_check(client: TestClient) -> None:
         ]
     assert allowed == set(expected)
     assert len(expected) == 3
-
-
-@pytest.mark.parametrize("is_removed", [False, True])
-def test_bulk_access_check_matches_the_single_check_for_rehearsals(
-    client: TestClient, *, is_removed: bool
-) -> None:
-    real_arena, arena = Arena.create(client, slug="real"), Arena.create(client)
-    submission_id = UUID(arena.submit("red").json()["id"])
-    with transaction() as session:
-        real = session.scalars(select(Competition).where(Competition.slug == real_arena.slug)).one()
-        rehearsal = session.scalars(select(Competition).where(Competition.slug == arena.slug)).one()
-        rehearsal.rehearsal_of = real.id
-        rehearsal.removed_at = real.created_at if is_removed else None
-        user = users.create_user(session, name="Root", password=PASSWORD, role=Role.ADMINISTRATOR)
-        session.flush()
-        administrator = issue_token(session, user, name="all")
-    tokens = [real_arena.organizer_token, arena.organizer_token, arena.get_team_token("red"), administrator]
-    principals = [load_principal(token) for token in tokens]
-    followers = [Follower(principal.token_id, submission_id) for principal in principals]
-    with transaction() as session:
-        allowed = progress.filter_allowed(session, followers)
-        expected = {
-            follower
-            for follower, principal in zip(followers, principals, strict=True)
-            if can_see(session, principal, submission_id)
-        }
-    assert allowed == expected
-    assert (followers[0] in allowed, followers[1] in allowed) == (not is_removed, False)
 
 
 def can_see(session: Any, principal: Principal, submission_id: UUID) -> bool:

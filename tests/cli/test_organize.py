@@ -1,7 +1,6 @@
 """Commands of ``anoncup organize``: setting up, running and judging a competition."""
 
 import hashlib
-import json
 import re
 import zipfile
 from collections.abc import Callable
@@ -338,19 +337,3 @@ def test_baseline_appears_on_the_board(anoncup: CommandRunner, contest: Contest,
     score_everything()
     assert [row["team"] for row in contest.get_board()["rows"] if row["baseline"]] == ["add_noise"]
     assert anoncup("organize", "baseline", "small", "--name", "add_noise", *files).status == 2
-
-
-def test_rehearsal_is_started_shown_and_ended(anoncup: CommandRunner, contest: Contest) -> None:
-    start = anoncup("organize", "rehearsal", "start", "small")
-    assert (start.status, start.stderr) == (0, "")
-    assert start.stdout.startswith("small-rehearsal is in its state anonymization\n")
-    progress = json.loads(anoncup("organize", "rehearsal", "show", "small", "--json").stdout)
-    assert [step["step"] for step in progress["steps"]][:2] == ["releases", "scores"]
-    second_start = anoncup("organize", "rehearsal", "start", "small")
-    assert (second_start.status, "the competition is being rehearsed already" in second_start.stderr) == (
-        2,
-        True,
-    )
-    end = anoncup("organize", "rehearsal", "end", "small", "--password-stdin", typed=f"{PASSWORD}\n")
-    assert (end.status, end.stdout) == (0, "the rehearsal is over\n")
-    assert anoncup("organize", "rehearsal", "show", "small").status == 2

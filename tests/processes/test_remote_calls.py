@@ -161,17 +161,19 @@ def test_service_gets_what_a_program_in_the_environment_gets(tmp_path: Path) -> 
 FIND_CHANGES = """
 import json, os, shutil, sys
 from pathlib import Path
+from numpy.random import default_rng
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.required_packages import list_packages
 from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.competition.templates import template
 from anoncup.competition.writer import replace_scored_by
 from anoncup.errors import CompetitionUnavailable
+from anoncup.evaluation.samples import build_sample_release
 from anoncup.plugins import TRACKS
 from app.config import Settings
 from app.processes import remote_calls
 from workers import scoring_child
-from workers.jobs import SampleJob
+from workers.jobs import TargetFilesJob
 
 remote_calls.enable()
 text = template("places")
@@ -182,7 +184,8 @@ data = track.examples.make_data(rules, 40, 1)
 folder = Path(os.environ["ANONCUP_PACKAGES"], "places")
 description = folder / "package.json"
 content = description.read_text()
-scoring_child.read_content = lambda digest, *_: data[digest]
+release = build_sample_release(track, "blur", track.parse_original(data, rules)[0], rules, default_rng(1))
+scoring_child.read_content = lambda digest, *_: (data | release)[digest]
 
 
 def install(version):
@@ -193,8 +196,8 @@ def install(version):
     replacement.replace(description)
 
 
-def make_sample(competition_file):
-    job = SampleJob(competition_file, {"places": "places"}, "blur", 1, ("moved", "secret"))
+def write_target(competition_file):
+    job = TargetFilesJob(competition_file, {"places": "places"}, {"moved": "moved"}, file_names=("moved",))
     try:
         return sorted(scoring_child.run(job, Settings(), warm=False).content["files"])
     except CompetitionUnavailable as problem:
@@ -205,22 +208,22 @@ def find_child():
     return scoring_child._slots["places"].child.process.pid
 
 
-answers = [make_sample(file)]
+answers = [write_target(file)]
 first_child = find_child()
 install("0.1.0")
-answers += [make_sample(file), find_child() != first_child]
+answers += [write_target(file), find_child() != first_child]
 install("0.2.0")
-answers += [make_sample(file), make_sample(text)]
+answers += [write_target(file), write_target(text)]
 install("0.1.0")
-answers += [make_sample(file)]
+answers += [write_target(file)]
 folder.rename(folder.with_name("elsewhere"))
-answers += [make_sample(file), make_sample(text)]
+answers += [write_target(file), write_target(text)]
 try:
     track.examples.make_data(rules, 41, 1)
 except CompetitionUnavailable as problem:
     answers += [str(problem)]
 folder.with_name("elsewhere").rename(folder)
-answers += [make_sample(file)]
+answers += [write_target(file)]
 print(json.dumps(answers))
 scoring_child.end_all()
 remote_calls.end_all()
@@ -228,20 +231,20 @@ remote_calls.end_all()
 
 
 def test_jobs_wait_while_another_version_or_none_is_installed(tmp_path: Path) -> None:
-    sample = ["moved", "secret"]
+    target = ["moved"]
     missing = "requires.anoncup-places: the package anoncup-places is not installed"
     assert install(tmp_path).run(FIND_CHANGES) == [
-        sample,
-        sample,
+        target,
+        target,
         True,
         "scored_by: packages.anoncup-places counts in version 0.1.0; version 0.2.0 is installed",
         "version 0.1.0 of the package anoncup-places was installed when the service started, and 0.2.0 is "
         "now: the service must be restarted",
-        sample,
+        target,
         missing,
         missing,
         missing,
-        sample,
+        target,
     ]
 
 

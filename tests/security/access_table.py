@@ -70,9 +70,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "POST /api/v1/competitions/{slug}/threshold-reports": (401, 403, 403, 202, 403, 202),
     "GET /api/v1/competitions/{slug}/threshold-reports": (401, 403, 403, 200, 403, 200),
     "GET /api/v1/threshold-reports/{report_id}": (401, 404, 404, 200, 404, 200),
-    "POST /api/v1/competitions/{slug}/rehearsal": (401, 403, 403, 201, 403, 201),
-    "GET /api/v1/competitions/{slug}/rehearsal": (401, 403, 403, 200, 403, 200),
-    "DELETE /api/v1/competitions/{slug}/rehearsal": (401, 403, 403, 204, 403, 204),
     "POST /api/v1/competitions/{slug}/baselines": (401, 403, 403, 202, 403, 202),
     "DELETE /api/v1/competitions/{slug}/baselines/{team_id}": (401, 403, 403, 404, 403, 404),
     # in a second competition, where the other team may attack the own team's release

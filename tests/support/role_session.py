@@ -16,11 +16,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.db.privileges import WEB, WORKER
 from app.db.transaction import transaction
-from workers import advise, allocate, clock, deliver, judge, lease_runner, lifecycle, rehearse, score
+from workers import advise, allocate, clock, deliver, judge, lease_runner, lifecycle, score
 
 CURRENT_ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)
 
-WORKER_MODULES = (score, judge, advise, rehearse, lease_runner, deliver, clock, allocate, lifecycle)
+WORKER_MODULES = (score, judge, advise, lease_runner, deliver, clock, allocate, lifecycle)
 """The modules whose transactions use the role of workers and the clock."""
 
 

@@ -100,9 +100,7 @@ class Candidate:
 def find_due_work(session: Session) -> DueWork:
     """Return the due work. Nothing is locked here; each step checks again under the lock."""
     unrevealed = (
-        select(Round)
-        .join(Competition)
-        .where(Round.revealed_at.is_(None), Round.removed_at.is_(None), Competition.removed_at.is_(None))
+        select(Round).join(Competition).where(Round.revealed_at.is_(None), Round.removed_at.is_(None))
     )
     rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
     now, due_work = read_clock(session), DueWork([], {})

@@ -40,7 +40,7 @@ class VisibleTarget:
         return None if self.guesses_left_by_question is None else sum(self.guesses_left_by_question.values())
 
 
-def is_in_contest() -> ColumnElement[bool]:
+def _is_in_contest() -> ColumnElement[bool]:
     """Build the condition that a target is accepted and neither it nor its team is disqualified."""
     return and_(
         Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None), Evaluation.state == State.SCORED
@@ -48,7 +48,7 @@ def is_in_contest() -> ColumnElement[bool]:
 
 
 def select_targets() -> Select[Target]:
-    """Select targets, joined with the tables that ``is_in_contest`` uses."""
+    """Select targets, joined with the tables that ``_is_in_contest`` uses."""
     return (
         select(Target)
         .join(Target.submission)
@@ -65,7 +65,7 @@ def select_targets() -> Select[Target]:
 
 def select_counting(round_id: UUID) -> Select[Target]:
     """Select the targets of a round that count, as on the boards: all but the withdrawn ones."""
-    return select_targets().where(is_in_contest(), Target.round_id == round_id)
+    return select_targets().where(_is_in_contest(), Target.round_id == round_id)
 
 
 def is_withdrawn(target: Target) -> bool:
@@ -214,12 +214,12 @@ def list_revealed(session: Session, principal: Principal | None, slug: str) -> S
     return targets
 
 
-def find_revealed_secret(session: Session, principal: Principal | None, target_id: UUID) -> str:
+def find_revealed_secret(session: Session, target_id: UUID) -> str:
     """Return the digest of a target's secret file. Raise an error before the reveal."""
     target = session.get(Target, target_id)
     round_ = session.get_one(Round, target.round_id) if target else None
     is_removed = round_ is None or round_.removed_at is not None
-    if round_ is None or is_removed or not competitions.can_see(session, principal, round_.competition):
+    if round_ is None or is_removed:
         raise NotFound("there is no such target", code="no_such_target")
     visibility.require_reveal(round_)
     return session.get_one(Opening, target_id).secret

@@ -97,9 +97,7 @@ def list_announcements(
 
 def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> None:
     announcement = session.get(Announcement, announcement_id, with_for_update=True)
-    if announcement is None or not competitions.can_see_by_id(
-        session, principal, announcement.competition_id
-    ):
+    if announcement is None:
         raise NotFound("there is no such announcement", code="no_such_announcement")
     competitions.require_organizer(session, announcement.competition_id, principal)
     if announcement.user_id is None:

@@ -73,9 +73,7 @@ def answer(
     clarification = session.get(
         Clarification, clarification_id, with_for_update={"of": Clarification}, options=[_WITH_TEAM]
     )
-    if clarification is None or not competitions.can_see_by_id(
-        session, principal, clarification.competition_id
-    ):
+    if clarification is None:
         raise NotFound("there is no such question", code="no_such_clarification")
     competitions.require_organizer(session, clarification.competition_id, principal)
     previous = {"answer": clarification.answer, "public": clarification.public}

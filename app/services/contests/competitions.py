@@ -1,6 +1,5 @@
 """Competitions: their files, original data and organizers."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -37,10 +36,6 @@ from app.storage import compute_digest, get_store
 
 _StringPairs = tuple[tuple[str, str], ...]
 
-REHEARSAL = "rehearsal"
-_RESERVED_SLUG_PATTERN = re.compile(rf".*-{REHEARSAL}(-[0-9]+)?")
-"""Slugs reserved for rehearsals."""
-
 
 def get_title(competition: Competition) -> Mapping[str, str]:
     """Return the title by language, even if the rest of the file is invalid, or else the slug."""
@@ -51,8 +46,8 @@ def get_title(competition: Competition) -> Mapping[str, str]:
 
 
 def list_contests(session: Session) -> list[Contest]:
-    """Return all competitions except rehearsals in their current rounds, oldest first."""
-    rounds = session.scalars(_select_rounds().where(Competition.rehearsal_of.is_(None)))
+    """Return all competitions in their current rounds, oldest first."""
+    rounds = session.scalars(_select_rounds())
     now = read_clock(session)
     contests = []
     for _, group in groupby(rounds, key=lambda round_: round_.competition_id):
@@ -67,7 +62,11 @@ def _select_rounds() -> Select[Round]:
     return query.order_by(Competition.created_at, Competition.id, Round.position)
 
 
-def find(session: Session, principal: Principal | None, address: str) -> Contest:
+def find(
+    session: Session,
+    principal: Principal | None,  # noqa: ARG001  # every competition is public until there are drafts
+    address: str,
+) -> Contest:
     """Return a round by its address; raises NotFound if there is none that the person may know of.
 
     The address is the slug of the competition, which stands for its current round, or slug and name of a
@@ -76,7 +75,7 @@ def find(session: Session, principal: Principal | None, address: str) -> Contest
     slug, has_name, name = address.partition(".")
     query = _select_rounds().where(Competition.slug == slug)
     rounds = session.scalars(query).all() if SLUG.fullmatch(slug) else ()
-    if not rounds or not can_see(session, principal, rounds[0].competition):
+    if not rounds:
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
     set_committed_value(rounds[0].competition, "rounds", list(rounds))
     if not has_name:
@@ -117,32 +116,10 @@ def _find_start(round_: Round) -> datetime | None:
         return None
 
 
-def can_see(session: Session, principal: Principal | None, competition: Competition) -> bool:
-    """Whether the person may know of a competition.
-
-    A rehearsal is visible to its organizers and to the members of its sample teams until it is removed.
-    """
-    if competition.rehearsal_of is None:
-        return True
-    if principal is None or competition.removed_at is not None:
-        return False
-    is_member = memberships.find_team(session, competition.id, principal) is not None
-    return is_member or is_organizer(session, competition.id, principal)
-
-
-def can_see_by_id(session: Session, principal: Principal | None, competition_id: UUID) -> bool:
-    """Whether the person may know of the competition with this id."""
-    return can_see(session, principal, session.get_one(Competition, competition_id))
-
-
 def is_organizer(session: Session, competition_id: UUID, principal: Principal) -> bool:
-    """Whether the person organizes the competition; a rehearsal has the organizers of its competition."""
-    competition = session.get_one(Competition, competition_id)
-    if competition.removed_at is not None:
-        return False
     if principal.role == Role.ADMINISTRATOR:
         return True
-    return session.get(Organizer, (competition.rehearsal_of or competition.id, principal.user_id)) is not None
+    return session.get(Organizer, (competition_id, principal.user_id)) is not None
 
 
 def is_round_organizer(session: Session, round_id: UUID, principal: Principal) -> bool:
@@ -205,15 +182,6 @@ def lock_for_organizer(
     return contest
 
 
-def require_no_rehearsal(competition: Competition) -> None:
-    """Raise Conflict for a rehearsal, which nobody can join."""
-    if competition.rehearsal_of is not None:
-        raise Conflict(
-            "nobody can join a rehearsal: its organizers are those of the rehearsed competition",
-            code="is_rehearsal",
-        )
-
-
 def list_audit_entries(
     session: Session,
     principal: Principal,
@@ -240,9 +208,6 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
     text = strip_scoring_versions(text)
     rules_by_round = parse_hostable_rounds(text)
     rules = next(iter(rules_by_round.values()))
-    if _RESERVED_SLUG_PATTERN.fullmatch(rules.slug):
-        # Refusing only the slugs in use would reveal that a rehearsal exists.
-        raise Conflict("addresses that end in “-rehearsal” are reserved for rehearsals", code="slug_reserved")
     competition = Competition(slug=rules.slug, file=text)
     rounds = [
         add_round(competition, round_rules, position)

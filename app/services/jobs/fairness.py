@@ -27,7 +27,6 @@ from sqlalchemy.orm import aliased
 
 from app.config import get_settings
 from app.db.models import (
-    Competition,
     Evaluation,
     Guess,
     LeasedJob,
@@ -82,11 +81,8 @@ def _get_max_lease() -> timedelta:
 
 
 def is_in_present_round(kind: type[Any]) -> ColumnElement[bool]:
-    """Build the condition that neither the round of a job nor its competition has been removed."""
-    present = select(Round.id).join(Competition, Competition.id == Round.competition_id)
-    return present.where(
-        Round.id == kind.round_id, Round.removed_at.is_(None), Competition.removed_at.is_(None)
-    ).exists()
+    """Build the condition that the round of a job has not been removed."""
+    return exists().where(Round.id == kind.round_id, Round.removed_at.is_(None))
 
 
 def is_claimable(kind: JobKind) -> ColumnElement[bool]:
@@ -157,21 +153,6 @@ def build_claim_order(kind: JobKind) -> Subquery:
     return claim_order.join(
         last_served_by_contest, last_served_by_contest.c.round_id == contest_order.c.round_id
     ).subquery()
-
-
-@lru_cache(maxsize=len(PARTY_COLUMNS))
-def build_public_order(kind: JobKind) -> Subquery:
-    """Build the order as teams see it: jobs of rehearsals, which are hidden from them, are not counted."""
-    claim_order = build_claim_order(kind)
-    public_count = func.count().filter(Competition.rehearsal_of.is_(None))
-    public_position = public_count.over(order_by=claim_order.c.place, rows=(None, -1))
-    return (
-        select(claim_order.c.id, public_position.label("place"))
-        .join(kind, kind.id == claim_order.c.id)
-        .join(Round, Round.id == kind.round_id)
-        .join(Competition, Competition.id == Round.competition_id)
-        .subquery()
-    )
 
 
 def _select_last_served(kind: JobKind, waiting: CTE, *, per_party: bool) -> CTE:

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Evaluation, Guess, Rejudgement, Round, ThresholdReport
+from app.db.models import Evaluation, Guess, Rejudgement, ThresholdReport
 from app.services.jobs import leases, queue
 from app.services.jobs.fairness import JobKind
 
@@ -33,14 +32,4 @@ def requeue_unattended(session: Session, *, waiting_messages: Mapping[str, int])
             queue.enqueue_after_commit(session, task)
         if message_count > 0:
             sent_by_task[task] = message_count
-    if queue.ADVISE not in sent_by_task and not waiting_messages[queue.ADVISE] and list_rehearsals(session):
-        queue.enqueue_after_commit(session, queue.ADVISE)
     return sent_by_task
-
-
-def list_rehearsals(session: Session) -> list[Round]:
-    """Return the rehearsals that have not ended. A message of ``ADVISE`` asks for one of their moves, too."""
-    rehearsals = select(Round).join(Competition).where(Competition.rehearsal_of.is_not(None))
-    return list(
-        session.scalars(rehearsals.where(Competition.removed_at.is_(None), Round.closed_at.is_(None)))
-    )

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from anoncup.errors import CompetitionUnavailable
-from app.db.models import Competition, Delivery, Round
+from app.db.models import Delivery, Round
 from app.db.now import read_clock
 from app.services.contests import phases
 from app.services.contests.contest import get_timetable
@@ -91,8 +91,8 @@ def add_phase_events(session: Session) -> None:
     if not outbox.has_listeners(session):
         return
     now = read_clock(session)
-    rounds = select(Round).join(Competition).where(Round.removed_at.is_(None), Round.closed_at.is_(None))
-    for round_ in session.scalars(rounds.where(Competition.removed_at.is_(None))):
+    rounds = select(Round).where(Round.removed_at.is_(None), Round.closed_at.is_(None))
+    for round_ in session.scalars(rounds):
         try:
             begun_phases = [
                 phase

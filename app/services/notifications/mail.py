@@ -162,8 +162,6 @@ def _write_announcement(session: Session, delivery: Delivery, t: Translator) -> 
     if announcement is None:  # withdrawn
         return None
     competition = session.get_one(Competition, announcement.competition_id)
-    if competition.removed_at is not None:
-        return None
     text = choose_text(announcements.translate(announcement), t.language)
     title = choose_text(competitions.get_title(competition), t.language)
     page = f"{get_settings().public_url}/competitions/{competition.slug}"
@@ -182,7 +180,7 @@ def _write_deadline(session: Session, delivery: Delivery, t: Translator) -> Lett
     timetable = get_timetable(round_)
     phase = timetable.phase(delivery.phase or "")
     is_over = phase is None or phase.end <= read_clock(session) or round_.paused_at is not None
-    if is_over or phase is None or round_.removed_at is not None or round_.competition.removed_at is not None:
+    if is_over or phase is None or round_.removed_at is not None:
         return None
     sentence = t.translate_message(_DEADLINE_SENTENCES[phase.name])
     end = phase.end.astimezone(timetable.zone)

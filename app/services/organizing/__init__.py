@@ -1,1 +1,1 @@
-"""Functions reserved for organizers: dashboard, exports, disqualification, re-scoring, rehearsals."""
+"""Functions reserved for organizers: dashboard, exports, disqualification, re-scoring."""

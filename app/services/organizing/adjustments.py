@@ -43,9 +43,7 @@ def create(
 
 def withdraw(session: Session, principal: Principal, adjustment_id: UUID) -> Adjustment:
     adjustment = session.get(Adjustment, adjustment_id, options=[joinedload(Adjustment.team, innerjoin=True)])
-    if adjustment is None or not competitions.can_see_by_id(
-        session, principal, adjustment.team.competition_id
-    ):
+    if adjustment is None:
         raise NotFound("there is no such penalty or bonus", code="no_such_adjustment")
     competitions.require_organizer(session, adjustment.team.competition_id, principal)
     competitions.lock(session, adjustment.round_id)

@@ -38,8 +38,6 @@ def request_report(
 ) -> ThresholdReport:
     """Queue a report on the competition's present data."""
     contest = competitions.lock_for_organizer(session, principal, slug)
-    if contest.competition.rehearsal_of is not None:
-        raise Conflict("ask for a report at the competition that is rehearsed", code="is_rehearsal")
     if contest.round.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
     _require_capacity(session, contest.round.id)

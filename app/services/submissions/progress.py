@@ -13,7 +13,6 @@ from sqlalchemy import (
     any_,
     column,
     exists,
-    func,
     or_,
     select,
     values,
@@ -21,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from anoncup.schemas.roles import Role
-from app.db.models import Competition, Evaluation, Member, Organizer, Round, State, Submission, Token, User
+from app.db.models import Evaluation, Member, Organizer, Round, State, Submission, Token, User
 from app.services.accounts import tokens
 from app.services.accounts.principal import Principal
 from app.services.jobs import fairness
@@ -35,7 +34,7 @@ class EvaluationProgress:
     """Scoring progress of one submission.
 
     ``queue_position``: number of evaluations that start earlier if nothing more is submitted
-    (``fairness.build_public_order``); None once scoring has begun.
+    (``fairness.build_claim_order``); None once scoring has begun.
     """
 
     submission_id: UUID
@@ -73,7 +72,7 @@ def load_many(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, 
 
 
 def _select_progress() -> Select[UUID, UUID, str, int, int, str, int, int | None]:
-    queue_order = fairness.build_public_order(Evaluation)
+    queue_order = fairness.build_claim_order(Evaluation)
     return (
         select(
             Evaluation.submission_id,
@@ -109,18 +108,16 @@ def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Fol
         .join(requested, requested.c.token_id == Token.id)
         .join(Submission, requested.c.submission_id == Submission.id)
         .join(Round, Round.id == Submission.round_id)
-        .join(Competition, Competition.id == Round.competition_id)
         .join(User, User.id == Token.user_id)
         .where(tokens.is_valid(), any_(Token.scopes) == "read", Round.removed_at.is_(None))
-        .where(or_(is_team_member, and_(Competition.removed_at.is_(None), _is_in_charge())))
+        .where(or_(is_team_member, _is_in_charge()))
     )
     return {Follower(*row) for row in session.execute(query)}
 
 
 def _is_in_charge() -> ColumnElement[bool]:
-    """Build the condition that the token's owner organizes the competition, or the one that it rehearses."""
-    organized_id = func.coalesce(Competition.rehearsal_of, Competition.id)
+    """Build the condition that the token's owner organizes the competition."""
     is_organizer = exists().where(
-        and_(Organizer.user_id == Token.user_id, Organizer.competition_id == organized_id)
+        and_(Organizer.user_id == Token.user_id, Organizer.competition_id == Round.competition_id)
     )
     return or_(User.role == Role.ADMINISTRATOR, is_organizer)

@@ -137,5 +137,5 @@ def get_queue_position(session: Session, evaluation: Evaluation) -> int | None:
     """Return how many evaluations start earlier if nothing more is submitted; None if not queued."""
     if evaluation.state != State.QUEUED:
         return None
-    order = fairness.build_public_order(Evaluation)
+    order = fairness.build_claim_order(Evaluation)
     return session.scalar(select(order.c.place).where(order.c.id == evaluation.id))

@@ -42,7 +42,6 @@ def create_for_new_teams(
     request with the same ``invite_id`` raises Conflict instead of creating another invite.
     """
     contest = competitions.find_for_organizer(session, principal, slug)
-    competitions.require_no_rehearsal(contest.competition)
     if can_only_guess(session, contest.competition):
         principal.require_reauthentication()
     invite_id = invite_id or uuid4()

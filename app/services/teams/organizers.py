@@ -47,7 +47,7 @@ def list_organizers(session: Session, principal: Principal, slug: str) -> list[P
     user_rows = session.execute(
         select(User.id, User.name)
         .join(Organizer, Organizer.user_id == User.id)
-        .where(Organizer.competition_id == (contest.competition.rehearsal_of or contest.id))
+        .where(Organizer.competition_id == contest.id)
         .order_by(func.lower(User.name), User.name)
     )
     return [Person(user_id=user_id, name=name) for user_id, name in user_rows]
@@ -56,7 +56,6 @@ def list_organizers(session: Session, principal: Principal, slug: str) -> list[P
 def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
     """Add an organizer. The user must have that role and be in no team of the competition."""
     contest = competitions.find_for_organizer(session, principal, slug)
-    competitions.require_no_rehearsal(contest.competition)
     user = users.find_user(session, name)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")

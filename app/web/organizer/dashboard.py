@@ -5,7 +5,7 @@ from fastapi.responses import HTMLResponse
 
 from app.db.transaction import transaction
 from app.services.contests import competitions
-from app.services.organizing import dashboard, rehearsals
+from app.services.organizing import dashboard
 from app.web.organizer.frame import RequestedOrganizerPage
 from app.web.site.pages import PageRoute
 
@@ -19,7 +19,6 @@ def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
         overview = dashboard.load_dashboard(session, page.principal, page.slug)
-        rehearsal = rehearsals.find_rehearsal(session, frame.contest.id)
         latest_entries = competitions.list_audit_entries(
             session, page.principal, page.slug, cursor=None, limit=_LATEST_ENTRIES
         )
@@ -27,7 +26,6 @@ def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
         "organizer/dashboard.html",
         frame=frame,
         dashboard=overview,
-        rehearsal=rehearsal,
         duties=dashboard.list_tasks(frame.rules, frame.contest.round, frame.status, overview),
         entries=latest_entries,
     )

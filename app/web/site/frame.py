@@ -1,6 +1,5 @@
 """The data that every page of a competition shows: its state, and the reader's role in it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -8,7 +7,7 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
-from app.db.models import Competition, Round, Team
+from app.db.models import Team
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases, settling
@@ -28,28 +27,11 @@ class PhaseBoundary:
 
 
 @dataclass(frozen=True, slots=True)
-class RehearsedCompetition:
-    """The competition that a rehearsal copies.
-
-    ``next_event`` selects the label that tells what happens next in the rehearsal.
-    """
-
-    slug: str
-    title: Mapping[str, str]
-    next_event: str
-
-    @property
-    def path(self) -> str:
-        return f"/competitions/{self.slug}"
-
-
-@dataclass(frozen=True, slots=True)
 class Frame:
     """A competition as one reader sees it: what the heading, menu and side of its pages need.
 
-    ``rules`` are the rules at the time of the request. ``team`` is the reader's own team. ``rehearsal_of`` is
-    the competition that this one rehearses, if it is a rehearsal. ``rounds`` is empty if there is only one.
-    ``wait`` is what it waits for after a deadline.
+    ``rules`` are the rules at the time of the request. ``team`` is the reader's own team. ``rounds`` is
+    empty if there is only one. ``wait`` is what it waits for after a deadline.
     """
 
     contest: Contest
@@ -57,7 +39,6 @@ class Frame:
     status: PhaseStatus
     team: Team | None
     is_organizer: bool
-    rehearsal_of: RehearsedCompetition | None = None
     rounds: tuple[RoundEntry, ...] = ()
     wait: Wait | None = None
 
@@ -91,22 +72,11 @@ def load_frame(session: Session, principal: Principal | None, slug: str) -> Fram
         contest=contest,
         rules=contest.rules,
         status=status,
-        rehearsal_of=_load_rehearsed_competition(session, contest.round, status),
         rounds=list_rounds(contest, status.now),
         wait=settling.find_wait(contest.round, status),
         team=memberships.find_team(session, contest.id, principal) if principal else None,
         is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )
-
-
-def _load_rehearsed_competition(
-    session: Session, row: Round, status: PhaseStatus
-) -> RehearsedCompetition | None:
-    if row.competition.rehearsal_of is None:
-        return None
-    competition = session.get_one(Competition, row.competition.rehearsal_of)
-    next_event = "paused" if status.paused else status.state if row.revealed_at is None else "over"
-    return RehearsedCompetition(competition.slug, competitions.get_title(competition), next_event)
 
 
 def find_next_boundary(rules: Rules, now: datetime) -> PhaseBoundary | None:

@@ -18,7 +18,6 @@ _ORGANIZER_PAGES = (
     "rescores",
     "teams",
     "baselines",
-    "rehearsal",
     "announcements",
     "clarifications",
     "audit",

@@ -50,9 +50,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/disqualify": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/reinstate": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/members/{{user_id}}/password-link": PAGE_STATUSES,
-    f"GET {ORGANIZE_PATH}/rehearsal": PAGE_STATUSES,
-    f"POST {ORGANIZE_PATH}/rehearsal": ACTION_STATUSES,
-    f"POST {ORGANIZE_PATH}/rehearsal/end": ACTION_STATUSES,
     f"GET {ORGANIZE_PATH}/baselines": PAGE_STATUSES,
     f"POST {ORGANIZE_PATH}/baselines": ACTION_STATUSES,
     f"POST {ORGANIZE_PATH}/baselines/{{team_id}}/remove": ACTION_STATUSES,
@@ -133,7 +130,6 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {ORGANIZE_PATH}/announcements/{{announcement_id}}/withdraw": lambda _: {
         "data": {"password": PASSWORD}
     },
-    f"POST {ORGANIZE_PATH}/rehearsal/end": lambda _: {"data": {"password": PASSWORD}},
     f"POST {ORGANIZE_PATH}/baselines/{{team_id}}/remove": lambda _: {"data": {"password": PASSWORD}},
     f"POST {ORGANIZE_PATH}/teams/organizers/{{user_id}}/remove": lambda _: {"data": {"password": PASSWORD}},
     f"POST {ORGANIZE_PATH}/teams/{{team_id}}/members/{{user_id}}/password-link": lambda _: {
