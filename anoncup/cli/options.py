@@ -51,14 +51,6 @@ _ORIGINAL_OPTION = typer.Option(
 OriginalFiles = Annotated[list[str], _ORIGINAL_OPTION]
 OptionalOriginalFiles = Annotated[list[str] | None, _ORIGINAL_OPTION]
 """The required files in the order of the track; any file may also be given by name."""
-UploadedOriginals = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE...",
-        help=f"the original data in the order of the contest's track ({_ORIGINALS_HELP}); "
-        "NAME=FILE for an optional file",
-    ),
-]
 ReleasePaths = Mapping[str, Path]
 """Paths of the files of a release, by the name of the file."""
 _NAMED_FILE_OPTION = "--file"
@@ -107,9 +99,6 @@ GroupColumns = Annotated[
     ),
 ]
 TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml")]
-OptionalTomlFile = Annotated[
-    Path | None, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml", show_default=False)
-]
 
 
 def _build_file_options(*, with_targets: bool) -> dict[str, Parameter]:

@@ -20,7 +20,13 @@ ColumnSpec: TypeAlias = Mapping[str, str | Callable[[Row], object]]
 
 
 def print_json(content: object) -> None:
-    print(json.dumps(content, indent=2, default=lambda form: form.model_dump(mode="json")))
+    """Print a schema, or lists and tables with schemas, as JSON. Other values, such as times, become text."""
+    print(json.dumps(content, indent=2, default=_make_serializable))
+
+
+def _make_serializable(value: object) -> object:
+    dump = getattr(value, "model_dump", None)  # pydantic is not imported for it
+    return dump(mode="json") if dump else str(value)
 
 
 def print_entries(

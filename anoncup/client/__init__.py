@@ -1,8 +1,7 @@
 """Python client of the HTTP API."""
 
 from anoncup.client.client import Client
-from anoncup.client.organizers import Ruling
 from anoncup.client.teams import FINAL_STATES
 from anoncup.client.transport import ApiError, competition_path
 
-__all__ = ["FINAL_STATES", "ApiError", "Client", "Ruling", "competition_path"]
+__all__ = ["FINAL_STATES", "ApiError", "Client", "competition_path"]

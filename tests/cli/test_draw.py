@@ -38,8 +38,9 @@ def test_teams_download_and_later_reproduce_their_allocation(
     arena = contest.arena
     (folder / "hidden.csv").write_bytes(build_label_file(ROWS))
     sign_in_as(arena.organizer_token)
-    assert anoncup("organize", "truth", "small", "hidden", "hidden.csv").status == 0
-    assert anoncup("organize", "truth", "small", "other", "hidden.csv").status != 0
+    assert (
+        arena.put("/competitions/small/truth/hidden.csv", content=build_label_file(ROWS)).status_code == 200
+    )
     sign_in_as(arena.get_team_token("red"))
     early_download = anoncup("download", "small", "--own")
     assert early_download.status != 0
@@ -83,7 +84,9 @@ def test_shared_allocations_are_downloaded_with_the_original(
     assert (folder / "small" / "hints.csv").read_text().startswith("rows,number\n40,")
     (folder / "X.csv").write_bytes(write_csv(arena.table))
     (folder / "H.csv").write_bytes(b"rows,number\n40,7\n")
-    assert anoncup("organize", "upload", "small", "X.csv", "hints=H.csv").status == 0
+    (folder / "c.toml").write_text(arena.get("/competitions/small/competition.toml").text)
+    originals = ("--original", "X.csv", "--original", "hints=H.csv")
+    assert anoncup("organize", "apply", "c.toml", *originals).status == 0
     assert arena.get("/competitions/small/original/hints.csv").content == b"rows,number\n40,7\n"
 
 

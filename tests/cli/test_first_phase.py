@@ -354,8 +354,8 @@ def test_commands_work_with_a_track_of_two_files(
     for name, content in contents.items():
         (folder / name).write_text(content, "utf-8")
     sign_in_as(arena.organizer_token)
-    assert anoncup("organize", "create", "c.toml").status == 0
-    result = anoncup("organize", "upload", "cup-2016", "customers.csv", "transactions.csv")
+    originals = ("--original", "customers.csv", "--original", "transactions.csv")
+    result = anoncup("organize", "apply", "c.toml", *originals)
     assert (result.status, result.stderr) == (0, "")
     sign_in_as(Arena(arena.client, arena.organizer_token, "cup-2016", arena.table).get_team_token("red"))
     result = anoncup("download", "cup-2016")

@@ -107,6 +107,7 @@ def shell(tmp_path: Path, url: str) -> Iterator[GuideShell]:
         "make serve PORT=8000 DATA=./data": f"{make} serve PORT={port} DATA={data}/data",
         "http://127.0.0.1:8000": url,
         "https://cup.example.org": url,
+        "seven quiet foxes": PASSWORD,
         "https://hooks.example.org": "https://hooks.invalid",
     }
     guide_shell = GuideShell(tmp_path, replacements)
@@ -115,11 +116,13 @@ def shell(tmp_path: Path, url: str) -> Iterator[GuideShell]:
 
 
 def test_contest_can_be_run_by_the_guides(shell: GuideShell, url: str, tmp_path: Path) -> None:
-    serve, edit, create = (block.text for block in read_guide("docs/organize.md"))
+    serve, edit, create, invite, calls = (block.text for block in read_guide("docs/organize.md"))
     shell.run(serve)
     shell.run(edit)
     open_first_phase(tmp_path / "competition.toml")
-    code = shell.run(create).split()[-1]
+    assert "created cup-2015" in shell.run(create)
+    code = shell.run(invite).split()[-1]
+    assert "Good luck!" in shell.run(calls)
     shell.answers["[Ii]nvite: "] = code
     join, score, score_shop, submit, download, attack, hooks = (
         block.text for block in read_guide("docs/take-part.md")

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from anoncup import schemas
 from anoncup.client import Client
 from anoncup.errors import Unavailable
 from anoncup.tables.csv_text import write_csv
@@ -112,6 +113,12 @@ OLD_VERSION_COUNTS = f"scored_by: packages.{PACKAGE_NAME} counts in version 0.1.
 NOT_INSTALLED = f"requires.{PACKAGE_NAME}: the package {PACKAGE_NAME} is not installed"
 
 
+def start_rescore(client: Client, file: str) -> schemas.RescoreSummary:
+    path = "/competitions/with/rescores"
+    headers = {"Content-Type": "application/toml"}
+    return client.call(schemas.RescoreSummary, "POST", path, content=file.encode(), headers=headers)
+
+
 def test_package_is_upgraded_and_removed_during_a_contest(
     environment: PackageEnvironment, example: Path, tmp_path: Path
 ) -> None:
@@ -146,7 +153,7 @@ def test_package_is_upgraded_and_removed_during_a_contest(
             service.connect_organizer() as client,
             pytest.raises(Unavailable, match="the service must be restarted"),
         ):
-            client.start_rescore("with", files["with"].encode())
+            start_rescore(client, files["with"])
         environment.install(first_version, wheels)
         second_submission = service.poll_score("with", second_id)
         assert second_submission["result"]["measures"]["combinations_lost"]["version"] == 1
@@ -159,11 +166,11 @@ def test_package_is_upgraded_and_removed_during_a_contest(
         late_id = service.submit("with", 4)
         service.require_waiting(late_id, OLD_VERSION_COUNTS)
         with service.connect_organizer() as client:
-            started_rescore = client.start_rescore("with", files["with"].encode())
+            path = f"/rescores/{start_rescore(client, files['with']).id}"
             assert poll_until(
-                lambda: (progress := client.get_rescore(str(started_rescore.id))).finished == progress.total
+                lambda: (progress := client.get(schemas.Rescore, path)).finished == progress.total
             )
-            client.end_rescore(str(started_rescore.id), "apply")
+            client.call(schemas.RescoreSummary, "POST", f"{path}/apply")
         service.poll_score("with", waiting_id)
         service.poll_score("with", late_id)
         rescored = service.read_submission("with", first_submission["id"])["result"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from anoncup import schemas
 from anoncup.client import Client
 from anoncup.schemas.roles import Role
 from app.config import Settings
@@ -86,9 +87,9 @@ def test_health_page_shows_workers_without_work_and_the_reason(
     (tmp_path / "empty").mkdir()
     with run_workers(tmp_path, {"ANONCUP_OPENING_KEYS_DIR": str(tmp_path / "empty")}) as (process,):
         with Client(server, administrator) as client:
-            (full_entry,) = client.get_queue("small").workers or []
+            (full_entry,) = client.get(schemas.Queue, "/competitions/small/queue").workers or []
         with Client(server, organizer) as client:
-            (redacted_entry,) = client.get_queue("small").workers or []
+            (redacted_entry,) = client.get(schemas.Queue, "/competitions/small/queue").workers or []
     assert full_entry.name == f"celery-{process.pid}@{socket.gethostname()}"
     assert full_entry.lacks == "there is no private key in ANONCUP_OPENING_KEYS_DIR"
     assert redacted_entry.lacks == "takes no work; administrators can read why"

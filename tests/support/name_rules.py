@@ -39,7 +39,6 @@ TEST_MODULE = re.compile(r"tests\.(.*\.)?(test_\w+|conftest)(\.\w+)?")
 
 EXCEPTIONS = {
     "anoncup/cli/board.py: which": "an argument of the command",
-    "anoncup/cli/organize.py: what": "an argument of the command",
     "anoncup/excessive/threshold_advisor.py: least": "a key of the JSON",
     "anoncup/schemas/advice.py: least": "a field of the API",
     "anoncup/lazy.py: __wrapped__": "the attribute that inspect reads",
