@@ -10,6 +10,7 @@ _SERVER_PANEL = "Running a service"
 
 def add_commands(main: typer.Typer) -> None:
     main.command(rich_help_panel=_SERVER_PANEL)(demo.demo)
+    main.command(hidden=True)(demo.check_demo)
     main.command(hidden=True)(demo.play_demo)
     main.command(rich_help_panel=_SERVER_PANEL)(serve.serve)
     main.command(rich_help_panel=_SERVER_PANEL)(worker.worker)

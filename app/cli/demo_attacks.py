@@ -12,20 +12,20 @@ from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.attacks import write_guesses
 from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
 from anoncup.tracks.parts import HasRows
 from app.processes import readiness
 
 logger = logging.getLogger(__name__)
 
 _ATTACKER_NAMES = ("euc1", "sa_rank", "gower", "sort")
-"""Built-in attackers that the teams use in turn; those that the track does not have are skipped."""
+"""Built-in attackers that the teams use in turn. A track that has none of them uses all of its own."""
 _END_DELAY = timedelta(seconds=2)
 
 
 def play(
     url: str,
     slug: str,
-    original: HasRows,
     *,
     organizer: str,
     password: str,
@@ -42,10 +42,12 @@ def play(
             "the second phase",
             interval_s=0.2,
         )
+        rules = parse_competition(client.get_text(f"/competitions/{slug}/competition.toml"))
+        original = _load_original(client, slug, rules)
     for number, token in enumerate(tokens.values()):
         logger.info("%s: team %d of %d attacks the others", slug, number + 1, len(tokens))
         with Client(url, token) as client:
-            attack(client, slug, original, np.random.default_rng(number))
+            attack(client, slug, rules, original, np.random.default_rng(number))
     for number, token in enumerate(tokens.values()):
         with Client(url, token) as client:
             readiness.wait_until(lambda: _all_judged(client.list_guesses(slug)), "scores", interval_s=0.2)
@@ -56,12 +58,22 @@ def _all_judged(guesses: list[schemas.Guess]) -> bool:
     return all(guess.status not in {"QUEUED", "SCORING"} for guess in guesses)
 
 
-def attack(client: Client, slug: str, original: HasRows, rng: np.random.Generator) -> None:
+def _load_original(client: Client, slug: str, rules: Rules) -> HasRows:
+    """Return the original data with the files that the service has drawn."""
+    contents = {
+        file.removesuffix(".csv"): client.send("GET", f"/competitions/{slug}/original/{file}").content
+        for file in client.get_competition(slug).original_sha256
+    }
+    original: HasRows = TRACKS[rules.track].parse_original(contents, rules)[0]
+    return original
+
+
+def attack(client: Client, slug: str, rules: Rules, original: HasRows, rng: np.random.Generator) -> None:
     """Submit one guess on each target of another team that this team has not attacked yet."""
     attacked = {guess.target for guess in client.list_guesses(slug)}
-    rules = parse_competition(client.get_text(f"/competitions/{slug}/competition.toml"))
     track = TRACKS[rules.track]
-    attacker_names = cycle(name for name in _ATTACKER_NAMES if name in track.attackers)
+    usual_names = [name for name in _ATTACKER_NAMES if name in track.attackers]
+    attacker_names = cycle(usual_names or track.attackers)
     for target in client.list_targets(slug):
         if target.own or target.name in attacked:
             continue

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,25 +22,29 @@ from rich.console import Console
 from rich.table import Table
 
 from anoncup import client, schemas
+from anoncup.client import ApiError
+from anoncup.competition.changes import list_changes
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.geometry.arrays import IntArray
+from anoncup.errors import Conflict, DomainError
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
-from anoncup.rules.toml_text import replace_tables
+from anoncup.rules.toml_text import parse_toml, replace_tables
 from anoncup.schemas.roles import Role
 from anoncup.tracks.microdata.columns import require_columns
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
 from anoncup.tracks.microdata.release import MicrodataOriginal
+from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import HasRows
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.cli import demo_attacks
 from app.db.transaction import transaction
+from app.processes import readiness
 from app.services.accounts import users
 
 logger = logging.getLogger(__name__)
@@ -58,10 +63,10 @@ class DemoEntry:
 
     team: str
     steps: tuple[_MethodStep, ...]
+    member_name: str = ""
 
-    @property
-    def member_name(self) -> str:
-        return f"member of {self.team}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "member_name", self.member_name or f"member of {self.team}")
 
     @property
     def submission_comment(self) -> str:
@@ -168,47 +173,87 @@ DEMO_CONTESTS = (
 )
 
 
-def play(url: str, data_folder: Path) -> None:
-    """Play the demo contests to the end and print their boards. Continues an interrupted earlier run."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedContest:
+    """A contest that sample teams play: its file, its original data and its entries.
+
+    ``rules`` and ``original`` are those of the round that is played. ``is_own``: an organizer's contest.
+    """
+
+    slug: str
+    file: str
+    rules: Rules
+    original: HasRows
+    contents: Mapping[str, bytes]
+    entries: Sequence[DemoEntry]
+    has_attack_phase: bool
+    seed: int = 0
+    is_own: bool = False
+
+    @property
+    def track(self) -> AnyTrack:
+        return TRACKS[self.rules.track]
+
+
+def prepare(demo: DemoContest) -> PlayedContest:
+    """Return a demo contest as it is played."""
+    tables, rules = demo.tables(), parse_competition(template(demo.year))
+    track = TRACKS[rules.track]
+    return PlayedContest(
+        slug=demo.slug,
+        file=build_competition_file(demo),
+        rules=rules,
+        original=build_original(tables, rules),
+        contents=dict(zip(track.original_file_names, track.files_of(tables).values(), strict=True)),
+        entries=demo.entries,
+        has_attack_phase=demo.has_attack_phase,
+        seed=demo.year,
+    )
+
+
+def play(url: str, data_folder: Path, contests: Sequence[PlayedContest]) -> None:
+    """Play the contests to the end and print their boards. Continues an interrupted earlier run."""
     demo_accounts = DemoAccounts(data_folder / "demo.json")
     logger.info("creating accounts")
-    organizer = _get_organizer_token(url, demo_accounts)
-    for demo_number, demo in enumerate(DEMO_CONTESTS):
-        logger.info("creating the competition %s", demo.slug)
-        tables = _upload_original(url, organizer, demo)
-        with Client(url, organizer, password=lambda: demo_accounts.organizer.password) as client:
-            invite = client.create_invite(demo.slug, uses=len(demo.entries))
-        for entry_number, entry in enumerate(demo.entries):
-            logger.info("sending release %d of %d", entry_number + 1, len(demo.entries))
-            rng = np.random.default_rng([demo.year, demo_number, entry_number])
-            _submit_entry(url, demo_accounts, invite, demo, entry, tables=tables, rng=rng)
-    for demo in DEMO_CONTESTS:
-        _finish_contest(url, demo, demo_accounts)
+    organizer = _get_organizer(url, demo_accounts, contests)
+    for contest_number, contest in enumerate(contests):
+        logger.info("creating the competition %s", contest.slug)
+        with Client(url, organizer.token, password=lambda: organizer.password) as client:
+            _create_contest(client, contest)
+            invite = client.create_invite(contest.slug, uses=len(contest.entries))
+        for entry_number, entry in enumerate(contest.entries):
+            logger.info("sending release %d of %d", entry_number + 1, len(contest.entries))
+            rng = np.random.default_rng([contest.seed, contest_number, entry_number])
+            _submit_entry(url, demo_accounts, invite, contest, entry, rng=rng)
+    for contest in contests:
+        _finish_contest(url, contest, demo_accounts, organizer)
     print(f"Sign in as “{ORGANIZER}” to see every contest as its organizer.")
     print(f"The passwords and tokens of all accounts, and their contests: {demo_accounts.path}")
 
 
-def _finish_contest(url: str, demo: DemoContest, demo_accounts: "DemoAccounts") -> None:
+def _finish_contest(
+    url: str, contest: PlayedContest, demo_accounts: "DemoAccounts", organizer: "DemoAccount"
+) -> None:
     """Wait for the scores, play the attack phase if there is one, and print the boards."""
-    team_accounts = {entry.team: demo_accounts.get_team_account(demo, entry) for entry in demo.entries}
+    team_accounts = {
+        entry.team: demo_accounts.get_team_account(contest.slug, entry) for entry in contest.entries
+    }
     outcomes = {}
     for index, (team, account) in enumerate(team_accounts.items()):
-        outcomes[team] = _wait_for_outcome(url, account.token, demo.slug)
-        logger.info("%s: scored %d of %d", demo.slug, index + 1, len(demo.entries))
-    organizer = demo_accounts.organizer
-    if demo.has_attack_phase:
+        outcomes[team] = _wait_for_outcome(url, account.token, contest.slug)
+        logger.info("%s: scored %d of %d", contest.slug, index + 1, len(contest.entries))
+    if contest.has_attack_phase:
         demo_attacks.play(
             url,
-            demo.slug,
-            build_original(demo.tables(), parse_competition(template(demo.year))),
+            contest.slug,
             organizer=organizer.token,
             password=organizer.password,
             tokens={team: account.token for team, account in team_accounts.items()},
         )
     with Client(url, organizer.token) as client:
-        _print_board(client.get_board(demo.slug), outcomes, team_accounts)
-        if demo.has_attack_phase:
-            _print_attackers_board(client.get_attackers_board(demo.slug))
+        _print_board(client.get_board(contest.slug), outcomes, team_accounts)
+        if contest.has_attack_phase:
+            _print_attackers_board(client.get_attackers_board(contest.slug))
 
 
 @dataclass(slots=True)
@@ -231,12 +276,14 @@ class DemoAccounts:
         saved = json.loads(path.read_text())["accounts"] if path.exists() else []
         self.accounts = {account["name"]: DemoAccount(**account) for account in saved}
 
-    @property
-    def organizer(self) -> DemoAccount:
-        return self._get_or_add(DemoAccount(ORGANIZER, "organizer", [demo.slug for demo in DEMO_CONTESTS]))
+    def get_organizer(self, slugs: Sequence[str]) -> DemoAccount:
+        """Return the organizer's account, which now organizes these contests, too."""
+        organizer = self._get_or_add(DemoAccount(ORGANIZER, "organizer", []))
+        organizer.competitions = list(dict.fromkeys((*organizer.competitions, *slugs)))
+        return organizer
 
-    def get_team_account(self, demo: DemoContest, entry: DemoEntry) -> DemoAccount:
-        return self._get_or_add(DemoAccount(entry.member_name, "team member", [demo.slug], entry.team))
+    def get_team_account(self, slug: str, entry: DemoEntry) -> DemoAccount:
+        return self._get_or_add(DemoAccount(entry.member_name, "team member", [slug], entry.team))
 
     def _get_or_add(self, new: DemoAccount) -> DemoAccount:
         if new.name not in self.accounts:
@@ -251,30 +298,41 @@ class DemoAccounts:
             json.dump({"accounts": records}, file, indent=2, ensure_ascii=False)
 
 
-def _get_organizer_token(url: str, demo_accounts: DemoAccounts) -> str:
-    """Return the organizer's token; create the account if it is missing, in the database itself."""
-    account = demo_accounts.organizer
+def _get_organizer(url: str, demo_accounts: DemoAccounts, contests: Sequence[PlayedContest]) -> DemoAccount:
+    """Return the organizer's account; create it if it is missing, in the database itself."""
+    account = demo_accounts.get_organizer([contest.slug for contest in contests])
     if not account.token:
         with transaction() as session:
             users.create_user(session, name=ORGANIZER, password=account.password, role=Role.ORGANIZER)
         with Client(url) as client:
             account.token = client.create_token(ORGANIZER, account.password)
-        demo_accounts.save()
-    return account.token
+    demo_accounts.save()
+    return account
 
 
-def _upload_original(url: str, organizer: str, demo: DemoContest) -> _Tables:
-    """Return the competition's data; create the competition and upload its data if they are missing."""
-    tables = demo.tables()
-    track = TRACKS[parse_competition(template(demo.year)).track]
-    with Client(url, organizer) as client:
-        if demo.slug not in {competition.slug for competition in client.list_competitions()}:
-            client.create_competition(build_competition_file(demo))
-        if client.get_competition(demo.slug).original_rows is None:
-            contents = track.files_of(tables).values()
-            for name, content in zip(track.original_file_names, contents, strict=True):
-                client.put_original(demo.slug, content, filename=f"{name}.csv")
-    return tables
+def _create_contest(client: client.Client, contest: PlayedContest) -> None:
+    """Create the competition and upload its data, unless an earlier run has done so."""
+    if contest.slug not in {competition.slug for competition in client.list_competitions()}:
+        client.create_competition(contest.file)
+    if client.get_competition(contest.slug).original_rows is None:
+        for name, content in contest.contents.items():
+            client.put_original(contest.slug, content, filename=f"{name}.csv")
+    if contest.is_own:
+        _require_same_contest(client, contest)
+
+
+def _require_same_contest(client: client.Client, contest: PlayedContest) -> None:
+    """Raise Conflict if an earlier run has played other rules or data at this address."""
+    stored = parse_toml(client.get_competition_file(contest.slug))
+    changes = list_changes(stored, parse_toml(contest.file))
+    digests = {f"{name}.csv": sha256(content).hexdigest() for name, content in contest.contents.items()}
+    is_same_data = digests.items() <= client.get_competition(contest.slug).original_sha256.items()
+    if not is_same_data or any("phases" not in change.key for change in changes):
+        raise Conflict(
+            "the data folder has a contest {slug} with other rules or data: give another folder with --data",
+            code="slug_taken",
+            slug=contest.slug,
+        )
 
 
 def build_competition_file(demo: DemoContest) -> str:
@@ -291,16 +349,19 @@ def build_competition_file(demo: DemoContest) -> str:
     )
     text += "".join(f"\n[attackers.{name}]\ncounts = false\n" for name in demo.uncounted_attackers)
     # With an attack phase, the second phase starts as soon as the first is ended.
-    windows: tuple[tuple[Literal["anonymization", "reidentification"], int, int], ...] = (
-        ("anonymization", 0, 30),
-        ("reidentification", 30 if demo.has_attack_phase else 31, 60),
-    )
-    phases = [
-        Phase(name, now + timedelta(days=first), now + timedelta(days=last)) for name, first, last in windows
-    ]
+    phases = plan_phases(now, days_between=0 if demo.has_attack_phase else 1)
     if demo.has_attack_phase:
         text = replace_tables(text, "publication", '[publication]\nfeedback = "immediate"')
     return _add_rounds(text, phases) if demo.has_final else replace_phases(text, phases)
+
+
+def plan_phases(start: datetime, *, days_between: int) -> list[Phase]:
+    """Return the two phases of a round that begins at ``start``, of thirty days each."""
+    middle = start + timedelta(days=30)
+    return [
+        Phase("anonymization", start, middle),
+        Phase("reidentification", middle + timedelta(days=days_between), start + timedelta(days=60)),
+    ]
 
 
 def _add_rounds(text: str, phases: Sequence[Phase]) -> str:
@@ -316,14 +377,16 @@ def _submit_entry(
     url: str,
     demo_accounts: DemoAccounts,
     invite: str,
-    demo: DemoContest,
+    contest: PlayedContest,
     entry: DemoEntry,
     *,
-    tables: _Tables,
     rng: np.random.Generator,
 ) -> None:
-    """Sign the team up and submit its release, unless an earlier run has done so."""
-    account = demo_accounts.get_team_account(demo, entry)
+    """Sign the team up and submit its release, unless an earlier run has done so.
+
+    A method that does not suit an organizer's own data leaves its team without a release.
+    """
+    account = demo_accounts.get_team_account(contest.slug, entry)
     if not account.token:
         with Client(url) as client:
             account.token = client.sign_up(
@@ -331,33 +394,58 @@ def _submit_entry(
             )
         demo_accounts.save()
     with Client(url, account.token) as client:
-        if client.list_submissions(demo.slug):
+        if client.list_submissions(contest.slug):
             return
-        rules = parse_competition(template(demo.year))
-        released, source_index = build_release(entry, tables, rules, rng)
-        track = TRACKS[rules.track]
+        answer = _load_allocated_answer(client, contest) if contest.track.allocates_answer else None
+        try:
+            release, secret = build_release(entry, contest.original, contest.rules, rng, answer=answer)
+        except DomainError as problem:
+            logger.warning("%s: %s sends no release: %s", contest.slug, entry.team, problem)
+            return
         client.submit(
-            demo.slug,
-            track.files_of(released),
-            secret=track.answer_spec.write(source_index),
+            contest.slug,
+            contest.track.files_of(release),
+            secret=contest.track.answer_spec.write(secret) if answer is None else None,
             comment=entry.submission_comment,
         )
 
 
-def build_release(
-    entry: DemoEntry, tables: _Tables, rules: Rules, rng: np.random.Generator
-) -> tuple[_Tables, IntArray]:
-    """Apply the team's methods in sequence and shuffle the rows.
+def _load_allocated_answer(client: client.Client, contest: PlayedContest) -> object:
+    """Wait until the clock has allocated the team's own data, and return its answer."""
+    file = f"{contest.track.answer_spec.file.name}.csv"
 
-    Return the release and, for each of its rows, the index of the row it came from.
+    def is_allocated() -> bool:
+        try:
+            return file in client.get_own_data(contest.slug).files
+        except ApiError as error:
+            if error.status != 409:
+                raise
+            return False
+
+    readiness.wait_until(is_allocated, "the team's own data", interval_s=0.2)
+    content = client.send("GET", f"/competitions/{contest.slug}/own/{file}").content
+    return contest.track.read_allocated_answer(content, contest.original, contest.rules)
+
+
+def build_release(
+    entry: DemoEntry, original: HasRows, rules: Rules, rng: np.random.Generator, *, answer: object = None
+) -> tuple[Any, Any]:
+    """Apply the team's methods in sequence and shuffle the rows; return the release and its answer.
+
+    ``answer``: the answer that the service has allocated to the team, if it does so in this track.
     """
     track = TRACKS[rules.track]
-    released, source_index = tables, np.arange(track.count_individuals(tables))
-    for method, parameters in entry.steps:
-        original = build_original(released, rules)
-        released, source_of_row = track.anonymize(track.methods[method], original, rules, rng, parameters)
+    allocation = {} if answer is None else {"answer": answer}
+    (method, parameters), *further_steps = entry.steps
+    release, source_index = track.anonymize(
+        track.methods[method], original, rules, rng, parameters, **allocation
+    )
+    for method, parameters in further_steps:
+        release, source_of_row = track.anonymize(
+            track.methods[method], build_original(release, rules), rules, rng, parameters
+        )
         source_index = source_index[source_of_row]
-    return track.shuffle(released, source_index, rng=rng)
+    return track.shuffle(release, source_index, rng=rng)
 
 
 def build_original(tables: _Tables, rules: Rules) -> HasRows:
@@ -368,10 +456,14 @@ def build_original(tables: _Tables, rules: Rules) -> HasRows:
 
 
 def _wait_for_outcome(url: str, token: str, slug: str) -> str:
-    """Wait for the team's latest submission and return its status and violations."""
+    """Wait for the team's latest submission, if there is one; return its status and violations."""
     with Client(url, token) as client:
-        submission_id = str(client.list_submissions(slug)[0].id)
-        submission = client.wait_for_submission(submission_id, timeout_s=math.inf, max_outage_s=math.inf)
+        submissions = client.list_submissions(slug)
+        if not submissions:
+            return "no release"
+        submission = client.wait_for_submission(
+            str(submissions[0].id), timeout_s=math.inf, max_outage_s=math.inf
+        )
     reasons = [violation.code for violation in submission.result.violations] if submission.result else []
     return ": ".join([submission.status, *reasons])
 

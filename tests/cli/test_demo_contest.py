@@ -15,6 +15,7 @@ from app.cli.demo_contest import (
     DemoAccounts,
     DemoContest,
     build_competition_file,
+    build_original,
     build_release,
 )
 from tests.support.originals import make_original
@@ -29,7 +30,8 @@ def evaluate_demo(demo: DemoContest) -> dict[str, Verdict]:
     prepared = make_original(tables, rules)
     verdicts = {}
     for index, entry in enumerate(demo.entries):
-        released_table, source = build_release(entry, tables, rules, np.random.default_rng(index))
+        original = build_original(tables, rules)
+        released_table, source = build_release(entry, original, rules, np.random.default_rng(index))
         verdicts[entry.team] = evaluate(rules, prepared, released_table, source)
     return verdicts
 
@@ -75,8 +77,10 @@ def test_accounts_file_lists_the_contest_of_each_account(tmp_path: Path) -> None
     token = "a token of the team"
     for demo in DEMO_CONTESTS:
         for entry in demo.entries:
-            notes.get_team_account(demo, entry).token = token
-    assert notes.organizer.competitions == ["demo", "demo-shop", "demo-duel"]
+            notes.get_team_account(demo.slug, entry).token = token
+    slugs = [demo.slug for demo in DEMO_CONTESTS]
+    assert notes.get_organizer(slugs).competitions == ["demo", "demo-shop", "demo-duel"]
+    assert notes.get_organizer(["own"]).competitions == [*slugs, "own"]
     notes.save()
     accounts = {account["name"]: account for account in json.loads(path.read_text())["accounts"]}
     assert accounts["member of Shell game"] == {

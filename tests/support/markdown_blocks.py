@@ -34,6 +34,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/take-part.md", "python3 -m venv .venv"): INSTALLS,
     ("docs/take-part.md", "export UV_FIND_LINKS"): INSTALLS,
     ("docs/organize.md", "./bootstrap requirements.lock"): INSTALLS,
+    ("docs/organize.md", "anoncup demo"): "runs until Ctrl-C; tests/e2e/test_own_contest.py runs it",
     ("docs/operate.md", "./bootstrap requirements.lock"): INSTALLS,
     ("docs/tracks.md", "python3 -m venv ~/places"): INSTALLS,
     (
