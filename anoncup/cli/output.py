@@ -109,12 +109,12 @@ def make_time_column(field: str) -> Callable[[object], object]:
 
     def format_time(entry: object) -> object:
         value = get_value(entry, field)
-        return None if value is None else format_moment(str(value))
+        return None if value is None else _format_moment(str(value))
 
     return format_time
 
 
-def format_moment(text: str) -> str:
+def _format_moment(text: str) -> str:
     return format_cell(datetime.fromisoformat(text))
 
 

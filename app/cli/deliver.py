@@ -1,8 +1,40 @@
 """``anoncup deliver``: send notifications and mail."""
 
+from pathlib import Path
+from typing import Annotated
 
-def deliver() -> None:
+import typer
+
+from app.cli.service_options import DEFAULT_DATA_FOLDER, DataFolder
+
+
+def deliver(
+    *,
+    send_waiting: Annotated[
+        bool,
+        typer.Option(
+            "--send-waiting", help="only release what a restore has held back, for the sender that runs"
+        ),
+    ] = False,
+    data: DataFolder = DEFAULT_DATA_FOLDER,
+) -> None:
     """Send notifications and mail until stopped; needs DATABASE_URL, a way out and no keys."""
     from app.cli import local_service
 
-    local_service.exec_deliveries()
+    if send_waiting:
+        _release_held(data)
+    else:
+        local_service.exec_deliveries()
+
+
+def _release_held(data: Path) -> None:
+    from app.cli import service_access
+    from app.db.transaction import transaction
+    from app.services.notifications import deliveries
+
+    service_access.require_data_folder(data)
+    with service_access.reach_services(data) as services:
+        service_access.use_services(services, data)
+        with transaction() as session:
+            count = deliveries.release_held(session)
+    print(f"released: {count} notifications and mails")

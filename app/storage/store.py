@@ -1,6 +1,7 @@
 """Content-addressed store on top of a storage backend."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from app.storage.folder import READ_FAILED, Folder
 log = structlog.get_logger(__name__)
 
 CHUNK_BYTES = 1 << 18
+_DIGEST_PATTERN = re.compile("[0-9a-f]{64}")
 
 _store_override: list["Store"] = []
 """Holds the store of this process if it differs from that of the settings."""
@@ -117,9 +119,10 @@ class Store:
             return False
         return True
 
-    def remove(self, digest: str) -> None:
-        """Remove a file that nothing refers to."""
-        self.backend.remove(_build_name(digest))
+    def list_digests(self) -> list[str]:
+        """Return the SHA-256 of each file."""
+        names = (name.rpartition("/")[2] for name in self.backend.list_names("blobs/"))
+        return [name for name in names if _DIGEST_PATTERN.fullmatch(name)]
 
     def check_writable(self) -> None:
         """Raise Unavailable unless the store can be reached and written to."""

@@ -179,7 +179,7 @@ def test_folder_in_use_is_refused_by_name_and_process(used_data_folder: Path) ->
 
 @pytest.mark.full
 def test_manually_started_postgres_is_left_alone(data: Path) -> None:
-    sockets, binary = data / "run", embedded_servers._find_postgres_binary("postgres")
+    sockets, binary = data / "run", embedded_servers.find_postgres_binary("postgres")
     process = child_process.start(
         [str(binary), "-D", str(data / "postgres"), "-k", str(sockets), "-c", "listen_addresses="],
         log=data / "logs" / "by_hand.log",

@@ -336,7 +336,7 @@ def test_parser_receives_only_the_files_of_its_call() -> None:
     assert call_with_files(UPLOADS, [own_digest], fetch, own_digest) == b"mine"
     with pytest.raises(RuntimeError, match="gave no valid answer"):
         call_with_files(UPLOADS, [own_digest], fetch, other_digest)
-    get_store().remove(own_digest)
+    get_store().backend.remove(f"blobs/{own_digest[:2]}/{own_digest}")
     with pytest.raises(NotFound):
         call_with_files(UPLOADS, [own_digest], fetch, own_digest)
     assert call(UPLOADS, list_process_ids)["pid"] > 0

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select
 
 from app.cli.backup import backup_and_restore
+from app.cli.backup.backup_and_restore import RestoreSummary
 from app.cli.backup.keys import KeyPaths
 from app.config import Settings, get_settings
 from app.db import engine
@@ -47,11 +49,16 @@ def backup_file(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
     return tmp_path / "made.tar"
 
 
-def restore(path: Path, url: str, data: Path, *, target_store: Store | None = None) -> None:
-    with backup_and_restore.open_backup(path) as (backup, contents):
-        key_paths = KeyPaths(data / "keys" / "sealing.pub", data / "keys" / "private")
-        backup_and_restore.restore(
-            backup, contents, url=url, store=target_store or open_store(str(data)), key_paths=key_paths
+def restore(
+    path: Path, url: str, data: Path, *, target_store: Store | None = None, sends_waiting: bool = False
+) -> RestoreSummary:
+    with backup_and_restore.open_backup(path) as backup_archive:
+        return backup_and_restore.restore(
+            backup_archive,
+            url=url,
+            store=target_store or open_store(str(data)),
+            key_paths=KeyPaths(data / "keys" / "sealing.pub", data / "keys" / "private"),
+            sends_waiting=sends_waiting,
         )
 
 
@@ -92,6 +99,7 @@ def read_database(url: str) -> dict[str, list[Any]]:
         rows = {
             table.name: sorted(map(repr, connection.execute(select(table))))
             for table in Base.metadata.sorted_tables
+            if table.name != "heartbeats"
         }
     db_engine.dispose()
     return rows
@@ -101,16 +109,15 @@ def list_blobs(data: Path) -> set[str]:
     return {path.name for path in (data / "blobs").rglob("*") if path.is_file()}
 
 
-def read_backup_files(path: Path) -> list[tuple[str, bytes]]:
-    """Return the name and content of every table and blob of a backup."""
-    with backup_and_restore.open_backup(path) as (backup, _):
-        return [
-            (name, content.read())
-            for folder in ("tables", "blobs")
-            for name, content in backup.iter_folder(folder)
-        ]
+def read_members(path: Path) -> dict[str, bytes]:
+    """Return the content of each member of an archive by its name."""
+    with tarfile.open(path) as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
 
 
-def read_blobs(path: Path) -> list[tuple[str, bytes]]:
-    with backup_and_restore.open_backup(path) as (backup, _):
-        return [(name, content.read()) for name, content in backup.iter_folder("blobs")]
+def read_blobs(path: Path) -> dict[str, bytes]:
+    """Return the stored files of a backup by their SHA-256."""
+    members = read_members(path)
+    return {
+        name.removeprefix("blobs/"): content for name, content in members.items() if name.startswith("blobs/")
+    }

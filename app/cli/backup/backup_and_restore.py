@@ -1,177 +1,161 @@
-"""Back up and restore a service: its rows, the files that they refer to and, on request, its keys."""
+"""Back up and restore a service: a dump of the database, the store's files and, on request, the keys."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
 
-from sqlalchemy import Connection, MetaData, select
+from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, select, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
 
-from anoncup.errors import NotFound, Unavailable
-from app.cli.backup import archive, keys, rows
-from app.cli.backup.archive import Archive, ArchiveWriter
+from anoncup.errors import Conflict, Forbidden, InvalidInput
+from app.cli.backup import archive, keys, postgres_tools
+from app.cli.backup.archive import Archive
 from app.cli.backup.keys import KeyPaths
-from app.cli.backup.rows import ExportedTable
+from app.db.models import Base
+from app.services.notifications import deliveries
 from app.storage import Store, compute_digest
-from migrations.run import migrate_on
+from migrations.role_grants import owns_tables
+from migrations.run import build_unreachable_error, list_revisions, migrate
 
-_KIND = "a service"
-_DAMAGE_CODES = {"file_lost", "file_damaged"}
-
-FILE_COLUMNS = (
-    ("rounds", "original"),
-    ("rounds", "shared_files"),
-    ("submissions", "files"),
-    ("targets", "files"),
-    ("openings", "secret"),
-    ("guesses", "file"),
-    ("threshold_reports", "original"),
-    ("allocated_files", "files"),
-)
-"""Columns that refer to stored files: by a SHA-256, or by an object whose values are SHA-256."""
+_DUMP_NAME = "database.dump"
+_REVISION_NAME = "revision"
+_VERSION_TABLE = "alembic_version"
 
 
 @dataclass(frozen=True, slots=True)
-class BackupContents:
-    """Summary of the contents of a backup."""
+class RestoreSummary:
+    """``held``: deliveries that were waiting. ``missing_keys``: ids of keys that open its secrets."""
 
-    made_at: str
-    revision: str
-    tables: Sequence[ExportedTable]
-    key_ids: Sequence[str]
-    """Ids of the private keys that open its secrets."""
     files: int
-    keys: int
-
-    @classmethod
-    def parse(cls, manifest: Mapping[str, Any]) -> "BackupContents":
-        names = list(manifest["files"])
-        return cls(
-            made_at=str(manifest["made_at"]),
-            revision=str(manifest["revision"]),
-            tables=[ExportedTable(**entry) for entry in manifest["tables"]],
-            key_ids=list(manifest["key_ids"]),
-            files=sum(name.startswith("blobs/") for name in names),
-            keys=sum(name.endswith(".key") for name in names),
-        )
-
-    @property
-    def rows(self) -> int:
-        return sum(table.rows for table in self.tables)
+    held: int
+    missing_keys: list[str]
 
 
 def backup(
     url: str, store: Store, output: Path, *, key_paths: KeyPaths | None = None, replace: bool = False
-) -> BackupContents:
-    """Write a consistent copy of the running service to ``output``.
+) -> int:
+    """Write a copy of the running service to ``output``; return the number of stored files in it.
 
-    Stored files are never changed or removed, so every file of the snapshot still exists when it is copied.
+    Stored files are never changed or removed, so every file that the dump names still exists when it is
+    copied.
     """
-    with rows.open_snapshot(url) as connection, archive.create_archive(output, replace=replace) as writer:
-        metadata = rows.reflect_schema(connection)
-        properties = {
-            "made_at": datetime.now(UTC).isoformat(),
-            "made_by": version("anoncup"),
-            "revision": rows.read_revision(connection),
-            "key_ids": _list_key_ids(connection, metadata),
-        }
-        tables = list(_add_tables(writer, connection, metadata))
-        _add_files(writer, store, _list_digests(connection, metadata))
+    with archive.create_archive(output, replace=replace) as writer, _connect(url) as engine:
+        with engine.connect() as connection:
+            _require_own_tables(connection)
+            revision = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))  # noqa: S608
+            server_major = _read_server_major(connection)
+        writer.add(_REVISION_NAME, BytesIO(f"{revision}\n".encode()))
+        # A tar member starts with its size, which is known only after the dump.
+        with TemporaryFile(dir=output.parent) as dump:
+            postgres_tools.dump(url, server_major, dump)
+            writer.add(_DUMP_NAME, dump)
+        digests = store.list_digests()
+        for digest in digests:
+            with store.open(digest) as file:
+                writer.add(f"blobs/{digest}", file)
         if key_paths is not None:
             keys.add_keys(writer, key_paths)
-        manifest = properties | {"tables": [asdict(table) for table in tables]}
-        writer.finish(_KIND, manifest)
-    return BackupContents.parse(manifest | {"files": writer.files})
+    return len(digests)
 
 
-def _add_tables(writer: ArchiveWriter, connection: Connection, metadata: MetaData) -> Iterator[ExportedTable]:
-    for table in rows.list_copied_tables(metadata):
-        # A tar member starts with its size, which is known only after the export.
-        with TemporaryFile() as spool:
-            yield rows.export_rows(connection, table, spool)
-            writer.add(f"tables/{table.name}", spool)
+@contextmanager
+def _connect(url: str) -> Iterator[Engine]:
+    engine = create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 5})
+    try:
+        yield engine
+    except OperationalError as problem:
+        raise build_unreachable_error(problem) from problem
+    finally:
+        engine.dispose()
 
 
-def _add_files(writer: ArchiveWriter, store: Store, digests: Sequence[str]) -> None:
-    """Add each stored file; raise Unavailable if one is lost or damaged, so that no backup is made."""
-    damaged = [digest for digest in digests if not _try_add_file(writer, store, digest)]
-    if damaged:
-        raise Unavailable(
-            "{count} stored files are lost or damaged, so no backup was made: {wrong}",
-            code="storage_damaged",
-            count=len(damaged),
-            wrong=tuple(damaged[:3]),
+def _require_own_tables(connection: Connection) -> None:
+    if not inspect(connection).has_table(_VERSION_TABLE):
+        raise InvalidInput("the database has no anoncup tables; run anoncup migrate first")
+    if not owns_tables(connection):
+        raise Forbidden(
+            "this database user may not see all of it: come with the tables' owner's DATABASE_URL"
         )
 
 
-def _try_add_file(writer: ArchiveWriter, store: Store, digest: str) -> bool:
-    try:
-        with store.open(digest) as file:
-            writer.add(f"blobs/{digest}", file)
-    except (NotFound, Unavailable) as problem:
-        if problem.code not in _DAMAGE_CODES:
-            raise
-        return False
-    return True
-
-
-def _list_digests(connection: Connection, metadata: MetaData) -> list[str]:
-    """Return the SHA-256 of each stored file that a row refers to."""
-    digests: set[str] = set()
-    for table, column in FILE_COLUMNS:
-        if table in metadata.tables and column in metadata.tables[table].columns:
-            for value in connection.scalars(select(metadata.tables[table].columns[column])):
-                digests |= set(value.values()) if isinstance(value, dict) else {value}
-    return sorted(digests - {None})
-
-
-def _list_key_ids(connection: Connection, metadata: MetaData) -> list[str]:
-    """Return the ids of all keys to which a secret is sealed."""
-    sealed = [table.columns["key_id"] for table in metadata.tables.values() if "key_id" in table.columns]
-    return sorted({key for column in sealed for key in connection.scalars(select(column).distinct())})
+def _read_server_major(connection: Connection) -> int:
+    return int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10_000
 
 
 @contextmanager
-def open_backup(path: Path) -> Iterator[tuple[Archive, BackupContents]]:
-    """Verify a whole backup, and yield its archive and a summary of its contents."""
-    with archive.open_archive(path, kind=_KIND) as backup_archive:
-        yield backup_archive, archive.parse_manifest(backup_archive.manifest, BackupContents.parse)
+def open_backup(path: Path) -> Iterator[Archive]:
+    """Open a backup after verifying all of it. Raise InvalidInput for one of an unknown revision."""
+    with archive.open_archive(path) as backup_archive:
+        _require_known_backup(backup_archive)
+        yield backup_archive
 
 
 def restore(
-    backup_archive: Archive, contents: BackupContents, *, url: str, store: Store, key_paths: KeyPaths
-) -> None:
-    """Restore rows, files and keys into an empty database; after an error nothing is changed."""
-    tables = {table.table: table for table in contents.tables}
-    with (
-        rows.open_empty_database(url, revision=contents.revision) as connection,
-        _undo_on_error() as undo,
-    ):
-        rows.check_tables(connection, contents.tables)
-        for name, content in backup_archive.iter_folder("tables"):
-            rows.import_rows(connection, tables[name], content)
-        for digest, content in backup_archive.iter_folder("blobs"):
-            _restore_file(store, digest, content.read(), undo)
-        keys.restore_missing_keys(backup_archive, key_paths, undo)
-        migrate_on(connection, "head")
+    backup_archive: Archive, *, url: str, store: Store, key_paths: KeyPaths, sends_waiting: bool = False
+) -> RestoreSummary:
+    """Restore a backup into a database without tables.
+
+    The database comes last and as a whole: a restore that fails can be repeated. Unless ``sends_waiting`` is
+    set, deliveries that were waiting are held back: the service that was backed up may have sent them.
+    """
+    with _connect(url) as engine:
+        with engine.connect() as connection:
+            _require_empty(connection)
+            server_major = _read_server_major(connection)
+        for digest, content in backup_archive.iter_members("blobs/"):
+            _restore_file(store, digest, content.read())
+        keys.restore_missing_keys(backup_archive, key_paths)
+        for _, content in backup_archive.iter_members(_DUMP_NAME):
+            postgres_tools.load(url, server_major, content)
+        # Before the migration, with which the roles of the processes get their privileges.
+        held = 0 if sends_waiting else _hold_deliveries(engine)
+        migrate(url)
+        files = sum(name.startswith("blobs/") for name in backup_archive.names)
+        return RestoreSummary(files, held, _list_missing_keys(engine, key_paths))
 
 
-def _restore_file(store: Store, digest: str, content: bytes, undo: ExitStack) -> None:
+def _require_known_backup(backup_archive: Archive) -> None:
+    if _DUMP_NAME not in backup_archive.names:
+        raise InvalidInput("there is no database in the archive; anoncup keys restore reads archives of keys")
+    for _, content in backup_archive.iter_members(_REVISION_NAME):
+        revision = content.read().decode().strip()
+        if revision not in list_revisions():
+            raise InvalidInput(
+                "the backup is of revision {at}, which this version of anoncup does not know", at=revision
+            )
+
+
+def _require_empty(connection: Connection) -> None:
+    tables = inspect(connection).get_table_names()
+    if tables:
+        raise Conflict(
+            "the database has tables ({tables}); restore into an empty one", tables=tuple(sorted(tables)[:3])
+        )
+
+
+def _restore_file(store: Store, digest: str, content: bytes) -> None:
     """Store a file; a damaged file of the same name is replaced."""
     if compute_digest(content) != digest:
         raise archive.build_damage_error(f"blobs/{digest} has another content than its name says")
-    if not store.contains(digest):
-        undo.callback(store.remove, digest)
     store.save(content)
 
 
-@contextmanager
-def _undo_on_error() -> Iterator[ExitStack]:
-    """Yield a stack of undo callbacks, which run if the body fails."""
-    with ExitStack() as undo:
-        yield undo
-        undo.pop_all()
+def _hold_deliveries(engine: Engine) -> int:
+    with Session(engine) as session, session.begin():
+        return deliveries.hold_waiting(session)
+
+
+def _list_missing_keys(engine: Engine, key_paths: KeyPaths) -> list[str]:
+    """Return the ids of the private keys that open secrets of the database but are not here."""
+    sealed = [table for table in Base.metadata.sorted_tables if "key_id" in table.columns]
+    with engine.connect() as connection:
+        key_ids = {
+            key_id
+            for table in sealed
+            for key_id in connection.scalars(select(table.columns["key_id"]).distinct())
+        }
+    return sorted(key_id for key_id in key_ids if not (key_paths.private / f"{key_id}.key").exists())

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from anoncup.cli.output import format_moment
 from app.cli.service_options import (
     DEFAULT_DATA_FOLDER,
     ArchivePath,
@@ -28,7 +27,7 @@ def backup(
     public: PublicKeyFile = None,
     private_dir: PrivateKeyFolder = None,
 ) -> None:
-    """Copy the database and every file it names, as of one moment, into one file; the service goes on."""
+    """Copy the database and all stored files into one file, while the service runs."""
     from app.cli import service_access
     from app.cli.backup import backup_and_restore
 
@@ -36,38 +35,43 @@ def backup(
     with service_access.reach_services(data) as services:
         key_paths = get_key_paths(data, public, private_dir) if with_keys else None
         store = service_access.open_data_store(data)
-        contents = backup_and_restore.backup(
+        file_count = backup_and_restore.backup(
             services.database_url, store, into, key_paths=key_paths, replace=replace
         )
-    print(f"{into}: {contents.rows} rows and {contents.files} files, as of {format_moment(contents.made_at)}")
-    print(f"private keys in it: {contents.keys}; its secrets need {', '.join(contents.key_ids) or 'none'}")
+    print(f"{into}: the database and {file_count} files, {'with' if with_keys else 'without'} private keys")
 
 
 def restore(
     archive: ArchivePath,
+    *,
+    send_waiting: Annotated[
+        bool, typer.Option("--send-waiting", help="also send what waited to be sent when it was made")
+    ] = False,
     data: DataFolder = DEFAULT_DATA_FOLDER,
     public: PublicKeyFile = None,
     private_dir: PrivateKeyFolder = None,
 ) -> None:
-    """Bring a service up from a backup, in a database without rows. All of it is checked before."""
+    """Bring a service up from a backup, in a database without tables. All of it is checked before."""
     from app.cli import service_access
     from app.cli.backup import backup_and_restore
 
     key_paths = get_key_paths(data, public, private_dir)
     with (
-        backup_and_restore.open_backup(archive) as (backup_archive, contents),
+        backup_and_restore.open_backup(archive) as backup_archive,
         service_access.reach_services(data) as services,
     ):
-        store = service_access.open_data_store(data)
-        backup_and_restore.restore(
-            backup_archive, contents, url=services.database_url, store=store, key_paths=key_paths
+        summary = backup_and_restore.restore(
+            backup_archive,
+            url=services.database_url,
+            store=service_access.open_data_store(data),
+            key_paths=key_paths,
+            sends_waiting=send_waiting,
         )
-    print(
-        f"restored {contents.rows} rows and {contents.files} files, as of {format_moment(contents.made_at)}"
-    )
-    missing = [name for name in contents.key_ids if not (key_paths.private / f"{name}.key").exists()]
-    if missing:
+    print(f"restored the database and {summary.files} files")
+    if summary.held:
+        print(f"held back: {summary.held} notifications and mails; anoncup deliver --send-waiting sends them")
+    if summary.missing_keys:
         print(
-            f"not in {key_paths.private}: the private keys {', '.join(missing)}; nothing is scored without "
-            "them. Bring them back with anoncup keys restore before the workers start."
+            f"not in {key_paths.private}: the private keys {', '.join(summary.missing_keys)}; nothing is "
+            "scored without them. Bring them back with anoncup keys restore before the workers start."
         )

@@ -5,7 +5,6 @@ A backup of the service contains its keys only on request.
 
 import io
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from app.cli.backup import archive
 from app.cli.backup.archive import Archive, ArchiveWriter
 from app.crypto import sealing
 
-_KIND = "keys"
 _PUBLIC_NAME = "sealing.pub"
 
 
@@ -29,15 +27,16 @@ class KeyPaths:
 def backup(paths: KeyPaths, output: Path, *, replace: bool = False) -> list[str]:
     """Write all private keys, and the public key if present, to ``output``; return the ids of the keys."""
     with archive.create_archive(output, replace=replace) as writer:
-        ids = add_keys(writer, paths)
-        writer.finish(_KIND, {"key_ids": ids})
-    return ids
+        return add_keys(writer, paths)
 
 
 def restore(path: Path, paths: KeyPaths) -> list[str]:
     """Restore the keys that are missing and return the ids of all. All are checked before one is written."""
-    with archive.open_archive(path, kind=_KIND) as key_archive:
-        return restore_missing_keys(key_archive, paths, ExitStack())
+    with archive.open_archive(path) as key_archive:
+        ids = restore_missing_keys(key_archive, paths)
+    if not ids:
+        raise InvalidInput("there are no private keys in {path}", path=str(path))
+    return ids
 
 
 def add_keys(writer: ArchiveWriter, paths: KeyPaths) -> list[str]:
@@ -54,23 +53,18 @@ def add_keys(writer: ArchiveWriter, paths: KeyPaths) -> list[str]:
     return [file.stem for file in files]
 
 
-def restore_missing_keys(key_archive: Archive, paths: KeyPaths, undo: ExitStack) -> list[str]:
-    """Write those keys of the archive that are missing here, and return the ids of all.
-
-    ``undo`` gets a callback for each new file, which removes it.
-    """
-    contents = {name: content.read() for name, content in key_archive.iter_folder("keys")}
+def restore_missing_keys(key_archive: Archive, paths: KeyPaths) -> list[str]:
+    """Write those keys of the archive that are missing here, and return the ids of all."""
+    contents = {name: content.read() for name, content in key_archive.iter_members("keys/")}
     public = contents.pop(_PUBLIC_NAME, None)
     private = dict(_check_keys(contents, paths))
     if private:
         paths.private.mkdir(parents=True, exist_ok=True, mode=0o700)
     for path, content in private.items():
         if not path.exists():
-            undo.callback(path.unlink, missing_ok=True)
             sealing.write_new_file(path, content, mode=0o400)
     if public is not None and paths.public is not None and not paths.public.exists():
         paths.public.parent.mkdir(parents=True, exist_ok=True)
-        undo.callback(paths.public.unlink, missing_ok=True)
         sealing.write_new_file(paths.public, public.strip(), mode=0o444)
     return [path.stem for path in private]
 

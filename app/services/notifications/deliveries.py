@@ -5,10 +5,10 @@ receivers get each event at least once.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from anoncup.errors import CompetitionUnavailable
@@ -25,6 +25,8 @@ _LEASE = timedelta(minutes=10)
 """Time after which an event is sent again whose process was killed; longer than a slow server may take."""
 _FIRST_DELAY, _MAX_DELAY = timedelta(seconds=10), timedelta(hours=6)
 _KEPT = timedelta(days=7)
+_HELD_UNTIL = datetime(9999, 1, 1, tzinfo=UTC)
+"""Next attempt at deliveries that a restore has held back."""
 _START_WINDOW = timedelta(hours=1)
 """A phase that began earlier is not reported any more, such as that of a competition created afterwards."""
 _REMINDER_TIME = timedelta(hours=24)
@@ -59,6 +61,22 @@ def claim_next(session: Session, receiver_id: InstrumentedAttribute[UUID | None]
 
 def is_waiting(now: datetime) -> ColumnElement[bool]:
     return Delivery.finished_at.is_(None) & (Delivery.next_attempt_at <= now)
+
+
+def hold_waiting(session: Session) -> int:
+    """Hold back what is waiting, after a restore, until ``release_held``; return the number."""
+    is_unfinished = Delivery.finished_at.is_(None)
+    held = session.scalars(
+        update(Delivery).where(is_unfinished).values(next_attempt_at=_HELD_UNTIL).returning(Delivery.id)
+    )
+    return len(held.all())
+
+
+def release_held(session: Session) -> int:
+    """Let what a restore has held back be sent; return the number."""
+    is_held = Delivery.finished_at.is_(None), Delivery.next_attempt_at == _HELD_UNTIL
+    due_now = {"next_attempt_at": func.clock_timestamp()}
+    return len(session.scalars(update(Delivery).where(*is_held).values(due_now).returning(Delivery.id)).all())
 
 
 def record_attempt(session: Session, claimed: ClaimedDelivery, *, is_final: bool) -> Delivery | None:

@@ -6,7 +6,6 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +24,6 @@ from anoncup.tracks.files import FileSpec
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.linkage.permutation import parse_secret
 from anoncup.tracks.microdata.release import MicrodataOriginal
-from app.cli.backup import backup_and_restore as backup
 from app.config import Settings, get_settings
 from app.db.models import AllocatedFiles, Round, Seed, Team
 from app.db.transaction import transaction
@@ -427,22 +425,6 @@ def test_only_a_teams_members_can_read_its_files(contest: Contest, capfd: pytest
     for line in secrets["red"].decode().splitlines()[1:4]:
         assert f"\n{line}\n" not in log_text
     assert "label 3" not in log_text
-
-
-def test_backup_contains_allocations_and_names_the_seeds_key(
-    contest: Contest, settings: Settings, tmp_path: Path
-) -> None:
-    contest.arena.get_team_token("red")
-    run_clock()
-    summary = backup.backup(settings.database_url, get_store(), tmp_path / "made.tar")
-    seed = load_one(select(Seed))
-    assert summary.key_ids == [seed.key_id]
-    with backup.open_backup(tmp_path / "made.tar") as (archive, _):
-        stored_digests = {name for name, _ in archive.iter_folder("blobs")}
-    assert {digest for row in load_allocations().values() for digest in row.files.values()} <= stored_digests
-    content = (tmp_path / "made.tar").read_bytes()
-    assert build_label_file(ROWS) not in content
-    assert seed.sealed.hex().encode() in content
 
 
 def test_disqualified_team_keeps_its_files_but_cannot_submit(contest: Contest) -> None:
