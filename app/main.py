@@ -33,9 +33,7 @@ from app.api import (
     threshold_reports,
     users,
 )
-from app.api.documentation import document
-from app.api.documentation.bodies import build_raw_response
-from app.api.documentation.responses import DATABASE_ERRORS, build_error_responses
+from app.api.openapi import DESCRIPTION, PROBLEM, TAGS, DocumentedApp
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
@@ -63,8 +61,6 @@ from app.web.visitor import documentation, reference
 from workers import sandbox
 
 _API_PREFIX = "/api/v1"
-_METRICS_EXAMPLE = "# HELP anoncup_queue_up Whether the queue can be reached.\nanoncup_queue_up 1.0\n"
-"""Example for the documentation."""
 _RESOURCES = (
     accounts,
     users,
@@ -114,15 +110,19 @@ async def end_parsers_on_shutdown(app: FastAPI) -> AsyncIterator[None]:
 
 
 def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdown) -> FastAPI:
-    app = FastAPI(
+    app = DocumentedApp(
         title="anoncup",
         summary="Anonymization and re-identification contests",
+        description=DESCRIPTION,
         version="0.1.0",
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{_API_PREFIX}/openapi.json",
         lifespan=lifespan,
-        generate_unique_id_function=document.get_operation_id,
+        openapi_tags=TAGS,
+        servers=[{"url": get_settings().public_url or "/"}],
+        responses=PROBLEM,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.progress_hub = progress_stream.ProgressHub()
     app.state.admission = Admission(get_settings())
@@ -148,22 +148,8 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
         app.include_router(router, include_in_schema=False)
     app.include_router(reference.router, prefix=_API_PREFIX, include_in_schema=False)
     app.add_api_route("/healthz", healthz, tags=["operation"])
-    app.add_api_route(
-        "/readyz",
-        readyz,
-        tags=["operation"],
-        responses=build_error_responses(
-            "clock_stale", "storage_unavailable", "queue_unavailable", *DATABASE_ERRORS
-        ),
-    )
-    app.add_api_route(
-        "/metrics",
-        metrics,
-        tags=["operation"],
-        response_class=PlainTextResponse,
-        responses=build_raw_response("text/plain", _METRICS_EXAMPLE) | build_error_responses("not_found"),
-    )
-    document.install(app)
+    app.add_api_route("/readyz", readyz, tags=["operation"])
+    app.add_api_route("/metrics", metrics, tags=["operation"], response_class=PlainTextResponse)
     return app
 
 

@@ -10,10 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 
 def example(value: object) -> Any:
-    """Return a field with an example for the OpenAPI document.
-
-    Booleans, fields with a default and fields that may be null need no example.
-    """
+    """Return a field with an example for the OpenAPI document."""
     return Field(examples=[value])
 
 

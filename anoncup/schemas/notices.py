@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from pydantic import Field, field_serializer
 
 from anoncup.messages import CodedMessage, Message, describe_in_english
-from anoncup.schemas.codes import FAILURE_SENTENCES
 from anoncup.schemas.fields import ChildConstraint, Form, example, omit_if_none
 
 
@@ -13,9 +12,7 @@ class FailureFields(Form):
     """Fields of a job that may fail; all are null if it has not failed."""
 
     failure: Annotated[str | None, Field(description="reason why it ended in ERROR or was tried again")]
-    failure_code: Annotated[
-        str | None, Field(description="stable", json_schema_extra={"x-codes": {**FAILURE_SENTENCES}})
-    ]
+    failure_code: Annotated[str | None, Field(description="stable")]
     failure_values: Annotated[dict[str, Any] | None, Field(description="the values in the sentence, by name")]
 
 

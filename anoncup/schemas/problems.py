@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH
-from anoncup.schemas.codes import ERROR_SENTENCES, FILE_PROBLEM_SENTENCES
 from anoncup.schemas.fields import Form
 
 _MessageValues = Annotated[dict[str, Any], Field(description="the values in the sentence, by name")]
@@ -23,9 +22,7 @@ class WrongInFile(Form):
         int | None, Field(description="line in a text editor where the row begins, from 1; null if unknown")
     ] = None
     column: str | None
-    code: Annotated[
-        str, Field(description="stable", json_schema_extra={"x-codes": {**FILE_PROBLEM_SENTENCES}})
-    ]
+    code: Annotated[str, Field(description="stable")]
     message: str
     values: Annotated[
         dict[str, Any],
@@ -50,13 +47,7 @@ class Problem(Form):
     title: Annotated[str, Field(description="meaning of the status")]
     status: int
     detail: Annotated[str, Field(description="a sentence for readers")]
-    code: Annotated[
-        str,
-        Field(
-            description="stable; programs decide by this field",
-            json_schema_extra={"x-codes": {**ERROR_SENTENCES}},
-        ),
-    ]
+    code: Annotated[str, Field(description="stable; programs decide by this field")]
     values: _MessageValues = Field(default_factory=dict)
     errors: Annotated[
         tuple[WrongInFile, ...],

@@ -4,11 +4,9 @@ from fastapi import APIRouter, Response
 
 from anoncup import schemas
 from anoncup.tracks.seeds import commit_to_seed
-from app.api.competitions import TABLE_SCHEMA, Csv, serialize_competition
-from app.api.documentation import examples
-from app.api.documentation.bodies import build_raw_response, build_request_body
-from app.api.documentation.responses import ORGANIZER_ERRORS, TEAM_ERRORS, build_error_responses
+from app.api.competitions import TABLE_BODY, Csv, serialize_competition
 from app.api.file_names import key_by_file_name
+from app.api.openapi import CsvResponse
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.services.contests import competitions
@@ -18,12 +16,7 @@ from app.storage import get_store
 router = APIRouter(prefix="/competitions", tags=["allocations"])
 
 
-@router.get(
-    "/{slug}/own",
-    responses=build_error_responses(
-        *TEAM_ERRORS, "nothing_drawn", "not_drawn_yet", "drawing_over", "no_allocation_left"
-    ),
-)
+@router.get("/{slug}/own")
 def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
     """List the files that the service has allocated to your team. Not even organizers can see them."""
     with transaction() as session:
@@ -31,34 +24,15 @@ def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
     return schemas.OwnFiles(files=key_by_file_name(allocation.files), allocated_at=allocation.created_at)
 
 
-@router.get(
-    "/{slug}/own/{file}",
-    response_class=Response,
-    responses=build_raw_response("text/csv", examples.TABLE)
-    | build_error_responses(
-        *TEAM_ERRORS, "nothing_drawn", "not_drawn_yet", "drawing_over", "no_allocation_left"
-    ),
-)
+@router.get("/{slug}/own/{file}", response_class=CsvResponse)
 def get_own_file(slug: str, file: str, principal: CurrentPrincipal) -> Response:
     """Return one of your team's own files."""
     with transaction() as session:
         digest = allocated_files.find_own_digest(session, principal, slug, file)
-    return Response(get_store().get(digest), media_type="text/csv")
+    return CsvResponse(get_store().get(digest))
 
 
-@router.put(
-    "/{slug}/truth/{file}",
-    openapi_extra=build_request_body("text/csv", TABLE_SCHEMA, examples.TABLE),
-    responses=build_error_responses(
-        *ORGANIZER_ERRORS,
-        "drawn_already",
-        (404, "no_original"),
-        "changed_meanwhile",
-        "malformed_upload",
-        "sealing_unavailable",
-        "busy",
-    ),
-)
+@router.put("/{slug}/truth/{file}", openapi_extra=TABLE_BODY)
 def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -> schemas.Competition:
     """Upload a file that only organizers have. It is encrypted for the workers, and nobody can download it.
 
@@ -75,7 +49,7 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
         return serialize_competition(session, contest)
 
 
-@router.get("/{slug}/allocations", responses=build_error_responses("nothing_drawn", "not_revealed_yet"))
+@router.get("/{slug}/allocations")
 def get_allocations(slug: str, principal: OptionalPrincipal) -> schemas.AllocationReveal:
     """Return the seed and all allocations, once the competition has closed. Anybody can then repeat them."""
     with transaction() as session:

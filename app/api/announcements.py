@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER_ERRORS, build_error_responses
 from app.db.models import Announcement
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
@@ -36,11 +35,7 @@ class AnnouncementIn(BaseModel):
     text: Text
 
 
-@router.post(
-    "/competitions/{slug}/announcements",
-    status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(*ORGANIZER_ERRORS, "no_text", "announcement_text"),
-)
+@router.post("/competitions/{slug}/announcements", status_code=status.HTTP_201_CREATED)
 def post_announcement(slug: str, principal: CurrentPrincipal, body: AnnouncementIn) -> schemas.Announcement:
     """Publish an announcement. For organizers."""
     with transaction() as session:
@@ -60,11 +55,7 @@ def list_announcements(
     return [_serialize_announcement(row) for row in page.take_page(rows, lambda last: (last.at, last.id))]
 
 
-@router.delete(
-    "/announcements/{announcement_id}",
-    status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses(*ORGANIZER_ERRORS, "service_announcement"),
-)
+@router.delete("/announcements/{announcement_id}", status_code=status.HTTP_204_NO_CONTENT)
 def withdraw_announcement(announcement_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Withdraw an announcement. The audit log keeps it."""
     with transaction() as session:

@@ -5,13 +5,11 @@ from dataclasses import astuple
 from importlib.metadata import version
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
 
 from anoncup.errors import NotFound
-from app.api.documentation.bodies import ZIP, build_raw_response
-from app.api.documentation.responses import ORGANIZER_ERRORS, STORED_FILE_ERRORS, build_error_responses
+from app.api.openapi import NOT_MODIFIED
 from app.db.transaction import transaction
-from app.http.archives import Content, build_download, build_zip, compute_etag
+from app.http.archives import Content, ZipResponse, build_download, build_zip, compute_etag
 from app.http.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_stable_url
 from app.http.board_cache import parse_known_etags
 from app.services.accounts.principal import Principal
@@ -25,13 +23,7 @@ from app.services.submissions import uploads
 router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])
 
 
-@router.get(
-    "/kit.zip",
-    response_class=StreamingResponse,
-    responses=build_raw_response(ZIP)
-    | {304: {"description": "the client has it already"}}
-    | build_error_responses((404, "no_original"), *STORED_FILE_ERRORS),
-)
+@router.get("/kit.zip", response_class=ZipResponse, responses=NOT_MODIFIED)
 def download_kit(
     slug: str, request: Request, principal: OptionalPrincipal, settings: AppSettings
 ) -> Response:
@@ -54,24 +46,15 @@ def download_kit(
     return build_download(build_zip(kits.iter_files(kit)), name=f"{slug}-kit.zip", headers=headers)
 
 
-@router.get(
-    "/export.zip",
-    response_class=StreamingResponse,
-    responses=build_raw_response(ZIP) | build_error_responses(*ORGANIZER_ERRORS, *STORED_FILE_ERRORS),
-)
-def export(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
+@router.get("/export.zip", response_class=ZipResponse)
+def export(slug: str, principal: CurrentPrincipal) -> ZipResponse:
     """Return everything except the secrets: rules, releases, guesses, evaluations, boards, audit log."""
     archive = build_zip(_iter_export_files(principal, slug))
     return build_download(archive, name=f"{slug}-export.zip")
 
 
-@router.get(
-    "/archive.zip",
-    response_class=StreamingResponse,
-    responses=build_raw_response(ZIP)
-    | build_error_responses(*ORGANIZER_ERRORS, "no_targets_yet", "not_revealed_yet", *STORED_FILE_ERRORS),
-)
-def download_archive(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
+@router.get("/archive.zip", response_class=ZipResponse)
+def download_archive(slug: str, principal: CurrentPrincipal) -> ZipResponse:
     """Return data and results for publication, once the secrets are revealed."""
     with transaction() as session:
         archive = result_archive.load(session, principal, slug)

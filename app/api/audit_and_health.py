@@ -4,7 +4,6 @@ from fastapi import APIRouter
 
 from anoncup import schemas
 from anoncup.schemas.roles import Role
-from app.api.documentation.responses import ORGANIZER_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.paging import RequestedPage, decode_cursor, parse_number
@@ -19,7 +18,7 @@ _HIDDEN_REASON = "takes no work; administrators can read why"
 router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
 
 
-@router.get("/audit", responses=build_error_responses(*ORGANIZER_ERRORS))
+@router.get("/audit")
 def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.AuditEntry]:
     """List the actions of organizers, administrators and the clock on the competition, newest first."""
     position = decode_cursor(page.cursor, parse_number)
@@ -34,7 +33,7 @@ def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> li
     ]
 
 
-@router.get("/queue", responses=build_error_responses(*ORGANIZER_ERRORS))
+@router.get("/queue")
 def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
     """Return the numbers of waiting and running jobs, and the workers."""
     with transaction() as session:

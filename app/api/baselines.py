@@ -5,14 +5,8 @@ from uuid import UUID
 from fastapi import APIRouter, Request, status
 
 from anoncup import schemas
-from app.api.documentation.bodies import JsonObject, build_multipart_body
-from app.api.documentation.responses import (
-    NEW_NAME_ERRORS,
-    ORGANIZER_ERRORS,
-    RELEASE_ERRORS,
-    build_error_responses,
-)
-from app.api.submissions import EXAMPLE_PARTS, PARTS, REQUIRED_PARTS, serialize_receipt
+from app.api.openapi import JsonObject, build_multipart_body
+from app.api.submissions import PARTS, REQUIRED_PARTS, serialize_receipt
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.step_up import ReauthenticatedCaller
@@ -28,24 +22,7 @@ NAME_PART: JsonObject = {"type": "string", "description": "its name on the board
 @router.post(
     "/competitions/{slug}/baselines",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=build_multipart_body(
-        PARTS | {"name": NAME_PART},
-        EXAMPLE_PARTS | {"name": "5-anonymous"},
-        required=[*REQUIRED_PARTS, "name"],
-    ),
-    responses=build_error_responses(
-        *ORGANIZER_ERRORS,
-        *NEW_NAME_ERRORS,
-        *RELEASE_ERRORS,
-        "file_lost",
-        (409, "no_original"),
-        "not_drawn_yet",
-        "drawing_over",
-        "changed_meanwhile",
-        "phase_closed",
-        "team_name_taken",
-        "comment",
-    ),
+    openapi_extra=build_multipart_body(PARTS | {"name": NAME_PART}, required=[*REQUIRED_PARTS, "name"]),
 )
 async def add_baseline(request: Request, slug: str, principal: CurrentPrincipal) -> schemas.BaselineReceipt:
     """Add a release to the board for comparison, without a rank. The text part `name` is its name there."""
@@ -53,11 +30,7 @@ async def add_baseline(request: Request, slug: str, principal: CurrentPrincipal)
     return schemas.BaselineReceipt(team_id=baseline.team_id, receipt=serialize_receipt(baseline))
 
 
-@router.delete(
-    "/competitions/{slug}/baselines/{team_id}",
-    status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses(*ORGANIZER_ERRORS, "no_such_baseline"),
-)
+@router.delete("/competitions/{slug}/baselines/{team_id}", status_code=status.HTTP_204_NO_CONTENT)
 def remove_baseline(slug: str, team_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Remove a baseline from the board."""
     with transaction() as session:

@@ -1,6 +1,6 @@
 """Routes of the boards, as JSON and CSV."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from fastapi import APIRouter, Request, Response
@@ -8,17 +8,14 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.api.documentation.bodies import build_model_example, build_raw_response
-from app.api.documentation.responses import BOARD_ERRORS, build_error_responses
+from app.api.openapi import NOT_MODIFIED, CsvResponse
 from app.http import board_cache
 from app.http.authentication import RequestCredential
 from app.http.board_cache import BoardBuilder
 from app.services.boards import anonymization, board_history, matrix, reidentification, total
 from app.services.contests.visibility import BoardAccess
 
-router = APIRouter(
-    prefix="/competitions/{slug}/boards", tags=["boards"], responses=build_error_responses(*BOARD_ERRORS)
-)
+router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=NOT_MODIFIED)
 
 JSON, CSV = "application/json", "text/csv; charset=utf-8"
 BoardT = TypeVar("BoardT", bound=BaseModel)
@@ -32,7 +29,6 @@ def _add_board(
     build: BoardBuilder[BoardT],
     model: type[BoardT],
     render_csv: Callable[[BoardT], str],
-    error_codes: Sequence[str] = (),
 ) -> None:
     """Add the routes of a board, as JSON and as a CSV file."""
 
@@ -45,14 +41,12 @@ def _add_board(
     async def send_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
         return await board_cache.build_board_response(request, credential, slug, build_csv, media_type=CSV)
 
-    errors = build_error_responses(*error_codes)
-    router.get(path, name=name, description=description, response_model=model, responses=errors)(send_json)
+    router.get(path, name=name, description=description, response_model=model)(send_json)
     router.get(
         f"{path}.csv",
         name=f"{name.removesuffix('_board')}_csv",
         description=f"{description} This is a CSV file for spreadsheets.",
-        response_class=Response,
-        responses=build_raw_response("text/csv", render_csv(build_model_example(model))) | errors,
+        response_class=CsvResponse,
     )(send_csv)
 
 
@@ -80,7 +74,6 @@ _add_board(
     build=total.build_release_total,
     model=schemas.TotalBoard,
     render_csv=total.render_csv,
-    error_codes=["no_rounds"],
 )
 _add_board(
     "/attack-total",
@@ -89,7 +82,6 @@ _add_board(
     build=total.build_attack_total,
     model=schemas.TotalBoard,
     render_csv=total.render_csv,
-    error_codes=["no_rounds"],
 )
 _add_board(
     "/matrix",

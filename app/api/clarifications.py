@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER_ERRORS, TEAM_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.http.paging import RequestedPage
@@ -60,11 +59,7 @@ def list_clarifications(
     ]
 
 
-@router.post(
-    "/competitions/{slug}/clarifications",
-    status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(*TEAM_ERRORS, "clarification_text", "questions_wait"),
-)
+@router.post("/competitions/{slug}/clarifications", status_code=status.HTTP_201_CREATED)
 def ask_for_clarification(
     slug: str, principal: CurrentPrincipal, body: ClarificationIn
 ) -> schemas.Clarification:
@@ -73,10 +68,7 @@ def ask_for_clarification(
         return _serialize_clarification(clarifications.ask(session, principal, slug, body.question))
 
 
-@router.put(
-    "/clarifications/{clarification_id}/answer",
-    responses=build_error_responses(*ORGANIZER_ERRORS, "clarification_text"),
-)
+@router.put("/clarifications/{clarification_id}/answer")
 def answer_clarification(
     clarification_id: UUID, principal: CurrentPrincipal, body: AnswerIn
 ) -> schemas.Clarification:

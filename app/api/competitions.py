@@ -13,15 +13,8 @@ from anoncup.errors import CompetitionUnavailable, NotFound
 from anoncup.rules import toml_text
 from anoncup.rules.model import Rules
 from anoncup.schemas.fields import example
-from app.api.documentation import examples
-from app.api.documentation.bodies import JsonObject, build_raw_response, build_request_body
-from app.api.documentation.responses import (
-    COMPETITION_FILE_ERRORS,
-    ORGANIZER_ERRORS,
-    REVISION_ERRORS,
-    build_error_responses,
-)
 from app.api.file_names import key_by_file_name
+from app.api.openapi import CsvResponse, TomlResponse, build_request_body
 from app.db.models import Competition
 from app.db.now import read_clock
 from app.db.transaction import transaction
@@ -37,9 +30,7 @@ from app.storage import get_store
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 
-Toml = Annotated[
-    bytes, Body(media_type="application/toml", description="competition.toml", examples=[examples.TOML])
-]
+Toml = Annotated[bytes, Body(media_type="application/toml", description="competition.toml")]
 
 
 async def _receive_file(request: Request, _: CurrentPrincipal) -> AsyncIterator[bytes]:
@@ -50,11 +41,14 @@ async def _receive_file(request: Request, _: CurrentPrincipal) -> AsyncIterator[
 
 
 Csv = Annotated[bytes, Depends(_receive_file, scope="function")]
-TABLE_SCHEMA: JsonObject = {
-    "type": "string",
-    "contentMediaType": "application/octet-stream",
-    "description": "the table with its header line",
-}
+TABLE_BODY = build_request_body(
+    "text/csv",
+    {
+        "type": "string",
+        "contentMediaType": "application/octet-stream",
+        "description": "the table with its header line",
+    },
+)
 
 
 class InviteIn(BaseModel):
@@ -139,11 +133,7 @@ def list_competitions() -> list[schemas.ListedCompetition]:
         return [_serialize_entry(contest, now) for contest in competitions.list_contests(session)]
 
 
-@router.post(
-    "",
-    status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(*ORGANIZER_ERRORS, "slug_taken"),
-)
+@router.post("", status_code=status.HTTP_201_CREATED)
 def create_competition(principal: CurrentPrincipal, file: Toml) -> schemas.Competition:
     """Create a competition from its file. You become its organizer."""
     with transaction() as session:
@@ -158,11 +148,7 @@ def get_competition(slug: str, principal: OptionalPrincipal) -> schemas.Competit
         return serialize_competition(session, competitions.find(session, principal, slug))
 
 
-@router.get(
-    "/{slug}/competition.toml",
-    response_class=Response,
-    responses=build_raw_response("application/toml", examples.TOML),
-)
+@router.get("/{slug}/competition.toml", response_class=TomlResponse)
 def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
     """Return the competition's file with its scales, as the local `anoncup score` reads it.
 
@@ -173,10 +159,10 @@ def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
         contest = competitions.find(session, principal, slug)
     has_all_rounds = contest.round.name and slug == contest.competition.slug
     text = contest.competition.file if has_all_rounds else competitions.build_published_file(contest.round)
-    return Response(text, media_type="application/toml")
+    return TomlResponse(text)
 
 
-@router.put("/{slug}/competition.toml", responses=build_error_responses(*ORGANIZER_ERRORS, *REVISION_ERRORS))
+@router.put("/{slug}/competition.toml")
 def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: Toml) -> schemas.Competition:
     """Replace the competition's file. Moving an end nearer requires the password.
 
@@ -191,11 +177,7 @@ def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: 
         return serialize_competition(session, contest)
 
 
-@router.get(
-    "/{slug}/original/{file}",
-    response_class=Response,
-    responses=build_raw_response("text/csv", examples.TABLE) | build_error_responses((404, "no_original")),
-)
+@router.get("/{slug}/original/{file}", response_class=CsvResponse)
 def get_original(slug: str, file: str, principal: OptionalPrincipal) -> Response:
     """Return a file of the original data, as the organizers uploaded it."""
     with transaction() as session:
@@ -205,21 +187,10 @@ def get_original(slug: str, file: str, principal: OptionalPrincipal) -> Response
         raise NotFound("the competition has no original data yet", code="no_original")
     if name not in contest.round.public_files:
         raise NotFound("{name}.csv is not there", code="no_such_file", name=name)
-    return Response(get_store().get(contest.round.public_files[name]), media_type="text/csv")
+    return CsvResponse(get_store().get(contest.round.public_files[name]))
 
 
-@router.put(
-    "/{slug}/original/{file}",
-    openapi_extra=build_request_body("text/csv", TABLE_SCHEMA, examples.TABLE),
-    responses=build_error_responses(
-        *ORGANIZER_ERRORS,
-        *REVISION_ERRORS,
-        "first_file_missing",
-        "previous_data",
-        *COMPETITION_FILE_ERRORS,
-        "busy",
-    ),
-)
+@router.put("/{slug}/original/{file}", openapi_extra=TABLE_BODY)
 def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -> schemas.Original:
     """Upload a file of the original. Once all files are there, the scales of the utility scores are computed.
 
@@ -236,11 +207,7 @@ def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv
     return schemas.Original(**competition.model_dump(), remarks=remarks)
 
 
-@router.post(
-    "/{slug}/invites",
-    status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(*ORGANIZER_ERRORS),
-)
+@router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED)
 def create_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
     """Create a code with which teams sign up. After the anonymization phase this requires the password."""
     with transaction() as session:

@@ -8,9 +8,7 @@ from fastapi import APIRouter, Request, status
 from anoncup import schemas
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import GUESS_FILE
-from app.api.documentation import examples
-from app.api.documentation.bodies import JsonObject, build_file_schemas, build_multipart_body
-from app.api.documentation.responses import CHECK_ERRORS, TEAM_ERRORS, UPLOAD_ERRORS, build_error_responses
+from app.api.openapi import JsonObject, build_file_schemas, build_multipart_body
 from app.db.models import Guess, State
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, IdempotencyKey
@@ -36,17 +34,7 @@ _PARTS: dict[str, JsonObject] = {
 @router.post(
     "/targets/{target_id}/guesses",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
-    responses=build_error_responses(
-        *UPLOAD_ERRORS,
-        "changed_meanwhile",
-        "own_target",
-        "phase_closed",
-        "phase_paused",
-        "target_withdrawn",
-        "too_late",
-        "unknown_question",
-    ),
+    openapi_extra=build_multipart_body(_PARTS, required=["guess"]),
 )
 async def create_guess(
     request: Request, target_id: UUID, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
@@ -62,10 +50,7 @@ async def create_guess(
 
 @router.post(
     "/targets/{target_id}/guesses/check",
-    openapi_extra=build_multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
-    responses=build_error_responses(
-        *CHECK_ERRORS, "own_target", "phase_closed", "target_withdrawn", "unknown_question"
-    ),
+    openapi_extra=build_multipart_body(_PARTS, required=["guess"]),
 )
 async def check_guess(request: Request, target_id: UUID, principal: CurrentPrincipal) -> schemas.CheckedGuess:
     """Check whether a guess would be accepted. If not, list all problems.
@@ -78,7 +63,7 @@ async def check_guess(request: Request, target_id: UUID, principal: CurrentPrinc
     return schemas.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
 
 
-@router.get("/competitions/{slug}/guesses", responses=build_error_responses(*TEAM_ERRORS))
+@router.get("/competitions/{slug}/guesses")
 def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Guess]:
     """List your team's guesses, newest first, with their scores if the competition shows them."""
     with transaction() as session:
@@ -91,7 +76,7 @@ def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) ->
         ]
 
 
-@router.get("/guesses/{guess_id}", responses=build_error_responses("no_such_guess"))
+@router.get("/guesses/{guess_id}")
 def get_guess(guess_id: UUID, principal: CurrentPrincipal) -> schemas.Guess:
     """Return a guess of your team, with its score if the competition shows it."""
     with transaction() as session:

@@ -7,7 +7,6 @@ from fastapi import APIRouter, status
 from anoncup import schemas
 from anoncup.rules.toml_text import decode_file
 from app.api.competitions import Toml
-from app.api.documentation.responses import ORGANIZER_ERRORS, REVISION_ERRORS, build_error_responses
 from app.db.models import JudgingJob
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -19,11 +18,7 @@ from app.services.organizing.rescores import EvaluationChange, GuessChange, Rank
 router = APIRouter(tags=["re-scoring"])
 
 
-@router.post(
-    "/competitions/{slug}/rescores",
-    status_code=status.HTTP_202_ACCEPTED,
-    responses=build_error_responses(*ORGANIZER_ERRORS, *REVISION_ERRORS, "other_round_changes"),
-)
+@router.post("/competitions/{slug}/rescores", status_code=status.HTTP_202_ACCEPTED)
 def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas.RescoreSummary:
     """Score all submissions and guesses under the rules of this file. Nothing changes until it is applied."""
     with transaction() as session:
@@ -34,7 +29,7 @@ def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas
         return _summarize(rescores.load_progress(session, rescore))
 
 
-@router.get("/competitions/{slug}/rescores", responses=build_error_responses(*ORGANIZER_ERRORS))
+@router.get("/competitions/{slug}/rescores")
 def list_rescores(slug: str, principal: CurrentPrincipal) -> list[schemas.RescoreSummary]:
     """List the competition's re-score sets, newest first."""
     with transaction() as session:
@@ -51,12 +46,7 @@ def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescor
         return schemas.Rescore(**_summarize(preview).model_dump(), rows=rows, guess_rows=guess_rows)
 
 
-@router.post(
-    "/rescores/{rescore_id}/apply",
-    responses=build_error_responses(
-        "rescore_scoring", "rescore_failed", "rescore_ended", "changed_meanwhile", "phase_turned"
-    ),
-)
+@router.post("/rescores/{rescore_id}/apply")
 def apply_rescore(rescore_id: UUID, principal: ReauthenticatedCaller) -> schemas.RescoreSummary:
     """Apply a re-score set: its rules and all its results take effect at once."""
     with transaction() as session:
@@ -64,7 +54,7 @@ def apply_rescore(rescore_id: UUID, principal: ReauthenticatedCaller) -> schemas
         return _summarize(rescores.load_progress(session, rescore))
 
 
-@router.post("/rescores/{rescore_id}/cancel", responses=build_error_responses("rescore_ended"))
+@router.post("/rescores/{rescore_id}/cancel")
 def cancel_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.RescoreSummary:
     """Cancel a re-score set. Rules and results stay as they are."""
     with transaction() as session:

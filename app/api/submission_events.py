@@ -9,9 +9,6 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from anoncup import schemas
-from anoncup.schemas.fields import ID
-from app.api.documentation.bodies import build_model_example, build_raw_response
-from app.api.documentation.responses import build_error_responses
 from app.db.transaction import transaction
 from app.http import progress_stream
 from app.http.authentication import CurrentPrincipal
@@ -25,10 +22,6 @@ router = APIRouter(tags=["submissions"])
 _PING_INTERVAL_S = 15.0
 _RETRY_MS = 3000
 """Time after which a browser reconnects if the connection breaks."""
-_EXAMPLE_PROGRESS = build_model_example(schemas.Progress).model_copy(update={"queue_position": None})
-_EXAMPLE_STREAM = format_sse_event(retry=_RETRY_MS) + format_sse_event(
-    data_str=_EXAMPLE_PROGRESS.model_dump_json(), event="progress", id=f"{ID}.1.5.SCORING"
-)
 
 
 async def _subscribe(
@@ -49,14 +42,7 @@ def _load_current_progress(principal: Principal, submission_id: UUID) -> Evaluat
 @router.get(
     "/submissions/{submission_id}/events",
     response_class=Response,
-    responses=build_raw_response(
-        "text/event-stream",
-        _EXAMPLE_STREAM.decode(),
-        description="a `progress` event at once and at every change, then a `done` event with the"
-        " final state",
-    )
-    | {204: {"description": "the client has already received the final state"}}
-    | build_error_responses("too_many_streams"),
+    responses={200: {"content": {"text/event-stream": {"schema": {}}}}, 204: {}},
 )
 async def follow_submission(
     subscriber: Annotated[Subscriber, Depends(_subscribe)],

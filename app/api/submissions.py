@@ -13,21 +13,8 @@ from anoncup import schemas
 from anoncup.errors import NotFound
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET_FILE
-from app.api.documentation import examples
-from app.api.documentation.bodies import (
-    JsonObject,
-    build_file_schemas,
-    build_multipart_body,
-    build_raw_response,
-)
-from app.api.documentation.responses import (
-    CHECK_ERRORS,
-    ORGANIZER_ERRORS,
-    TEAM_ERRORS,
-    UPLOAD_ERRORS,
-    build_error_responses,
-)
 from app.api.file_names import key_by_file_name
+from app.api.openapi import CsvResponse, JsonObject, build_file_schemas, build_multipart_body
 from app.db.models import State, Submission
 from app.db.paging import Position
 from app.db.transaction import transaction
@@ -59,9 +46,6 @@ PARTS: dict[str, JsonObject] = {
     },
 }
 REQUIRED_PARTS = () if any(track.allocates_answer for track in TRACKS.values()) else (SECRET_FILE,)
-EXAMPLE_PARTS = dict.fromkeys(TRACKS[examples.TRACK].release_file_names, examples.TABLE) | {
-    SECRET_FILE: examples.SECRET
-}
 
 
 class FinalIn(BaseModel):
@@ -71,20 +55,7 @@ class FinalIn(BaseModel):
 @router.post(
     "/competitions/{slug}/submissions",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=build_multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
-    responses=build_error_responses(
-        *UPLOAD_ERRORS,
-        "file_lost",
-        "phase_closed",
-        "phase_paused",
-        "too_late",
-        (409, "no_original"),
-        "not_drawn_yet",
-        "no_allocation_left",
-        "drawing_over",
-        "changed_meanwhile",
-        "comment",
-    ),
+    openapi_extra=build_multipart_body(PARTS, required=REQUIRED_PARTS),
 )
 async def create_submission(
     request: Request, slug: str, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
@@ -102,16 +73,7 @@ async def create_submission(
 
 @router.post(
     "/competitions/{slug}/submissions/check",
-    openapi_extra=build_multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
-    responses=build_error_responses(
-        *CHECK_ERRORS,
-        "phase_closed",
-        (409, "no_original"),
-        "not_drawn_yet",
-        "drawing_over",
-        "no_allocation_left",
-        "comment",
-    ),
+    openapi_extra=build_multipart_body(PARTS, required=REQUIRED_PARTS),
 )
 async def check_submission(
     request: Request, slug: str, principal: CurrentPrincipal
@@ -150,7 +112,7 @@ def serialize_receipt(submission: Submission) -> schemas.Receipt:
     )
 
 
-@router.get("/competitions/{slug}/submissions", responses=build_error_responses(*TEAM_ERRORS))
+@router.get("/competitions/{slug}/submissions")
 def list_submissions(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Submission]:
     """List your team's submissions, newest first."""
     with transaction() as session:
@@ -158,7 +120,7 @@ def list_submissions(slug: str, principal: CurrentPrincipal, page: RequestedPage
         return _serialize_submissions(session, slug, page.take_page(rows, _get_position))
 
 
-@router.get("/competitions/{slug}/submissions/all", responses=build_error_responses(*ORGANIZER_ERRORS))
+@router.get("/competitions/{slug}/submissions/all")
 def list_all_submissions(
     slug: str,
     principal: CurrentPrincipal,
@@ -194,11 +156,7 @@ def get_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.
         return serialize_submission(session, submission)
 
 
-@router.get(
-    "/submissions/{submission_id}/data/{file}",
-    response_class=Response,
-    responses=build_raw_response("text/csv", examples.TABLE) | build_error_responses("release_sealed"),
-)
+@router.get("/submissions/{submission_id}/data/{file}", response_class=CsvResponse)
 def get_public_file(submission_id: UUID, file: str, principal: CurrentPrincipal) -> Response:
     """Return a public file of a submission, as it was sent. Files that reveal the answer are refused."""
     with transaction() as session:
@@ -206,10 +164,10 @@ def get_public_file(submission_id: UUID, file: str, principal: CurrentPrincipal)
         files = key_by_file_name(submissions.get_readable_files(session, submission))
     if file not in files:
         raise NotFound("the files of a submission are {names}", code="no_such_file", names=tuple(files))
-    return Response(get_store().get(files[file]), media_type="text/csv")
+    return CsvResponse(get_store().get(files[file]))
 
 
-@router.post("/submissions/{submission_id}/cancel", responses=build_error_responses(*TEAM_ERRORS, "finished"))
+@router.post("/submissions/{submission_id}/cancel")
 def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
     """Cancel a submission that is not scored yet. It no longer counts, but its attempt does."""
     with transaction() as session:
@@ -217,17 +175,7 @@ def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schem
         return serialize_submission(session, submission)
 
 
-@router.put(
-    "/submissions/{submission_id}/final",
-    responses=build_error_responses(
-        "not_in_a_team",
-        "disqualified",
-        "phase_closed",
-        "phase_paused",
-        "not_valid",
-        "too_many_finals",
-    ),
-)
+@router.put("/submissions/{submission_id}/final")
 def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) -> schemas.Submission:
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
     with transaction() as session:
@@ -235,7 +183,7 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) 
         return serialize_submission(session, submission)
 
 
-@router.get("/competitions/{slug}/quota", responses=build_error_responses(*TEAM_ERRORS))
+@router.get("/competitions/{slug}/quota")
 def get_quota(slug: str, principal: CurrentPrincipal) -> schemas.Quota:
     """Return the caps on your team's uploads: used, limit, and time of the reset."""
     with transaction() as session:

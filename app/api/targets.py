@@ -5,17 +5,14 @@ from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Response
-from fastapi.responses import StreamingResponse
 
 from anoncup import schemas
 from anoncup.errors import NotFound
-from app.api.documentation import examples
-from app.api.documentation.bodies import ZIP, build_raw_response
-from app.api.documentation.responses import STORED_FILE_ERRORS, TEAM_ERRORS, build_error_responses
 from app.api.file_names import key_by_file_name
+from app.api.openapi import CsvResponse
 from app.db.models import Target
 from app.db.transaction import transaction
-from app.http.archives import Content, build_download, build_zip
+from app.http.archives import Content, ZipResponse, build_download, build_zip
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.services.attacks import targets
 from app.storage import compute_digest, get_store
@@ -23,20 +20,15 @@ from app.storage import compute_digest, get_store
 router = APIRouter(tags=["targets"])
 
 
-@router.get("/competitions/{slug}/targets", responses=build_error_responses(*TEAM_ERRORS, "no_targets_yet"))
+@router.get("/competitions/{slug}/targets")
 def list_targets(slug: str, principal: CurrentPrincipal) -> list[schemas.Target]:
     """List the targets, from the start of the second phase on. Replaced targets accept no more guesses."""
     with transaction() as session:
         return [_serialize_target(row) for row in targets.list_visible(session, principal, slug)]
 
 
-@router.get(
-    "/competitions/{slug}/targets.zip",
-    response_class=StreamingResponse,
-    responses=build_raw_response(ZIP)
-    | build_error_responses(*TEAM_ERRORS, "no_targets_yet", *STORED_FILE_ERRORS),
-)
-def download_targets(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
+@router.get("/competitions/{slug}/targets.zip", response_class=ZipResponse)
+def download_targets(slug: str, principal: CurrentPrincipal) -> ZipResponse:
     """Return all targets that your team may attack in folders, with `SHA256SUMS` and `commitments.csv`.
 
     `MANIFEST` lists the targets of all teams. Its digest is public.
@@ -50,21 +42,17 @@ def download_targets(slug: str, principal: CurrentPrincipal) -> StreamingRespons
     )
 
 
-@router.get(
-    "/targets/{target_id}/data/{file}",
-    response_class=Response,
-    responses=build_raw_response("text/csv", examples.TABLE),
-)
+@router.get("/targets/{target_id}/data/{file}", response_class=CsvResponse)
 def download_target(target_id: UUID, file: str, principal: CurrentPrincipal) -> Response:
     """Return a file of a target, as the service wrote it."""
     with transaction() as session:
         files = key_by_file_name(targets.find_visible(session, principal, target_id).files or {})
     if file not in files:
         raise NotFound("a target consists of {names}", code="no_such_file", names=tuple(files))
-    return Response(get_store().get(files[file]), media_type="text/csv")
+    return CsvResponse(get_store().get(files[file]))
 
 
-@router.get("/competitions/{slug}/manifest", responses=build_error_responses("no_targets_yet"))
+@router.get("/competitions/{slug}/manifest")
 def get_manifest(slug: str, principal: OptionalPrincipal) -> schemas.Manifest:
     """Return the digests of all targets and the commitments of their secrets, once they are published."""
     with transaction() as session:
@@ -77,9 +65,7 @@ def get_manifest(slug: str, principal: OptionalPrincipal) -> schemas.Manifest:
     return schemas.Manifest(sha256=compute_digest(checksums.encode()), targets=entries)
 
 
-@router.get(
-    "/competitions/{slug}/reveal", responses=build_error_responses("no_targets_yet", "not_revealed_yet")
-)
+@router.get("/competitions/{slug}/reveal")
 def get_reveal(slug: str, principal: OptionalPrincipal) -> list[schemas.RevealedTarget]:
     """Return every target with its team and the salt of its commitment, once the competition has closed."""
     with transaction() as session:
@@ -97,17 +83,12 @@ def get_reveal(slug: str, principal: OptionalPrincipal) -> list[schemas.Revealed
     ]
 
 
-@router.get(
-    "/targets/{target_id}/secret",
-    response_class=Response,
-    responses=build_raw_response("text/csv", examples.SECRET)
-    | build_error_responses("not_revealed_yet", *STORED_FILE_ERRORS),
-)
+@router.get("/targets/{target_id}/secret", response_class=CsvResponse)
 def get_secret(target_id: UUID, _: OptionalPrincipal) -> Response:
     """Return the revealed secret of a target, with the header `original_row`."""
     with transaction() as session:
         digest = targets.find_revealed_secret(session, target_id)
-    return Response(get_store().get(digest), media_type="text/csv")
+    return CsvResponse(get_store().get(digest))
 
 
 def _serialize_target(row: targets.VisibleTarget) -> schemas.Target:

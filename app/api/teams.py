@@ -9,12 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.competitions import InviteIn
-from app.api.documentation.responses import (
-    NEW_NAME_ERRORS,
-    ORGANIZER_ERRORS,
-    TEAM_ERRORS,
-    build_error_responses,
-)
 from app.api.users import ByName
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -34,7 +28,7 @@ class MethodDescriptionIn(BaseModel):
     ]
 
 
-@router.get("/team", responses=build_error_responses(*TEAM_ERRORS))
+@router.get("/team")
 def get_own_team(slug: str, principal: CurrentPrincipal) -> schemas.Team:
     """Return your team in this competition."""
     with transaction() as session:
@@ -42,7 +36,7 @@ def get_own_team(slug: str, principal: CurrentPrincipal) -> schemas.Team:
         return schemas.Team.from_row(team, members=persons)
 
 
-@router.put("/team/method", responses=build_error_responses(*TEAM_ERRORS, "method_description_text"))
+@router.put("/team/method")
 def set_method_description(slug: str, principal: CurrentPrincipal, body: MethodDescriptionIn) -> schemas.Team:
     """Set the description of your team's method. It becomes public at the close; an empty text removes it."""
     with transaction() as session:
@@ -51,9 +45,7 @@ def set_method_description(slug: str, principal: CurrentPrincipal, body: MethodD
         return schemas.Team.from_row(team, members=persons)
 
 
-@router.post(
-    "/team/invites", status_code=status.HTTP_201_CREATED, responses=build_error_responses(*TEAM_ERRORS)
-)
+@router.post("/team/invites", status_code=status.HTTP_201_CREATED)
 def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
     """Create a code with which people join your team. It is valid for 60 days."""
     with transaction() as session:
@@ -62,11 +54,7 @@ def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: Invite
         )
 
 
-@router.delete(
-    "/team/members/{user_id}",
-    status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses(*TEAM_ERRORS, "no_such_member", "last_member"),
-)
+@router.delete("/team/members/{user_id}", status_code=status.HTTP_204_NO_CONTENT)
 def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None:
     """Leave your team, or remove another member, which also ends the team's invites.
 
@@ -76,7 +64,7 @@ def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None
         members.remove(session, principal, slug, user_id)
 
 
-@router.get("/teams", responses=build_error_responses(*ORGANIZER_ERRORS))
+@router.get("/teams")
 def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     """List all teams with their members, oldest first. For organizers."""
     with transaction() as session:
@@ -87,38 +75,21 @@ def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     ]
 
 
-@router.get("/organizers", tags=["organizers"], responses=build_error_responses(*ORGANIZER_ERRORS))
+@router.get("/organizers", tags=["organizers"])
 def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Person]:
     """List the competition's organizers. For organizers."""
     with transaction() as session:
         return organizers.list_organizers(session, principal, slug)
 
 
-@router.post(
-    "/organizers",
-    tags=["organizers"],
-    status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(
-        *ORGANIZER_ERRORS,
-        "no_such_user",
-        "not_an_organizer",
-        "organizes_it",
-        "in_a_team",
-        *NEW_NAME_ERRORS,
-    ),
-)
+@router.post("/organizers", tags=["organizers"], status_code=status.HTTP_201_CREATED)
 def add_organizer(slug: str, principal: ReauthenticatedCaller, body: ByName) -> schemas.Person:
     """Add an organizer: a person with an organizer's account who is in no team of the competition."""
     with transaction() as session:
         return organizers.add(session, principal, slug, body.name)
 
 
-@router.delete(
-    "/organizers/{user_id}",
-    tags=["organizers"],
-    status_code=status.HTTP_204_NO_CONTENT,
-    responses=build_error_responses(*ORGANIZER_ERRORS, "no_such_organizer", "last_organizer"),
-)
+@router.delete("/organizers/{user_id}", tags=["organizers"], status_code=status.HTTP_204_NO_CONTENT)
 def remove_organizer(slug: str, user_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Remove an organizer. The last one cannot be removed."""
     with transaction() as session:

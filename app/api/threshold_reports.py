@@ -10,7 +10,6 @@ from anoncup import schemas
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER_ERRORS, build_error_responses
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
@@ -44,18 +43,7 @@ class ThresholdReportIn(BaseModel):
     ] = SIMULATED_PERMUTATIONS
 
 
-@router.post(
-    "/competitions/{slug}/threshold-reports",
-    status_code=status.HTTP_202_ACCEPTED,
-    responses=build_error_responses(
-        *ORGANIZER_ERRORS,
-        (409, "no_original"),
-        "no_distances",
-        "unknown_distance",
-        "unknown_column",
-        "too_many_reports",
-    ),
-)
+@router.post("/competitions/{slug}/threshold-reports", status_code=status.HTTP_202_ACCEPTED)
 def ask_for_report(slug: str, principal: CurrentPrincipal, body: ThresholdReportIn) -> schemas.ReportSummary:
     """Request a report on the threshold of the rule against excessive anonymization. A worker writes it."""
     with transaction() as session:
@@ -65,7 +53,7 @@ def ask_for_report(slug: str, principal: CurrentPrincipal, body: ThresholdReport
         return _summarize(report)
 
 
-@router.get("/competitions/{slug}/threshold-reports", responses=build_error_responses(*ORGANIZER_ERRORS))
+@router.get("/competitions/{slug}/threshold-reports")
 def list_reports(slug: str, principal: CurrentPrincipal) -> list[schemas.ReportSummary]:
     """List the competition's threshold reports, newest first."""
     with transaction() as session:

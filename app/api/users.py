@@ -9,7 +9,6 @@ from anoncup import schemas
 from anoncup.schemas.fields import example
 from anoncup.schemas.roles import Role
 from app.api.accounts import Name, NewName, Password
-from app.api.documentation.responses import NEW_NAME_ERRORS, build_error_responses
 from app.db.transaction import transaction
 from app.http.passwords import limit_concurrency
 from app.http.step_up import ReauthenticatedCaller
@@ -36,7 +35,6 @@ class ByName(BaseModel):
 @router.post(
     "",
     status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses("not_administrator", "name_taken", *NEW_NAME_ERRORS, "password_length"),
 )
 @limit_concurrency
 def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
@@ -50,13 +48,7 @@ def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
     return schemas.User(user_id=user.id, name=user.name, role=user.role)
 
 
-@router.post(
-    "/password-links",
-    status_code=status.HTTP_201_CREATED,
-    responses=build_error_responses(
-        "not_organizer", "in_another_competition", "no_such_user", *NEW_NAME_ERRORS
-    ),
-)
+@router.post("/password-links", status_code=status.HTTP_201_CREATED)
 def create_password_link(body: ByName, principal: ReauthenticatedCaller) -> schemas.PasswordLink:
     """Create a code with which a person sets a new password, once within 48 hours. Earlier codes end.
 

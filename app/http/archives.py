@@ -21,6 +21,10 @@ Content = bytes | Iterable[bytes]
 _Archive = SpooledTemporaryFile[bytes]
 
 
+class ZipResponse(StreamingResponse):
+    media_type = "application/zip"
+
+
 def build_zip(files: Iterable[tuple[str, Content]]) -> _Archive:
     """Return a zip of the files in the given order, positioned at its start. The caller closes it."""
     archive: _Archive = SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)  # noqa: SIM115  # the caller reads it
@@ -63,7 +67,7 @@ def compute_etag(*parts: str) -> str:
 
 def build_download(
     file: IO[bytes] | _Archive, *, name: str, headers: dict[str, str] | None = None
-) -> StreamingResponse:
+) -> ZipResponse:
     """Return a response that sends the archive as a download and closes it afterwards."""
     size = file.seek(0, 2)
     file.seek(0)
@@ -73,4 +77,4 @@ def build_download(
             yield from iter(partial(file.read, CHUNK_BYTES), b"")
 
     download_headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
-    return StreamingResponse(body(), media_type="application/zip", headers=download_headers | (headers or {}))
+    return ZipResponse(body(), headers=download_headers | (headers or {}))

@@ -12,7 +12,7 @@ from starlette.routing import compile_path
 
 from anoncup import errors
 
-STATUS_BY_ERROR: dict[type[errors.DomainError], int] = {
+_STATUS_BY_ERROR: dict[type[errors.DomainError], int] = {
     errors.InvalidUpload: 422,
     errors.InvalidCompetition: 422,
     errors.InvalidInput: 422,
@@ -26,7 +26,7 @@ STATUS_BY_ERROR: dict[type[errors.DomainError], int] = {
     errors.Unavailable: 503,
     errors.DomainError: 400,
 }
-TITLE_BY_STATUS = {
+_TITLE_BY_STATUS = {
     400: "Bad request",
     401: "Not signed in",
     403: "Not allowed",
@@ -49,27 +49,22 @@ CODE_BY_STATUS = {
 }
 
 
-def build_body(status: int, code: str, detail: str, **extra: Any) -> dict[str, Any]:
-    """Return the JSON body of a problem response."""
-    return {
+def build_problem(status: int, code: str, detail: str, **extra: Any) -> JSONResponse:
+    content = {
         "type": f"urn:anoncup:problem:{code}",
-        "title": TITLE_BY_STATUS.get(status, "Error"),
+        "title": _TITLE_BY_STATUS.get(status, "Error"),
         "status": status,
         "detail": detail,
         "code": code,
         "values": {},
         **extra,
     }
-
-
-def build_problem(status: int, code: str, detail: str, **extra: Any) -> JSONResponse:
-    content = build_body(status, code, detail, **extra)
     return JSONResponse(content, status_code=status, media_type="application/problem+json")
 
 
 def get_status(error: errors.DomainError) -> int:
     return next(
-        STATUS_BY_ERROR[error_type] for error_type in type(error).__mro__ if error_type in STATUS_BY_ERROR
+        _STATUS_BY_ERROR[error_type] for error_type in type(error).__mro__ if error_type in _STATUS_BY_ERROR
     )
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from requests import Request
 from schemathesis import Case
 
-from app.api.documentation import examples
 from tests.security.access_scenario import AccessScenario
+from tests.support.arena import build_competition_toml
 from tests.support.openapi_contract import load_document
 
 pytestmark = pytest.mark.full
@@ -34,8 +34,8 @@ def mutated_texts(text: str) -> st.SearchStrategy[bytes]:
     return st.one_of(st.just(content), inserted, st.binary(max_size=200))
 
 
-schemathesis.openapi.media_type("application/toml", mutated_texts(examples.TOML))
-schemathesis.openapi.media_type("text/csv", mutated_texts(examples.TABLE))
+schemathesis.openapi.media_type("application/toml", mutated_texts(build_competition_toml()))
+schemathesis.openapi.media_type("text/csv", mutated_texts("sex,age,income\nf,30,412\nm,20,388\nf,40,405\n"))
 
 
 @schemathesis.serializer("application/toml", "text/csv")

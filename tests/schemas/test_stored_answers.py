@@ -1,7 +1,5 @@
 """Stored answers are read, and returned unchanged by the API and the client."""
 
-import ast
-import inspect
 from typing import Any
 
 import pytest
@@ -10,19 +8,15 @@ from sqlalchemy import update
 
 from anoncup import schemas
 from anoncup.client import transport
-from anoncup.errors import CompetitionUnavailable
 from anoncup.messages import Message, describe_in_english
 from anoncup.schemas.advice import EXAMPLE
-from anoncup.schemas.codes import FAILURE_SENTENCES
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from app.services.boards.verdicts import extract_numbers
-from app.services.jobs import leases
 from tests import recorded
 from tests.recorded import RESPONSES, build_verdict
 from tests.support.arena import Arena
 from tests.support.page_requests import get_page
-from workers import lease_runner, scoring_child
 from workers.job_schema import VERDICT_ADAPTER
 
 
@@ -79,27 +73,6 @@ def test_verdicts_of_a_later_format_are_refused() -> None:
     assert schemas.parse_verdict(build_verdict(**schemas.FORMAT)) == schemas.parse_verdict(build_verdict())
     with pytest.raises(ValidationError):
         schemas.parse_verdict(build_verdict(format=2))
-
-
-def test_every_failure_code_has_a_sentence() -> None:
-    """Codes come from the child, from leases and from the readiness of workers."""
-    tree = ast.parse(inspect.getsource(scoring_child))
-    literal_codes = {
-        keyword.value.value
-        for call in ast.walk(tree)
-        if isinstance(call, ast.Call)
-        for keyword in call.keywords
-        if keyword.arg == "code" and isinstance(keyword.value, ast.Constant)
-    }
-    error_codes = {
-        error.code
-        for error in (scoring_child.ScoringError, scoring_child.ChildDiedError, CompetitionUnavailable)
-    }
-    other_codes = {leases.ATTEMPTS_EXHAUSTED, "secret_unreadable"}
-    assert literal_codes == {"time_limit", "memory_limit", "package_failed"}
-    assert literal_codes | error_codes | lease_runner.LOCAL_PROBLEM_CODES | other_codes == set(
-        FAILURE_SENTENCES
-    )
 
 
 @pytest.mark.parametrize("name", ["Competition", "RescoreSummary", "Rescore", "Guess"])

@@ -46,7 +46,7 @@ _PHASE_SENTENCES = {
 def set_urls(session: Session, slug: str, urls: Sequence[str]) -> list[str]:
     """Replace the URLs of a competition, and return the names of their services."""
     competition = session.scalar(select(Competition).where(Competition.slug == slug).with_for_update())
-    if competition is None or competition.removed_at is not None:
+    if competition is None:
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
     services = [_get_service_name(url, position) for position, url in enumerate(urls, start=1)]
     session.execute(delete(NotificationUrl).where(NotificationUrl.competition_id == competition.id))
@@ -78,7 +78,7 @@ def write(session: Session, claimed: ClaimedDelivery) -> Notification | None:
     titles = competitions.get_title(competition)
     t = load_translator(next((language for language in titles if language in LANGUAGES), ENGLISH))
     text = _write_text(session, delivery, t)
-    if text is None or competition.removed_at is not None:
+    if text is None:
         return None
     page = f"{get_settings().public_url}/competitions/{competition.slug}"
     return Notification(delivery.notification_url.url, choose_text(titles, t.language), f"{text}\n{page}")

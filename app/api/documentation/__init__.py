@@ -1,1 +1,0 @@
-"""Parts of the OpenAPI document that FastAPI does not derive from the routes."""
