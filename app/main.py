@@ -26,7 +26,6 @@ from app.api import (
     guesses,
     organizing,
     rescores,
-    submission_events,
     submissions,
     targets,
     teams,
@@ -37,7 +36,7 @@ from app.api.openapi import DESCRIPTION, PROBLEM, TAGS, DocumentedApp
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
-from app.http import problems, progress_stream
+from app.http import problems
 from app.http.admission import Admission
 from app.http.board_cache import BoardCache
 from app.http.body_limits import BodyLimitMiddleware
@@ -69,7 +68,6 @@ _RESOURCES = (
     organizing,
     teams,
     submissions,
-    submission_events,
     targets,
     guesses,
     boards,
@@ -100,16 +98,15 @@ def create_served_app() -> FastAPI:
 
 
 @asynccontextmanager
-async def end_parsers_on_shutdown(app: FastAPI) -> AsyncIterator[None]:
+async def end_parsers_on_shutdown(_: FastAPI) -> AsyncIterator[None]:
     try:
-        async with progress_stream.close_on_shutdown(app):
-            yield
+        yield
     finally:
         parser_process.close()
         remote_calls.end_all()
 
 
-def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdown) -> FastAPI:
+def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     app = DocumentedApp(
         title="anoncup",
         summary="Anonymization and re-identification contests",
@@ -124,7 +121,6 @@ def create_app(*, lifespan: Lifespan[FastAPI] = progress_stream.close_on_shutdow
         responses=PROBLEM,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.progress_hub = progress_stream.ProgressHub()
     app.state.admission = Admission(get_settings())
     app.state.board_cache = BoardCache()
     app.add_middleware(CancelledRequestMiddleware)

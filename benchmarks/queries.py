@@ -30,7 +30,7 @@ from app.services.attacks import contest_lifecycle
 from app.services.boards import anonymization, verdicts
 from app.services.contests import competitions, visibility
 from app.services.jobs import health, leases, store_check
-from app.services.submissions import progress, quota, submissions
+from app.services.submissions import quota, submissions
 from app.storage import get_store
 
 CONTEST_COUNT, TEAM_COUNT = 10, 200
@@ -236,7 +236,7 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
         "a board after a change": load_board,
         "the first board of a process": load_first_board,
         "claim": lambda db: leases.claim_next(db, Evaluation, lease=_LEASE, max_attempts=3),
-        "progress of one": lambda db: progress.load_many(db, {latest}),
+        "progress of one": lambda db: submissions.load_queue_positions(db, [db.get_one(Submission, latest)]),
         "quota": lambda db: quota.load_caps(db, contest, team, "anonymization", now.read_clock(db)),
         "same release before?": lambda db: db.scalars(
             select(Submission.uploaded_sha256).where(Submission.team_id == team)

@@ -208,12 +208,17 @@ class Transport:
         max_outage_s: float = 0.0,
         watch: Callable[[ModelT], None] = ignore_state,
     ) -> ModelT:
-        """Poll ``path`` until ``is_final`` holds and return the last state."""
+        """Poll ``path`` until ``is_final`` holds and return the last state.
+
+        The pauses grow up to what the service asks for in ``Retry-After``.
+        """
         now = time.monotonic()
         deadline, last_answer_at, interval = now + timeout_s, now, 0.1
+        max_interval = _MAX_POLL_INTERVAL_S
         while time.monotonic() < deadline:
             try:
-                state = self.get(model, path)
+                response = self.send("GET", path)
+                state = parse_model(model, _parse_content(response))
             except Unavailable:
                 if time.monotonic() - last_answer_at >= max_outage_s:
                     raise
@@ -222,8 +227,9 @@ class Transport:
                 watch(state)
                 if is_final(state):
                     return state
+                max_interval = _parse_retry_after(response) or _MAX_POLL_INTERVAL_S
             time.sleep(interval)
-            interval = min(interval * 1.2, _MAX_POLL_INTERVAL_S)
+            interval = min(interval * 1.2, max_interval)
         raise Unavailable(
             "{what} did not end within {timeout_s:.0f} s", what=path.rpartition("/")[2], timeout_s=timeout_s
         )
@@ -271,8 +277,12 @@ def _raise_for_problem(response: httpx2.Response) -> None:
     problem = _parse_problem(response)
     if status in {502, 503, 504}:
         raise Unavailable("the service is not available: {reason}", reason=problem.detail)
+    raise ApiError(problem, retry_after=_parse_retry_after(response))
+
+
+def _parse_retry_after(response: httpx2.Response) -> int | None:
     retry_after = response.headers.get("retry-after", "")
-    raise ApiError(problem, retry_after=int(retry_after) if retry_after.isdecimal() else None)
+    return int(retry_after) if retry_after.isdecimal() else None
 
 
 def _parse_problem(response: httpx2.Response) -> Problem:

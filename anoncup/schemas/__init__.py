@@ -77,7 +77,6 @@ from anoncup.schemas.submissions import (
     CheckedSubmission,
     Grant,
     GrantIn,
-    Progress,
     Quota,
     Receipt,
     Rescore,

@@ -123,18 +123,6 @@ class BaselineReceipt(Form):
     receipt: Receipt
 
 
-class Progress(Form):
-    """Where the scoring of a submission stands."""
-
-    id: Annotated[Id, Field(description="id of the submission")]
-    status: Annotated[str, example("SCORING")]
-    step: Annotated[int, example(5)]
-    steps: Annotated[int, example(12)]
-    step_name: Annotated[str, example("euc1")]
-    attempt: Annotated[int, example(1)]
-    queue_position: _QueuePosition
-
-
 class Submission(Receipt, FailureFields):
     status: Annotated[str, example("SCORED")]
     competition: Slug

@@ -21,7 +21,8 @@ from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, IdempotencyKey
 from app.http.paging import RequestedPage
 from app.http.uploads import receive_dry_run, receive_upload
-from app.services.submissions import finals, progress, quota, submissions, uploads
+from app.services.jobs.leases import UNFINISHED
+from app.services.submissions import finals, quota, submissions, uploads
 from app.services.submissions.uploads import ReleaseCheck, ReleaseUpload
 from app.storage import get_store
 
@@ -144,16 +145,25 @@ def _serialize_submissions(
     session: Session, slug: str, rows: Sequence[Submission]
 ) -> list[schemas.Submission]:
     """Return many submissions, with a single query for their positions in the queue."""
-    progress_by_id = progress.load_many(session, {row.id for row in rows})
-    return [_build_submission(slug, row, progress_by_id[row.id].queue_position) for row in rows]
+    positions = submissions.load_queue_positions(session, rows)
+    return [_build_submission(slug, row, positions.get(row.id)) for row in rows]
 
 
 @router.get("/submissions/{submission_id}")
-def get_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
-    """Return a submission with its state, its current step and all measures."""
+def get_submission(
+    submission_id: UUID, principal: CurrentPrincipal, response: Response
+) -> schemas.Submission:
+    """Return a submission with its state, its current step and all measures.
+
+    Until it is scored, `Retry-After` says after how many seconds to ask again.
+    """
     with transaction() as session:
         submission = submissions.find_visible(session, principal, submission_id)
-        return serialize_submission(session, submission)
+        serialized = serialize_submission(session, submission)
+    if serialized.status in UNFINISHED:
+        interval_s = submissions.compute_polling_interval(serialized.queue_position)
+        response.headers["Retry-After"] = str(interval_s)
+    return serialized
 
 
 @router.get("/submissions/{submission_id}/data/{file}", response_class=CsvResponse)
@@ -193,7 +203,8 @@ def get_quota(slug: str, principal: CurrentPrincipal) -> schemas.Quota:
 
 def serialize_submission(session: Session, submission: Submission) -> schemas.Submission:
     slug = submissions.get_competition_slug(session, submission)
-    return _build_submission(slug, submission, submissions.get_queue_position(session, submission.evaluation))
+    (serialized,) = _serialize_submissions(session, slug, [submission])
+    return serialized
 
 
 def _build_submission(slug: str, submission: Submission, queue_position: int | None) -> schemas.Submission:

@@ -77,7 +77,7 @@ def _build_config(host: str, port: int) -> Config:
         workers=get_settings().web_processes,
         # A busy machine may delay the answer of a process to its parent, which then replaces the process.
         timeout_worker_healthcheck=30,
-        # Without this limit, one open event stream would keep the server from stopping.
+        # Without this limit, one slow download would keep the server from stopping.
         timeout_graceful_shutdown=5,
         # Timeout between requests; the protocol class adds the limits that the server does not have.
         timeout_keep_alive=5,

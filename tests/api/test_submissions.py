@@ -24,6 +24,18 @@ def test_upload_returns_a_receipt(arena: Arena) -> None:
     assert receipt["warnings"] == []
 
 
+def test_waiting_submission_says_when_to_ask_again(arena: Arena) -> None:
+    first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
+
+    def read_intervals() -> list[str | None]:
+        responses = [arena.get(f"/submissions/{identifier}", team="red") for identifier in (first, second)]
+        return [response.headers.get("Retry-After") for response in responses]
+
+    assert read_intervals() == ["1", "2"]
+    score_everything()
+    assert read_intervals() == [None, None]
+
+
 def test_scored_submission_has_all_measures_and_is_on_the_board(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()

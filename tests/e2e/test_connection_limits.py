@@ -13,11 +13,10 @@ import psutil
 import pytest
 from sqlalchemy import select
 
-from anoncup.client import Client
 from app.config import Settings
 from app.db.models import Attempt
 from app.db.transaction import transaction
-from tests.support.raw_connection import RawConnection, open_connection, watch_events
+from tests.support.raw_connection import RawConnection, open_connection
 from tests.support.service_processes import (
     ServedContest,
     open_small_contest,
@@ -168,18 +167,6 @@ def test_steady_upload_may_take_long(settings: Settings, impatient_server: str) 
         assert not connection.receive(timeout_s=0.2), connection.received
         (attempt,) = load_attempts()
         assert attempt.ended_at is None
-
-
-@pytest.mark.full
-def test_event_stream_outlives_the_timeouts(settings: Settings, impatient_server: str) -> None:
-    contest = open_small_contest(impatient_server)
-    identifier = contest.submit()
-    with watch_events(contest, identifier) as connection:
-        for _ in range(3):
-            wait_for_timeout(impatient_server)
-        with Client(impatient_server, contest.token) as client:
-            client.cancel_submission(identifier)
-        connection.receive_until(b"CANCELLED")
 
 
 def test_longest_idle_connection_is_closed_at_the_cap(session_settings: Settings, tmp_path: Path) -> None:

@@ -47,7 +47,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "POST /api/v1/submissions/{submission_id}/cancel": (401, 404, 409, 403, 404, 403),
     "PUT /api/v1/submissions/{submission_id}/final": (401, 404, 200, 403, 404, 403),
     "GET /api/v1/competitions/{slug}/quota": (401, 200, 200, 403, 403, 403),
-    "GET /api/v1/submissions/{submission_id}/events": (401, 404, 200, 200, 404, 200),
     "GET /api/v1/submissions/{submission_id}/data/{file}": (401, 404, 200, 200, 404, 200),
     "POST /api/v1/submissions/{submission_id}/rescore": (401, 404, 403, 409, 404, 409),
     "POST /api/v1/submissions/{submission_id}/disqualify": (401, 404, 403, 200, 404, 200),

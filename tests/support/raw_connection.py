@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
-from tests.support.service_processes import ServedContest
 from tests.support.wait import TIMEOUT_S
 
 
@@ -53,15 +52,3 @@ def open_connection(url: str) -> Iterator[RawConnection]:
         yield connection
     finally:
         connection.socket.close()
-
-
-@contextmanager
-def watch_events(contest: ServedContest, identifier: str) -> Iterator[RawConnection]:
-    """Open the event stream of a submission and wait for its first event."""
-    with open_connection(contest.url) as connection:
-        connection.send(
-            f"GET /api/v1/submissions/{identifier}/events HTTP/1.1\r\nHost: localhost\r\n"
-            f"Authorization: Bearer {contest.token}\r\n\r\n".encode()
-        )
-        connection.receive_until(b"event: progress")
-        yield connection

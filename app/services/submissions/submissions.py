@@ -16,6 +16,8 @@ from app.services.contests import competitions
 from app.services.contests.contest import Contest
 from app.services.jobs import fairness, leases
 
+_MAX_POLLING_INTERVAL_S = 30
+
 
 def list_own(
     session: Session,
@@ -133,9 +135,19 @@ def select_with_details() -> Select[Submission]:
     )
 
 
-def get_queue_position(session: Session, evaluation: Evaluation) -> int | None:
-    """Return how many evaluations start earlier if nothing more is submitted; None if not queued."""
-    if evaluation.state != State.QUEUED:
-        return None
+def load_queue_positions(session: Session, submissions: Sequence[Submission]) -> dict[UUID, int]:
+    """Return how many evaluations start earlier if nothing more is submitted, by queued submission."""
+    if all(submission.evaluation.state != State.QUEUED for submission in submissions):
+        return {}
     order = fairness.build_claim_order(Evaluation)
-    return session.scalar(select(order.c.place).where(order.c.id == evaluation.id))
+    query = (
+        select(Evaluation.submission_id, order.c.place)
+        .join(order, order.c.id == Evaluation.id)
+        .where(Evaluation.id.in_([submission.evaluation.id for submission in submissions]))
+    )
+    return {row.submission_id: row.place for row in session.execute(query)}
+
+
+def compute_polling_interval(queue_position: int | None) -> int:
+    """Return after how many seconds to look again at a submission that is not scored yet."""
+    return min(1 + (queue_position or 0), _MAX_POLLING_INTERVAL_S)

@@ -94,7 +94,7 @@ def show_submission(
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
         formulas = anonymization.fill_in_formulas(session, access, submission) if access and verdict else {}
         rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
-    return page.render(
+    response = page.render(
         "team/submission.html",
         frame=frame,
         submission=submission,
@@ -110,6 +110,9 @@ def show_submission(
         score_formulas=formulas,
         **content,
     )
+    if "HX-Request" in page.request.headers and not line.is_unfinished:
+        response.headers["HX-Refresh"] = "true"
+    return response
 
 
 def _build_result_content(

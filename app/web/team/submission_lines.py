@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from app.db.models import Evaluation, Submission
 from app.services.contests import phases
 from app.services.jobs import leases
-from app.services.submissions import finals, progress
+from app.services.submissions import finals
+from app.services.submissions.submissions import compute_polling_interval, load_queue_positions
 from app.services.submissions.summaries import SubmissionSummary
 from app.web.site.frame import Frame
 
@@ -38,6 +39,10 @@ class SubmissionLine:
     @property
     def is_unfinished(self) -> bool:
         return self.evaluation.state in leases.UNFINISHED
+
+    @property
+    def polling_interval_s(self) -> int:
+        return compute_polling_interval(self.queue_position)
 
     @property
     def can_be_final(self) -> bool:
@@ -74,10 +79,8 @@ class FinalsChoice:
 
 def build_lines(session: Session, submissions: Sequence[Submission]) -> list[SubmissionLine]:
     """Return the lines of the given submissions, in the same order."""
-    progress_by_id = progress.load_many(session, {submission.id for submission in submissions})
-    return [
-        SubmissionLine(submission, progress_by_id[submission.id].queue_position) for submission in submissions
-    ]
+    positions = load_queue_positions(session, submissions)
+    return [SubmissionLine(submission, positions.get(submission.id)) for submission in submissions]
 
 
 def summarize_finals(frame: Frame, own_summaries: Sequence[SubmissionSummary]) -> FinalsChoice:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.config import Settings
 from app.db import engine
-from app.db.models import Evaluation, Round, State, ThresholdReport
+from app.db.models import Evaluation, Round, State, Submission, ThresholdReport
 from app.db.now import read_clock
 from app.db.transaction import transaction
 from app.services.jobs import fairness, health, leases, queue, requeue
@@ -169,7 +169,8 @@ def test_queue_position_falls_by_one_with_each_claim(settings: Settings) -> None
 
     def read_position() -> int | None:
         with transaction() as session:
-            return submissions.get_queue_position(session, session.get_one(Evaluation, last_id))
+            submission = session.get_one(Submission, session.get_one(Evaluation, last_id).submission_id)
+            return submissions.load_queue_positions(session, [submission]).get(submission.id)
 
     positions = [read_position()]
     while claim_evaluation() is not None:

@@ -84,7 +84,7 @@ def test_release_is_checked_sent_and_followed_on_one_page(browser: Browser, site
     expect(row).to_be_in_viewport()
     score_everything()
     expect(row).to_contain_text("Accepted")
-    expect(page.locator("[data-live]")).to_have_count(0)
+    expect(page.locator("[hx-get]")).to_have_count(0)
     expect(page.locator("#caps .number").first).to_contain_text("1 / ")
     expect(page.locator("#timeline-section svg").first).to_be_visible()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from httpx2 import Response
 
 from anoncup import schemas
 from anoncup.competition.parser import parse_competition
@@ -23,7 +24,7 @@ from tests.recorded import build_attackers, build_verdict
 from tests.support.arena import ROWS, Arena, build_competition_toml
 from tests.support.contest import Contest, load_round
 from tests.support.organizer_pages import fail_evaluation
-from tests.support.page_requests import get_page
+from tests.support.page_requests import build_headers, get_page
 from tests.support.team_pages import submit_and_score
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
@@ -165,13 +166,23 @@ def test_rejected_submission_shows_the_excess(arena: Arena) -> None:
     assert format_number(excessive["mean"]) in html
 
 
-def test_waiting_page_streams_events_or_reloads(arena: Arena) -> None:
-    identifier = arena.submit("red").json()["id"]
-    html = get_page(arena, f"/submissions/{identifier}", team="red").text
-    assert f'data-events="/api/v1/submissions/{identifier}/events"' in html
+def test_waiting_page_polls_until_its_submission_is_scored(arena: Arena) -> None:
+    first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
+    html = get_page(arena, f"/submissions/{second}", team="red").text
+    assert f'hx-get="/submissions/{second}" hx-select="#live" hx-trigger="every 2s"' in html
     assert re.search(r'<noscript><meta http-equiv="refresh"', html)
+
+    def poll() -> Response:
+        headers = build_headers(arena, arena.get_team_token("red"), "en") | {"HX-Request": "true"}
+        return arena.client.get(f"/submissions/{second}", headers=headers)
+
+    assert "HX-Refresh" not in poll().headers
     score_everything()
-    assert 'http-equiv="refresh"' not in get_page(arena, f"/submissions/{identifier}", team="red").text
+    assert poll().headers["HX-Refresh"] == "true"
+    response = get_page(arena, f"/submissions/{first}", team="red")
+    assert 'http-equiv="refresh"' not in response.text
+    assert "hx-get" not in response.text
+    assert "HX-Refresh" not in response.headers
 
 
 def read_attack_rows(contest: Contest, submission: str, **viewer: Any) -> list[list[str]]:

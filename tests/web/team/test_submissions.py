@@ -331,10 +331,10 @@ def test_waiting_submission_can_be_cancelled_once(arena: Arena) -> None:
 def test_single_row_equals_the_row_in_the_list(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     waiting_html = get_page(arena, f"/submissions/{identifier}/row", team="red").text
-    assert f'data-live="/submissions/{identifier}/row"' in waiting_html
+    assert f'hx-get="/submissions/{identifier}/row" hx-trigger="every 1s"' in waiting_html
     assert waiting_html.strip() in get_page(arena, SUBMISSIONS_PAGE, team="red").text
     score_everything()
-    assert "data-live" not in get_page(arena, f"/submissions/{identifier}/row", team="red").text
+    assert "hx-get" not in get_page(arena, f"/submissions/{identifier}/row", team="red").text
 
 
 def test_list_is_paginated_and_only_of_the_own_team(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
