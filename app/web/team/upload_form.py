@@ -102,7 +102,7 @@ def _list_roles(rules: Rules, sample: FileSample) -> tuple[str, ...]:
     if columns is None:
         return ()
     quasi_identifiers = set(columns.quasi_identifiers)
-    return tuple("quasi_identifier" if name in quasi_identifiers else "sensitive" for name in sample.header)
+    return tuple("quasi_identifiers" if name in quasi_identifiers else "sensitive" for name in sample.header)
 
 
 def list_file_names(track: AnyTrack) -> tuple[str, ...]:
