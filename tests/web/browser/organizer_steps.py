@@ -112,13 +112,14 @@ def open_competition(user: BrowserUser) -> None:
 
 
 def extend_phase(organizer: BrowserUser) -> None:
-    """Extend the first phase by a day after a preview; the second phase moves along."""
+    """Extend the first phase by a day; the second phase moves along."""
     organizer.press("link", "Phases")
     end = organizer.find_field("New end").first
     new_end = datetime.fromisoformat(end.input_value()) + timedelta(days=1)
     end.fill(new_end.strftime("%Y-%m-%dT%H:%M"))
-    organizer.follow(organizer.find_control("button", "Preview the effects").first)
-    organizer.expect_text("This is a preview. Nothing has been changed yet.")
+    move = f"{organizer.translate('run_confirm_extend')}…"
+    organizer.follow(organizer.page.get_by_role("button", name=move).first)
+    organizer.expect_text("Later phases move by the same time.")
     organizer.press("button", "run_confirm_extend")
     organizer.expect_text("done_extended")
     expect(organizer.find_field("New end").first).to_have_value(new_end.strftime("%Y-%m-%dT%H:%M"))
