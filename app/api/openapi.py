@@ -27,8 +27,6 @@ _TAGS = {
     "baselines": "Releases that organizers add to the board for comparison.",
     "boards": "Ranks and scores; each board as JSON and as CSV.",
     "re-scoring": "Scoring all submissions under other rules: preview the changes, apply or cancel them.",
-    "rehearsals": "Rehearsals in which sample teams play a competition in an hour, visible to its"
-    " organizers only.",
     "threshold reports": "Advice on the threshold of the rule against excessive anonymization.",
     "announcements": "Announcements of the organizers to everybody.",
     "clarifications": "Questions of teams to the organizers, and their answers.",
