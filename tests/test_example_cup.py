@@ -23,7 +23,6 @@ from anoncup.testing.allocations import check_allocation
 from anoncup.testing.parts import iter_method_cases
 from anoncup.testing.tracks import check_track
 from anoncup.tracks.model import AnyTrack
-from app.web.organizer import setup_steps
 from app.web.site import language
 from tests.support.arena import Arena
 from tests.support.contest import Contest, judge_everything, run_clock
@@ -265,16 +264,13 @@ def rounds(client: TestClient, track: AnyTrack) -> dict[str, PlayedRound]:
     return played
 
 
-@pytest.mark.parametrize("step", ["data", "measures", "publication"])
+@pytest.mark.parametrize("step", ["data", "file", "publication"])
 def test_set_up_has_pages_where_the_package_is_installed(
     rounds: dict[str, PlayedRound], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     contest = rounds["final"].contest
-    for module in (drafts, setup_steps):
-        monkeypatch.setattr(module, "DRAFT_SOURCES", (*drafts.DRAFT_SOURCES, "cup2026"))
-    setup_steps._list_draft_weights.cache_clear()
+    monkeypatch.setattr(drafts, "DRAFT_SOURCES", (*drafts.DRAFT_SOURCES, "cup2026"))
     page = get_page(contest.arena, f"{contest.path}/organize/{step}", organizer=True)
-    setup_steps._list_draft_weights.cache_clear()
     assert page.status_code == 200
 
 

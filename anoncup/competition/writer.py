@@ -13,7 +13,6 @@ from anoncup.rules.settings import (
     Excessive,
     Limits,
     MeasureSettings,
-    Parameters,
     Phase,
     Publication,
     Ranking,
@@ -72,27 +71,14 @@ def replace_attackers(text: str, track: AnyTrack, attackers: Mapping[str, Attack
     return replace_tables(text, "attackers", "\n\n".join(tables))
 
 
-def replace_questions(text: str, track: AnyTrack, questions: Mapping[str, Parameters]) -> str:
-    """Return the file with these questions.
-
-    Questions that are asked by default and have no parameters are left out.
-    """
-    tables = [
-        format_table(f"questions.{name}", parameters)
-        for name, parameters in questions.items()
-        if parameters or track.questions[name].optional
-    ]
-    return replace_tables(text, "questions", "\n\n".join(tables))
-
-
 def replace_excessive(text: str, excessive: Excessive) -> str:
-    return _replace_table(text, "excessive", collect_fields(excessive))
+    return _replace_table(text, "excessive", _collect_fields(excessive))
 
 
 def replace_publication_rules(text: str, publication: Publication, ranking: Ranking, limits: Limits) -> str:
-    text = _replace_table(text, "publication", collect_fields(publication))
+    text = _replace_table(text, "publication", _collect_fields(publication))
     text = _replace_table(text, "ranking", _collect_ranking(ranking))
-    return _replace_table(text, "limits", collect_fields(limits))
+    return _replace_table(text, "limits", _collect_fields(limits))
 
 
 def replace_scored_by(text: str, versions: Mapping[str, str]) -> str:
@@ -101,13 +87,13 @@ def replace_scored_by(text: str, versions: Mapping[str, str]) -> str:
 
 
 def _collect_ranking(ranking: Ranking) -> dict[str, object]:
-    values = collect_fields(ranking)
+    values = _collect_fields(ranking)
     # A formula of releases is in place of a rule, and only it has an order.
     del values["order" if ranking.defence is None else "rule"]
     return {key: value.text if isinstance(value, Formula) else value for key, value in values.items()}
 
 
-def collect_fields(settings: Excessive | Publication | Ranking | Limits) -> dict[str, object]:
+def _collect_fields(settings: Excessive | Publication | Ranking | Limits) -> dict[str, object]:
     return {name: getattr(settings, name) for name in settings.__dataclass_fields__}
 
 

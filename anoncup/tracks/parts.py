@@ -76,6 +76,8 @@ class Measure(Generic[_OriginalT_contra, _ScoredT_contra]):
       anyone who has both can compute it (``docs/publication.md``).
     - ``scale`` divides the value in U. It is a number above 0 or a function of the original; None means the
       mean value of null releases.
+    - ``cross_table_parameter`` names the parameter with the columns of a cross-table, if the measure compares
+      the cells of one.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Measure(Generic[_OriginalT_contra, _ScoredT_contra]):
     higher_is_better: bool = False
     reads_secret: bool = True
     scale: float | Callable[[_OriginalT_contra], float] | None = None
+    cross_table_parameter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from anoncup.competition.writer import replace_questions
+from anoncup.rules.toml_text import replace_tables
 from app.db.models import Round
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
@@ -110,7 +110,7 @@ def test_question_removed_while_a_guess_is_read_is_refused(
         read_guess(upload, files)
         with transaction() as session:
             competition = session.get_one(Round, upload.round.id).competition
-            competition.file = replace_questions(competition.file, SEVERAL_QUESTIONS_TRACK, {})
+            competition.file = replace_tables(competition.file, "questions", "")
 
     monkeypatch.setattr(GuessUpload, "parse_files", remove_question)
     refusal = send_guess(contest, red, build_claims(contest, red, 1), "value").json()

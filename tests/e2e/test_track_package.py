@@ -45,7 +45,6 @@ PAGES = {
     "Ada": (
         "",
         "/organize",
-        "/organize/measures",
         "/organize/data",
         "/organize/publication",
         "/organize/file",

@@ -9,7 +9,7 @@ from app.http.session_cookie import COOKIE, SECURE_COOKIE
 from tests.support.arena import PASSWORD, Arena
 
 IRREVERSIBLE_FORMS = (
-    *("/extend", "/reset", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply"),
+    *("/extend", "/reset", "/disqualify", "/withdraw", "/remove", "/file", "/apply"),
     "/publication",
 )
 ACCESS_GRANTING_FORMS = (

@@ -9,10 +9,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
+from anoncup.competition.rules_text import set_weights
 from anoncup.tracks.model import AnyContext, ReleaseContext
 from tests.support import small_track
 from tests.support.arena import Arena
-from tests.support.contest import SECOND_PHASE, Contest
+from tests.support.contest import SECOND_PHASE, Contest, load_competition
 from tests.support.page_requests import get_page, post_form
 from tests.support.small_track_pages import submit_and_score
 from tests.support.track_package import install_track
@@ -78,7 +79,7 @@ def test_submission_page_has_no_distances_or_counts(small: Arena, language: str)
 
 TEAM_PAGES = ("", "/rules", "/boards/anonymization", "/submissions")
 ORGANIZER_PAGES = (
-    "", "/measures", "/publication", "/data", "/file", "/rescores", "/basics", "/phases", "/submissions"
+    "", "/publication", "/data", "/file", "/rescores", "/phases", "/submissions"
 )  # fmt: skip
 
 
@@ -168,9 +169,13 @@ def build_context(text: str) -> AnyContext:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_weight_between_off_and_on_is_refused(small: Arena, language: str) -> None:
-    fields = {"weight_left_out": "1", "weight_shift": "0.5", "counts_seen": "yes"}
+    text = set_weights(load_competition().file, {"shift": 0.5})
     response = post_form(
-        small, "/competitions/small/organize/measures", fields, organizer=True, language=language
+        small,
+        "/competitions/small/organize/file",
+        {"text": text, "do": "compare"},
+        organizer=True,
+        language=language,
     )
     assert response.status_code == 422
     assert (

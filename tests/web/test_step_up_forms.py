@@ -1,23 +1,18 @@
 """Forms for actions that need step-up authentication ask for the password."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import timedelta
 from html import unescape
-from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 
-from anoncup.competition.parser import parse_competition
-from anoncup.competition.writer import replace_publication_rules
-from app.db.models import Competition, User
+from app.db.models import User
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
 from app.services.accounts.password_hashes import UNUSABLE_HASH
 from tests.support.arena import API
 from tests.support.confirmation_forms import collect_refusals
-from tests.support.contest import Contest, load_competition
+from tests.support.contest import Contest
 from tests.support.database_rows import load_team_id
 from tests.support.organizer_pages import (
     build_extension_path,
@@ -25,7 +20,7 @@ from tests.support.organizer_pages import (
     format_future_time,
     get_page_text,
 )
-from tests.support.page_requests import SAME_ORIGIN, get_page, post_form, send_form
+from tests.support.page_requests import SAME_ORIGIN, get_page, post_form
 from tests.support.step_up import (
     PasswordForm,
     contest,
@@ -134,37 +129,6 @@ def test_token_alone_cannot_create_a_token(contest: Contest) -> None:
     assert read_state() == state_before
 
 
-def build_dates_fields(zone: str, shift: timedelta) -> dict[str, str]:
-    """Return the fields of the dates form: the current dates in ``zone``, with the ends shifted."""
-    windows = {
-        f"{phase.name}_{boundary}": f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
-        for phase in parse_competition(load_competition().file).phases
-        for boundary, moment in (("start", phase.start), ("end", phase.end + shift))
-    }
-    return {"title_en": "Small cup", "zone": zone, **windows}
-
-
-@pytest.mark.parametrize(
-    ("zone", "shift"), [("UTC", timedelta(hours=-1)), ("Pacific/Kiritimati", timedelta())]
-)
-def test_dates_form_asks_for_the_password_after_the_start(
-    contest: Contest, zone: str, shift: timedelta
-) -> None:
-    """Earlier ends need it, and another time zone if results are published daily."""
-    rules = parse_competition(load_competition().file)
-    daily = replace(rules.publication, feedback="daily")
-    with transaction() as session:
-        row = session.scalars(select(Competition)).one()
-        row.file = replace_publication_rules(row.file, daily, rules.ranking, rules.limits)
-    path, fields = f"{contest.path}/organize/basics", build_dates_fields(zone, shift)
-    assert 'name="password"' in get_page(contest.arena, path, organizer=True).text
-    state_before = read_state()
-    for password, status in (("", 403), ("wrong", 422)):
-        response = post_form(contest.arena, path, fields | {"password": password}, organizer=True)
-        assert (response.status_code, read_state()) == (status, state_before)
-    send_form(contest.arena, path, fields, organizer=True)
-
-
 def asks_for_the_password(contest: Contest, path: str) -> bool:
     return (
         'name="password"' in get_page(contest.arena, f"{contest.path}/organize/{path}", organizer=True).text
@@ -177,5 +141,4 @@ def test_earlier_ends_and_moved_past_starts_need_the_password(contest: Contest) 
         assert asks_for_the_password(contest, path + format_future_time(days)) is expected
     contest.move_phases(anonymization=(1, 48), reidentification=(50, 60))
     assert contest.get_state() == "draft"
-    assert asks_for_the_password(contest, "basics")
     assert asks_for_the_password(contest, path + format_future_time(1))

@@ -42,6 +42,7 @@ UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
         largest_cell=_lazy("utility.find_largest_target_cell"),
         weighs=True,
         reads_secret=False,
+        cross_table_parameter=_columns_parameter.name,
     ),
     "cross_count": Measure(
         "cross_count",
@@ -51,6 +52,7 @@ UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
         is_exact=True,
         weighs=True,
         reads_secret=False,
+        cross_table_parameter=_columns_parameter.name,
     ),
     "cor_mae": Measure("cor_mae", 1, _lazy("utility.cor_mae"), weighs=True, reads_secret=False),
     "information_loss": Measure(

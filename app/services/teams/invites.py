@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from sqlalchemy import ColumnElement, Select, exists, func, select, update
+from sqlalchemy import ColumnElement, Select, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -136,13 +136,6 @@ def _build_open_conditions(competition_id: UUID) -> tuple[ColumnElement[bool], .
         Invite.uses_left > 0,
         Invite.expires_at > func.clock_timestamp(),
     )
-
-
-def has_teams_or_invites(session: Session, competition_id: UUID) -> bool:
-    """Return whether the competition has a team, or an invite with which one can still be created."""
-    has_open_invite = exists().where(*_build_open_conditions(competition_id))
-    has_team = exists().where(Team.competition_id == competition_id, Team.baseline.is_(False))
-    return bool(session.scalar(select(has_open_invite | has_team)))
 
 
 def redeem(session: Session, code: str) -> Invite:

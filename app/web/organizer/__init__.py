@@ -8,7 +8,6 @@ from app.web.organizer import (
     dashboard,
     disqualification,
     file_editor,
-    measures,
     original,
     phases,
     publication,
@@ -22,7 +21,6 @@ from app.web.organizer import (
 ROUTERS = (
     setup.router,
     original.router,
-    measures.router,
     threshold.router,
     publication.router,
     file_editor.router,

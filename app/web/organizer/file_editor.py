@@ -1,8 +1,8 @@
-"""Edit the whole competition file: compare the new text with the stored file, then save it."""
+"""Edit the competition file: preview its rules page, compare it with the stored file, then save it."""
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
@@ -21,17 +21,19 @@ from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.revisions import Revision
 from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
-from app.web.organizer.setup_steps import (
+from app.web.organizer.setup_context import (
     FORM_ERRORS,
+    RequestedSetup,
     SetupContext,
     apply_or_rescore,
     changes_scores,
     describe_rejection,
     load_setup_context,
-    render_step,
+    render_setup,
     require_form_error,
 )
 from app.web.site.pages import PageRoute, see_other
+from app.web.site.rules_page import render_rules
 from app.web.site.sentences import translate_sentence
 
 router = APIRouter(route_class=PageRoute)
@@ -86,6 +88,22 @@ def download_file(slug: str, principal: CurrentPrincipal) -> Response:
     return Response(competition.file, media_type="application/toml", headers=headers)
 
 
+@router.post("/competitions/{slug}/organize/file/preview")
+def preview_rules(context: RequestedSetup, form: FormBody) -> HTMLResponse:
+    """Render the rules page as the text in the form would make it. Nothing is saved."""
+    contest, text = context.frame.contest, ""
+    try:
+        text = _read_file_text(form)
+        rules_by_round = competitions.parse_hostable_rounds(text)
+        rules = rules_by_round.get(contest.round.name) or next(iter(rules_by_round.values()))
+        if rules.track != contest.track.name:
+            raise Conflict("the track of a competition is fixed", code="fixed")
+    except (Conflict, InvalidCompetition) as problem:
+        return _render_file(context, text, problem=problem)
+    frame = replace(context.frame, rules=replace(rules, scales=contest.round.scales))
+    return render_rules(context.page, frame)
+
+
 @router.post("/competitions/{slug}/organize/file")
 def save_file(page: RequestedOrganizerPage, form: FormBody) -> Response:
     """Compare the submitted text with the stored file, or save it if ``do`` is ``save``."""
@@ -104,7 +122,7 @@ def save_file(page: RequestedOrganizerPage, form: FormBody) -> Response:
             page.reauthenticate(form.secret("password")),
             page.slug,
             lambda contest: _build_compared_revision(contest, text, form.text("of")),
-            step_name="file",
+            page_name="file",
         )
     except (*FORM_ERRORS, InvalidCompetition) as problem:
         comparison = (
@@ -179,7 +197,7 @@ def _render_file(
 ) -> HTMLResponse:
     sha256 = competitions.compute_text_digest(context.frame.contest.competition.file)
     content = {"text": text, "fingerprint": sha256, "comparison": comparison}
-    return render_step(context, "organizer/file.html", problem=problem, **content)
+    return render_setup(context, "organizer/file.html", problem=problem, **content)
 
 
 def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:

@@ -1,6 +1,5 @@
 """Parse large forms field by field and collect an error code for each invalid field."""
 
-import math
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -51,22 +50,6 @@ class ParsedForm:
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
         if not minimum <= number <= maximum:
             self.errors[name] = "wrong_whole"
-        return number
-
-    def parse_number(self, name: str, *, maximum: float = math.inf, default: float = math.nan) -> float:
-        """Parse a number from 0 to ``maximum``; record an error for anything else.
-
-        Return NaN for a text that is not a number. An empty field gives ``default`` if there is one.
-        """
-        text = self.text(name)
-        if not text and not math.isnan(default):
-            return default
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not 0 <= number <= maximum or math.isinf(number):
-            self.errors[name] = "wrong_share" if maximum == 1 else "wrong_amount"
         return number
 
     def parse_choice(self, name: str, allowed: tuple[str, ...]) -> str:

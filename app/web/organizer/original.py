@@ -22,7 +22,7 @@ from app.services.originals.original_import import (
     TableFormat,
 )
 from app.web.organizer.forms import FormBody, ParsedForm
-from app.web.organizer.setup_steps import RequestedSetup, SetupContext, apply_or_rescore, render_step
+from app.web.organizer.setup_context import RequestedSetup, SetupContext, apply_or_rescore, render_setup
 from app.web.site.pages import PageRoute, see_other
 
 router = APIRouter(route_class=PageRoute)
@@ -70,7 +70,7 @@ def _render_data(
         commitments = sealed_inputs.load_commitments(session, row.id)
     tables = _describe_stored_tables(context)
     first_table = tables.get(specs[0].name)
-    return render_step(
+    return render_setup(
         context,
         "organizer/data.html",
         problem=problem,
@@ -208,7 +208,7 @@ def _save_import(
         context.page.principal,
         context.page.slug,
         lambda contest: original_import.compute_import_revision(contest, name, content, table_format, roles),
-        step_name="data",
+        page_name="data",
     )
 
 

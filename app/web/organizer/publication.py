@@ -1,4 +1,4 @@
-"""Setup step for publication: visibility, ranking, quotas and limits."""
+"""Settings of the publication: visibility, ranking, quotas and limits."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -13,20 +13,27 @@ from starlette.responses import Response
 from anoncup.competition.parser import MAX_DIGITS
 from anoncup.competition.ranking_formulas import list_formula_names
 from anoncup.competition.writer import replace_publication_rules
-from anoncup.errors import DomainError
+from anoncup.errors import Conflict, DomainError
 from anoncup.formulas.errors import FormulaError, InvalidFormula
 from anoncup.formulas.syntax import MAX_CHARACTERS, Formula, parse_formula
-from anoncup.messages import Message
+from anoncup.messages import N_, Message
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
 from anoncup.rules.timetable import FORMULA_KEYS
 from anoncup.rules.toml_values import MAX_HOURS
+from app.services.contests import competitions
+from app.services.contests.contest import Contest
 from app.web.organizer.forms import FormBody, ParsedForm, format_local_time
-from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
+from app.web.organizer.setup_context import RequestedSetup, SetupContext, render_setup, save_rules
 from app.web.site.pages import PageRoute
 from app.web.site.sentences import translate_sentence
 
 router = APIRouter(route_class=PageRoute)
+
+SAVED_BY_ANOTHER = N_(
+    "other values have been saved here since you opened this page: open it in another tab to see them; "
+    "saving again replaces them"
+)
 
 _ALLOWED_VALUES: dict[str, tuple[str, ...]] = {
     "board": ("public", "teams", "organizers"),
@@ -56,13 +63,19 @@ def save_publication(context: RequestedSetup, form: FormBody) -> Response:
     formulas, formula_errors = _parse_formulas(form)
     form.errors.update(dict.fromkeys(formula_errors, _INVALID_FORMULA))
     settings = _parse_settings(form, context.frame.rules, formulas)
-    return save_step(
-        context,
-        form,
-        lambda contest: replace_publication_rules(contest.competition.file, *settings),
-        partial(_render_publication, context, form.raw_values(), form.errors, formula_errors),
-        step_name="publication",
-    )
+
+    def write_file(contest: Contest) -> str:
+        if form.text("of") not in {"", _compute_fingerprint(contest.rules)}:
+            raise Conflict(SAVED_BY_ANOTHER, code="changed_meanwhile")
+        return replace_publication_rules(contest.competition.file, *settings)
+
+    render = partial(_render_publication, context, form.raw_values(), form.errors, formula_errors)
+    return save_rules(context, form, write_file, render, page_name="publication")
+
+
+def _compute_fingerprint(rules: Rules) -> str:
+    """Return a hash of the values that the form shows, so that changes made meanwhile are noticed."""
+    return competitions.compute_text_digest(repr((rules.publication, rules.ranking, rules.limits)))
 
 
 def _render_publication(
@@ -81,11 +94,12 @@ def _render_publication(
         formula_errors = {name: rejection.error}
         rejection = None
     error_codes = error_codes | dict.fromkeys(formula_errors, _INVALID_FORMULA)
-    return render_step(
+    return render_setup(
         context,
         "organizer/publication.html",
         problem=rejection,
         values=values,
+        fingerprint=_compute_fingerprint(context.frame.rules),
         errors=error_codes,
         choices=_ALLOWED_VALUES,
         orders=_ORDERS,

@@ -1,11 +1,10 @@
-"""Create a competition, and edit its address, titles, time zone and phases."""
+"""Create a competition with its address, titles, time zone and phases."""
 
 import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -17,22 +16,14 @@ from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
 from anoncup.competition.parser import SLUG
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.competition.writer import replace_basics
-from anoncup.errors import Conflict, DomainError, InvalidCompetition
-from anoncup.rules.model import Rules
+from anoncup.errors import Conflict, InvalidCompetition
 from anoncup.rules.rounds import list_settings
 from anoncup.rules.settings import Phase
 from anoncup.rules.toml_values import CONTROL_CHARACTER
 from app.db.transaction import transaction
 from app.services.contests import competitions
 from app.web.organizer.forms import FormBody, ParsedForm, find_zone, format_local_time, group_zones_by_region
-from app.web.organizer.setup_steps import (
-    FormRejection,
-    RequestedSetup,
-    SetupContext,
-    describe_rejection,
-    render_step,
-    save_step,
-)
+from app.web.organizer.setup_context import FormRejection, describe_rejection
 from app.web.site.pages import PageRoute, RequestedUserPage, see_other
 
 router = APIRouter(route_class=PageRoute)
@@ -136,54 +127,7 @@ def _build_default_values() -> dict[str, str]:
     }
 
 
-@router.get("/competitions/{slug}/organize/basics")
-def show_basics(context: RequestedSetup) -> HTMLResponse:
-    return _render_basics(context, _format_values(context.frame.rules), {})
-
-
-@router.post("/competitions/{slug}/organize/basics")
-def save_basics(context: RequestedSetup, form: FormBody) -> Response:
-    basics = _parse_basics(
-        form, slug=context.frame.contest.competition.slug, stored_rules=context.frame.rules
-    )
-    render = partial(_render_basics, context, form.raw_values(), form.errors)
-    if basics is None:
-        return render()
-    return save_step(
-        context, form, lambda contest: basics.apply_to(contest.competition.file), render, step_name="basics"
-    )
-
-
-def _render_basics(
-    context: SetupContext,
-    values: Mapping[str, str],
-    errors: Mapping[str, str],
-    problem: DomainError | None = None,
-) -> HTMLResponse:
-    return render_step(
-        context,
-        "organizer/basics.html",
-        problem=problem,
-        values=values,
-        errors=errors,
-        zones=group_zones_by_region(),
-    )
-
-
-def _format_values(rules: Rules) -> dict[str, str]:
-    zone = ZoneInfo(rules.timezone)
-    windows = {
-        f"{phase.name}_{edge}": format_local_time(moment, zone)
-        for phase in rules.phases
-        for edge, moment in (("start", phase.start), ("end", phase.end))
-    }
-    titles = {f"title_{language}": rules.title.get(language, "") for language in _TITLE_LANGUAGES}
-    return {"zone": rules.timezone} | titles | windows
-
-
-def _parse_basics(
-    form: ParsedForm, *, slug: str, stored_rules: Rules | None = None
-) -> CompetitionBasics | None:
+def _parse_basics(form: ParsedForm, *, slug: str) -> CompetitionBasics | None:
     """Parse the form, and record its errors in ``form.errors``.
 
     Return None if the time zone is invalid, because the phases cannot be parsed without it.
@@ -201,20 +145,17 @@ def _parse_basics(
     if zone is None:
         form.errors["zone"] = "wrong_zone"
         return None
-    return CompetitionBasics(slug, titles, zone, _parse_phases(form, zone, stored_rules))
+    return CompetitionBasics(slug, titles, zone, _parse_phases(form, zone))
 
 
-def _parse_phases(form: ParsedForm, zone: ZoneInfo, stored_rules: Rules | None) -> tuple[Phase, ...]:
+def _parse_phases(form: ParsedForm, zone: ZoneInfo) -> tuple[Phase, ...]:
     """Parse the phases and record their errors. The second phase is optional."""
-    stored_phase_by_name = {phase.name: phase for phase in stored_rules.phases} if stored_rules else {}
     phases: list[Phase] = []
     for name in _PHASE_NAMES:
-        stored_phase = stored_phase_by_name.get(name)
-        stored_start, stored_end = (stored_phase.start, stored_phase.end) if stored_phase else (None, None)
-        start = form.parse_datetime(f"{name}_start", zone, stored_start)
-        end = form.parse_datetime(f"{name}_end", zone, stored_end)
+        start = form.parse_datetime(f"{name}_start", zone)
+        end = form.parse_datetime(f"{name}_end", zone)
         errors = _find_window_errors(name, start, end, phases)
-        if end and end != stored_end and end <= datetime.now(UTC):
+        if end and end <= datetime.now(UTC):
             errors |= {f"{name}_end": "wrong_past"}
         form.errors.update({key: code for key, code in errors.items() if key not in form.errors})
         if start and end and not errors:

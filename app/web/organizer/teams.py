@@ -25,7 +25,6 @@ from app.web.organizer.frame import (
     parse_uuid,
     parse_whole_number,
 )
-from app.web.organizer.setup_steps import load_setup_context
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, see_other, show_problem
 
@@ -44,8 +43,7 @@ def _render_teams(
     invite: dict[str, Any] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        context = load_setup_context(session, page)
-        frame = context.frame
+        frame = page.load_frame(session)
         entrants = members.list_entrants(session, page.principal, page.slug)
         organizer_rows = organizers.list_organizers(session, page.principal, page.slug)
         open_invites = invites.list_open(session, page.principal, page.slug)
@@ -53,7 +51,6 @@ def _render_teams(
     return page.render(
         "organizer/teams.html",
         frame=frame,
-        setup=context,
         entrants=[entrant for entrant in entrants if not entrant.team.baseline],
         organizers=organizer_rows,
         uses=uses,

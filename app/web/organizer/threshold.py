@@ -1,9 +1,9 @@
-"""Setup step for the threshold: the rule, and the reports of the threshold advisor."""
+"""The rule against excessive anonymization, and the reports of the threshold advisor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -18,7 +18,6 @@ from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
-from anoncup.tracks.model import AnyTrack
 from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, build_histogram_panels
 from app.charts.text import translate_words
@@ -27,14 +26,12 @@ from app.db.transaction import transaction
 from app.locale.language import Translator
 from app.services.originals import original_import, threshold_reports
 from app.web.organizer.forms import FormBody, ParsedForm
-from app.web.organizer.setup_steps import RequestedSetup, SetupContext, render_step, save_step
+from app.web.organizer.setup_context import RequestedSetup, SetupContext, render_setup, save_rules
 from app.web.site.language import adapt_to_track
 from app.web.site.pages import PageRoute, see_other
 
 router = APIRouter(route_class=PageRoute)
 
-_APPROACHES = ("II", "I")
-_RULES = ("average", "strict")
 _MAX_PERMUTATIONS = 100_000
 
 
@@ -47,13 +44,8 @@ def _render_threshold(
     context: SetupContext,
     form: ParsedForm | None = None,
     problem: DomainError | None = None,
-    *,
-    is_question: bool = False,
 ) -> HTMLResponse:
-    """Render the step.
-
-    ``form`` is a rejected form: the question to the advisor if ``is_question``, else the rule.
-    """
+    """Render the page; ``form`` is a rejected question to the advisor."""
     rules, page = context.frame.rules, context.page
     with transaction() as session:
         reports = threshold_reports.list_reports(session, page.principal, page.slug)
@@ -62,25 +54,18 @@ def _render_threshold(
     exchange_columns = original_import.select_grouping_columns(
         context.frame.contest.round, tuple(default_columns)
     )
-    return render_step(
+    return render_setup(
         context,
         "organizer/threshold.html",
         problem=problem,
         errors=errors,
-        rule=_format_rule(rules) | ({} if is_question else raw_values),
-        question=_build_question_values(rules) | (raw_values if is_question else {}),
+        question=_build_question_values(rules) | raw_values,
         groups=[
-            (name, name in (form.values("groups") if form and is_question else exchange_columns))
-            for name in all_columns
+            (name, name in (form.values("groups") if form else exchange_columns)) for name in all_columns
         ],
-        dropped_columns=[]
-        if form and is_question
-        else [name for name in default_columns if name not in exchange_columns],
-        is_question_rejected=is_question,
-        is_rule_rejected=bool(form) and not is_question,
+        dropped_columns=[] if form else [name for name in default_columns if name not in exchange_columns],
+        is_question_rejected=form is not None,
         distances=tuple(context.frame.contest.track.distances),
-        approaches=_APPROACHES,
-        rules=_RULES,
         reports=reports,
         recommended={
             report.id: schemas.parse_advice(report.report).threshold for report in reports if report.report
@@ -107,52 +92,21 @@ def _find_contradicting_report(
     return None
 
 
-def _format_rule(rules: Rules) -> dict[str, str]:
-    rule = rules.required_excessive
-    threshold_text = "" if rule.threshold is None else repr(rule.threshold)
-    return {
-        "distance": rule.distance,
-        "approach": rule.approach,
-        "rule": rule.rule,
-        "threshold": threshold_text,
-    }
-
-
 def _build_question_values(rules: Rules) -> dict[str, str]:
     distance = rules.required_excessive.distance
     return {"asked_distance": distance, "bits": "50", "draws": str(SIMULATED_PERMUTATIONS)}
-
-
-@router.post("/competitions/{slug}/organize/threshold")
-def save_rule(context: RequestedSetup, form: FormBody) -> Response:
-    rule = _parse_rule(form, context.frame.contest.track)
-    return save_step(
-        context,
-        form,
-        lambda contest: replace_excessive(contest.competition.file, rule),
-        partial(_render_threshold, context, form),
-        step_name="threshold",
-    )
-
-
-def _parse_rule(form: ParsedForm, track: AnyTrack) -> Excessive:
-    distance = form.parse_choice("distance", tuple(track.distances))
-    approach = cast(Literal["I", "II"], form.parse_choice("approach", _APPROACHES))
-    rule = cast(Literal["average", "strict"], form.parse_choice("rule", _RULES))
-    threshold = form.parse_number("threshold") if form.text("threshold") else None
-    return Excessive(distance, approach, rule, threshold)
 
 
 @router.post("/competitions/{slug}/organize/threshold/reports")
 def request_report(context: RequestedSetup, form: FormBody) -> Response:
     question, page = _parse_question(form), context.page
     if form.errors:
-        return _render_threshold(context, form, is_question=True)
+        return _render_threshold(context, form)
     try:
         with transaction() as session:
             stored_report = threshold_reports.request_report(session, page.principal, page.slug, question)
     except (Conflict, InvalidInput, TooManyRequests) as problem:
-        return _render_threshold(context, form, problem, is_question=True)
+        return _render_threshold(context, form, problem)
     return see_other(f"{page.path}/threshold/{stored_report.id}", notice="report_asked")
 
 
@@ -185,7 +139,7 @@ def _render_report(
     is_pending = stored_report.state in (State.QUEUED, State.SCORING)
     t = adapt_to_track(context.page.t, context.frame.contest.track.name)
     advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
-    return render_step(
+    return render_setup(
         context,
         "organizer/report.html",
         problem=problem,
@@ -203,12 +157,12 @@ def _render_report(
 def use_report(context: RequestedSetup, report_id: UUID, form: FormBody) -> Response:
     """Use the recommended threshold of a report, which limits the mean distance."""
     stored_report = _load_report(context, report_id)
-    return save_step(
+    return save_rules(
         context,
         form,
         lambda contest: replace_excessive(contest.competition.file, _build_rule(stored_report, context)),
         partial(_render_report, context, stored_report),
-        step_name="threshold",
+        page_name="threshold",
     )
 
 

@@ -14,10 +14,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
     "GET /organize/new": (303, 403, 403, 200, 200, 200),
     "POST /organize/new": (303, 403, 403, 303, 303, 303),
-    f"GET {ORGANIZE_PATH}/basics": (303, 403, 403, 200, 403, 200),
-    f"POST {ORGANIZE_PATH}/basics": (303, 403, 403, 303, 403, 303),
     f"GET {ORGANIZE_PATH}/data": (303, 403, 403, 200, 403, 200),
-    f"GET {ORGANIZE_PATH}/measures": (303, 403, 403, 200, 403, 200),
     f"GET {ORGANIZE_PATH}/threshold": (303, 403, 403, 200, 403, 200),
     f"POST {ORGANIZE_PATH}/threshold/reports": (303, 403, 403, 303, 403, 303),
     f"GET {ORGANIZE_PATH}/threshold/{{report_id}}": (303, 403, 403, 200, 403, 200),
@@ -27,6 +24,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"POST {ORGANIZE_PATH}/publication": (303, 403, 403, 303, 403, 303),
     f"GET {ORGANIZE_PATH}/file": (303, 403, 403, 200, 403, 200),
     f"POST {ORGANIZE_PATH}/file": (303, 403, 403, 200, 403, 200),
+    f"POST {ORGANIZE_PATH}/file/preview": (303, 403, 403, 200, 403, 200),
     f"GET {ORGANIZE_PATH}/competition.toml": (303, 403, 403, 200, 403, 200),
     # data and columns are fixed because there are submissions
     f"POST {ORGANIZE_PATH}/original/{{file}}": (303, 403, 403, 409, 403, 409),
@@ -35,9 +33,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # the track has no allocation and no organizer data
     f"POST {ORGANIZE_PATH}/truth/{{file}}": (303, 403, 403, 404, 403, 404),
     f"POST {ORGANIZE_PATH}/data": (303, 403, 403, 409, 403, 409),
-    # changed rules need a re-score set, and there may be only one
-    f"POST {ORGANIZE_PATH}/measures": (303, 403, 403, 422, 403, 422),
-    f"POST {ORGANIZE_PATH}/threshold": (303, 403, 403, 422, 403, 422),
 }
 
 
@@ -51,14 +46,6 @@ def build_new_competition(_: Any) -> dict[str, Any]:
         "zone": "Asia/Tokyo",
     }
     return {"data": fields | {name: f"2031-01-{day}" for name, day in days.items()}}
-
-
-def build_unchanged_basics(scenario: Any) -> dict[str, Any]:
-    with transaction() as session:
-        rules = competitions.find(session, None, scenario.arena.slug).rules
-    start, end = (time.strftime("%Y-%m-%dT%H:%M") for time in (rules.phases[0].start, rules.phases[0].end))
-    window = {"anonymization_start": start, "anonymization_end": end}
-    return {"data": {"title_en": "Small cup", "zone": "UTC"} | window}
 
 
 def build_publication(_: Any) -> dict[str, Any]:
@@ -104,12 +91,12 @@ def create_report(scenario: Any) -> dict[str, Any]:
 
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     "POST /organize/new": build_new_competition,
-    f"POST {ORGANIZE_PATH}/basics": build_unchanged_basics,
     f"POST {ORGANIZE_PATH}/threshold/reports": lambda _: {
         "data": {"groups": "sex", "bits": "20", "draws": "0"}
     },
     f"POST {ORGANIZE_PATH}/publication": build_publication,
     f"POST {ORGANIZE_PATH}/file": build_unchanged_file,
+    f"POST {ORGANIZE_PATH}/file/preview": build_unchanged_file,
     f"POST {ORGANIZE_PATH}/original/{{file}}": lambda _: {
         "files": {"table": ("t.csv", b"sex,age,income,rent\nf,1,2,3\n")}
     },

@@ -4,7 +4,9 @@ from datetime import datetime, timedelta
 
 from playwright.sync_api import expect
 
+from anoncup.competition import rules_text
 from tests.support.arena import PASSWORD
+from tests.support.contest import load_competition
 from tests.web.browser.browser_user import BrowserUser
 
 
@@ -47,23 +49,28 @@ def mark_sensitive(organizer: BrowserUser, column: str) -> None:
     expect(role_select).to_have_value("sensitive")
 
 
-def open_step(organizer: BrowserUser, name: str) -> None:
-    steps = organizer.page.get_by_role("navigation", name=organizer.translate("Steps"))
-    organizer.follow(steps.get_by_role("link", name=organizer.translate(f"setting_{name}")))
+def open_page(organizer: BrowserUser, name: str) -> None:
+    pages = organizer.page.get_by_role("navigation", name=organizer.translate("Organize"))
+    organizer.follow(pages.get_by_role("link", name=organizer.translate(f"nav_{name}"), exact=True))
 
 
-def set_weights(organizer: BrowserUser, **weights: str) -> None:
-    open_step(organizer, "measures")
-    for name, weight in weights.items():
-        entry = organizer.page.get_by_role("listitem").filter(has_text=organizer.translate(f"measure_{name}"))
-        organizer.find_field("Weight", within=entry).fill(weight)
-    organizer.press("button", "Save")
+def set_weights(organizer: BrowserUser, **weights: float) -> None:
+    """Change weights in the competition file. The rules page shows them while the file is edited."""
+    open_page(organizer, "file")
+    editor, preview = organizer.find_field("The file"), organizer.page.locator("#preview")
+    expect(preview.locator("#measures")).to_be_visible()
+    editor.fill("no TOML")
+    expect(preview.get_by_role("alert")).to_be_visible()
+    editor.fill(rules_text.set_weights(load_competition("clicked").file, weights))
+    expect(preview.locator("#measures")).to_be_visible()
+    organizer.press("button", "Show the difference")
+    organizer.press("button", "Save this file")
     organizer.expect_text("done_setup_saved")
 
 
 def use_recommended_threshold(organizer: BrowserUser, *columns: str, bits: int) -> None:
     """Request the threshold that stops cheats who keep these columns, and use it."""
-    open_step(organizer, "threshold")
+    open_page(organizer, "threshold")
     unfold_details(organizer)
     kept_columns = organizer.page.get_by_role("group", name=organizer.translate("What a cheat may keep"))
     for checkbox in kept_columns.get_by_role("checkbox").all():
@@ -79,7 +86,7 @@ def use_recommended_threshold(organizer: BrowserUser, *columns: str, bits: int) 
 
 
 def set_publication(organizer: BrowserUser, *, finals: int) -> None:
-    open_step(organizer, "publication")
+    open_page(organizer, "publication")
     unfold_details(organizer)
     organizer.activate(organizer.find_control("radio", "choose_feedback_immediate"))
     organizer.fill_in({"Finals per team": str(finals), "Hours of notice before an early reveal": "0"})
@@ -89,7 +96,7 @@ def set_publication(organizer: BrowserUser, *, finals: int) -> None:
 
 def create_invite(organizer: BrowserUser, teams: int) -> str:
     """Return the link of a new invite, which is shown only once."""
-    open_step(organizer, "teams")
+    open_page(organizer, "teams")
     organizer.fill_in({"Number of teams": str(teams)})
     organizer.press("button", "Make an invite")
     organizer.expect_text("Invite for new teams: {n}", n=teams)
@@ -101,8 +108,7 @@ def create_invite(organizer: BrowserUser, teams: int) -> str:
 def check_setup_is_complete(organizer: BrowserUser) -> None:
     open_competition(organizer)
     organizer.open_tab("organize")
-    organizer.press("link", "Original data")
-    organizer.expect_text("Everything is set. The competition opens by itself when its first phase starts.")
+    organizer.expect_text("There is nothing to do.")
 
 
 def open_competition(user: BrowserUser) -> None:

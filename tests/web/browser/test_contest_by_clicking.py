@@ -79,7 +79,7 @@ def set_up_competition(organizer: BrowserUser) -> str:
     organizer_steps.create_competition(organizer, SLUG)
     organizer_steps.upload_data(organizer, write_csv(make_table()))
     organizer_steps.mark_sensitive(organizer, "debts")
-    organizer_steps.set_weights(organizer, mean_mae="2")
+    organizer_steps.set_weights(organizer, mean_mae=2.0)
     organizer_steps.use_recommended_threshold(organizer, "sex", bits=20)
     organizer_steps.set_publication(organizer, finals=2)
     link = organizer_steps.create_invite(organizer, 2)

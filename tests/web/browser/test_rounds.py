@@ -17,7 +17,6 @@ PATHS = (
     "/competitions/small.final/rules",
     "/competitions/small.try/boards/anonymization",
     "/competitions/small.try/organize/phases",
-    "/competitions/small.final/organize/basics",
     "/competitions/small.final/organize/data",
     "/competitions/small.final/organize/publication",
     "/competitions/small.final/organize/threshold",

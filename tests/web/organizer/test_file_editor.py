@@ -5,9 +5,11 @@ from html import unescape
 
 import pytest
 
+from anoncup.competition.drafts import create_draft
+from app.locale.language import LANGUAGES
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import load_competition
-from tests.support.page_requests import get_page, post_form
+from tests.support.page_requests import assert_refused, extract_text, get_page, post_form
 from tests.support.setup_pages import ORGANIZE_PATH
 
 pytestmark = pytest.mark.full
@@ -78,3 +80,18 @@ def test_changing_columns_warns_that_the_data_will_be_dropped(arena: Arena) -> N
     fields = {"text": load_competition().file.replace('"sex", "age"', '"sex", "years"'), "do": "compare"}
     response = post_form(arena, f"{ORGANIZE_PATH}/file", fields, organizer=True)
     assert "saving deletes the data" in response.text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_preview_shows_the_rules_page_of_the_typed_text(arena: Arena, language: str) -> None:
+    path, file_before = f"{ORGANIZE_PATH}/file/preview", load_competition().file
+    text = file_before.replace("threshold = 0.2", "threshold = 0.375").replace("Small cup", "Bigger cup")
+    response = post_form(arena, path, {"text": text}, organizer=True, language=language)
+    assert response.status_code == 200
+    assert "0.375" in extract_text(response)
+    assert "Bigger cup" in response.text or language != "en"
+    assert load_competition().file == file_before
+    for invalid_text, code in ((text + "colour = 1\n", 422), ("\x00", 422), ("", 422)):
+        assert post_form(arena, path, {"text": invalid_text}, organizer=True).status_code == code
+    other_track = create_draft("2016").replace('slug = "draft"', 'slug = "small"')
+    assert_refused(post_form(arena, path, {"text": other_track}, organizer=True), 409, "track")

@@ -1,6 +1,5 @@
 """Set-up of a membership contest from the organizer's own table: columns and questions."""
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -8,9 +7,9 @@ import pytest
 from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn
 from anoncup.tracks.membership.settings import get_settings
 from tests.support.arena import Arena
-from tests.support.contest import load_round
-from tests.support.page_requests import assert_refused, get_page, send_form
-from tests.support.setup_pages import begin_setup, import_original, load_rules, new_organizer, parse_form
+from tests.support.contest import load_competition, load_round
+from tests.support.page_requests import assert_refused, get_page
+from tests.support.setup_pages import begin_setup, import_original, load_rules, new_organizer
 
 pytestmark = pytest.mark.full
 
@@ -36,35 +35,16 @@ def test_columns_of_an_own_table_become_the_contest_columns(new_organizer: Arena
     assert settings == replace(settings_before, schema=settings.schema)
 
 
-def test_hidden_column_can_be_added_by_a_form(new_organizer: Arena) -> None:
+def test_own_table_keeps_the_hidden_column(new_organizer: Arena) -> None:
     begin_setup(new_organizer, "membership")
-    html = get_page(new_organizer, f"{ORGANIZE_PATH}/measures", organizer=True).text
-    fields = parse_form(html, "/organize/measures")
-    assert "asks_attribute" not in fields
-    send_form(new_organizer, f"{ORGANIZE_PATH}/measures", fields, organizer=True)
-    assert load_rules("fresh").questions == {"membership": {"value": "tpr"}}  # the form changed nothing
-    question_fields = {
-        "asks_attribute": "yes",
-        "question_attribute_hidden": "disease",
-        "question_membership_value": "advantage",
-        "question_attribute_tolerance": "60",
-    }
-    send_form(new_organizer, f"{ORGANIZE_PATH}/measures", fields | question_fields, organizer=True)
-    assert load_rules("fresh").questions == {
-        "membership": {"value": "advantage"},
-        "attribute": {"hidden": "disease", "tolerance": 60.0},
-    }
-    measures_html = get_page(new_organizer, f"{ORGANIZE_PATH}/measures", organizer=True).text
-    assert parse_form(measures_html, "/organize/measures")["question_attribute_tolerance"] == "60"
-    assert "60.0" not in get_page(new_organizer, "/competitions/fresh/rules", organizer=True).text
+    file = load_competition("fresh").file + '\n[questions.attribute]\nhidden = "disease"\ntolerance = 60.0\n'
+    assert new_organizer.put("/competitions/fresh/competition.toml", content=file).status_code == 200
     data_html = get_page(new_organizer, f"{ORGANIZE_PATH}/data", organizer=True).text
     assert "<code>disease</code>" not in data_html.partition("background.csv")[0]
-    assert re.search(r"<code>hidden\.csv</code>", data_html)
-    # an own table leaves the hidden column as the competition file defines it
+    assert "<code>hidden.csv</code>" in data_html
     assert import_original(new_organizer, TABLE, file="candidates.csv").status_code == 303
     assert get_settings(load_rules("fresh")).schema.names == ("age", "sex", "level", "class", "disease")
-    html = get_page(new_organizer, f"{ORGANIZE_PATH}/measures", organizer=True).text
-    assert parse_form(html, "/organize/measures")["question_attribute_hidden"] == "disease"
+    assert load_rules("fresh").questions["attribute"] == {"hidden": "disease", "tolerance": 60.0}
 
 
 def test_column_with_too_many_texts_is_refused(new_organizer: Arena) -> None:

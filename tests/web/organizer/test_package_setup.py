@@ -2,16 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from anoncup.competition.drafts import DRAFT_SOURCES
-from anoncup.plugins import TRACKS
-from anoncup.rules.parameters import Parameter
-from anoncup.tracks.microdata import MICRODATA
-from anoncup.tracks.parts import Attacker
 from app.web.organizer import setup
 from tests.support.arena import Arena
 from tests.support.package_catalogues import format_catalogue, install_catalogue, open_package_folder
@@ -42,17 +37,3 @@ def test_package_start_is_labelled_by_catalogue_track_or_name(
     labels = re.findall(r'<label for="start-(\w+)">([^<]*)</label>', html)
     assert [name for name, _ in labels[:-3]] == list(DRAFT_SOURCES)
     assert labels[-3:] == [("bets", "A cup of bets"), ("riddles", "Riddles"), ("riddles_2", "riddles_2")]
-
-
-def test_package_parameter_is_labelled_by_its_catalogue(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parameters = Parameter("coin", "amount", default=1.0), Parameter("of", "choice", ("gold", "tin"))
-    attacker = Attacker("thief", 1, lambda target, **_: target, parameters)
-    monkeypatch.setitem(
-        TRACKS, "microdata", replace(MICRODATA, attackers={**MICRODATA.attackers, "thief": attacker})
-    )
-    html = get_page(arena, "/competitions/small/organize/measures", organizer=True).text
-    assert re.search(r'<label for="[^"]*coin">Its coin</label>', html)
-    assert re.search(r'<label for="[^"]*of">of</label>', html)
-    assert re.findall(r'<option value="(?:gold|tin)"[^>]*>([^<]*)<', html) == ["Of gold", "tin"]

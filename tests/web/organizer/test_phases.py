@@ -130,7 +130,7 @@ def test_end_form_keeps_seconds_and_links_to_the_starts(contest: Contest) -> Non
     local = first.end.astimezone(ZoneInfo("Asia/Tokyo"))
     html = get_page_text(contest.arena, "/phases")
     assert f'value="{local:%Y-%m-%dT%H:%M:%S}"' in html
-    assert f'A phase’s start is changed in the set-up: <a href="{ORGANIZE_PATH}/basics">' in html
+    assert f'A phase’s start is changed in the set-up: <a href="{ORGANIZE_PATH}/file">' in html
 
 
 def test_phase_is_paused_and_resumed_on_the_page(contest: Contest) -> None:

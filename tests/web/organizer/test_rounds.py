@@ -51,52 +51,28 @@ def read_phases_by_round() -> dict[str, Any]:
     return {name: rules.phases for name, rules in parse_rounds(load_competition().file).items()}
 
 
-def test_titles_and_phases_are_changed_in_the_file(arena: Arena) -> None:
-    file = load_competition().file
-    text = get_text(arena, f"{PATH}/basics")
-    assert OWN_RULES in text
-    assert f'href="{PATH}/file"' in text
-    assert f'action="{PATH}/basics"' not in text
-    fields = {"title_en": "Other", "zone": "UTC", "anonymization_start": "2031-01-10T09:00"}
-    fields |= {"anonymization_end": "2031-01-24T09:00"}
-    assert send_form(arena, f"{PATH}/basics", fields, organizer=True).headers["location"] == f"{PATH}/basics"
-    assert load_competition().file == file
-
-
-@pytest.mark.parametrize("step", ["measures", "threshold", "publication"])
-def test_forms_change_the_common_rules_of_all_rounds(arena: Arena, step: str) -> None:
+def test_publication_form_changes_the_common_rules_of_all_rounds(arena: Arena) -> None:
     phases = read_phases_by_round()
-    html = get_text(arena, f"{PATH}/{step}")
+    html = get_text(arena, f"{PATH}/publication")
     assert COMMON_RULES in html
-    changes = {"measures": "weight_mean_mae", "threshold": "threshold", "publication": "valid_per_day"}
-    fields = parse_form(html, 'name="of"') | {"weight_cross_count": "0", changes[step]: "3"}
-    send_form(arena, f"{PATH}/{step}", fields, organizer=True)
-    new_file = load_competition().file
-    for rules in parse_rounds(new_file).values():
-        values = (rules.weight("mean_mae"), rules.threshold, rules.limits.valid_per_day)
-        assert values[list(changes).index(step)] == 3
+    fields = parse_form(html, 'name="of"') | {"valid_per_day": "3"}
+    send_form(arena, f"{PATH}/publication", fields, organizer=True)
+    rules_by_round = parse_rounds(load_competition().file)
+    assert {rules.limits.valid_per_day for rules in rules_by_round.values()} == {3}
     assert read_phases_by_round() == phases
 
 
-@pytest.mark.parametrize(
-    ("step", "table"),
-    [
-        ("measures", "[rounds.measures.mean_mae]\nweight = 5.0\n"),
-        ("threshold", "[rounds.excessive]\nthreshold = 0.3\n"),
-        ("publication", "[rounds.limits]\nvalid_per_day = 2\n"),
-        ("publication", "finals"),
-    ],
-)
-def test_rules_of_a_round_are_changed_in_the_file(client: TestClient, step: str, table: str) -> None:
+@pytest.mark.parametrize("table", ["[rounds.limits]\nvalid_per_day = 2\n", "finals"])
+def test_rules_of_a_round_are_changed_in_the_file(client: TestClient, table: str) -> None:
     final = build_round("final", begins=7, data="previous")
     final = final.replace("data =", "finals = 3\ndata =") if table == "finals" else final + table
     arena = create_two_rounds(client, final=final)["final"].arena
     file = load_competition().file
-    text = get_text(arena, f"{PATH}/{step}")
+    text = get_text(arena, f"{PATH}/publication")
     assert OWN_RULES in text
-    assert f'action="{PATH}/{step}"' not in text
-    form = parse_form(get_text(arena, f"/competitions/small.preliminary/organize/{step}"), 'name="of"')
-    assert post_form(arena, f"{PATH}/{step}", form, organizer=True).status_code == 303
+    assert f'action="{PATH}/publication"' not in text
+    form = parse_form(get_text(arena, "/competitions/small.preliminary/organize/publication"), 'name="of"')
+    assert post_form(arena, f"{PATH}/publication", form, organizer=True).status_code == 303
     assert load_competition().file == file
 
 

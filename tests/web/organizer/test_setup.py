@@ -6,10 +6,12 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from httpx2 import Response
 
 from anoncup.competition import drafts
 from anoncup.competition.drafts import DRAFT_SOURCES, change_columns, create_draft
 from anoncup.competition.parser import parse_competition, parse_rounds
+from anoncup.competition.rules_text import set_threshold, set_weights
 from anoncup.competition.templates import TEMPLATES
 from anoncup.competition.writer import replace_attackers, replace_measures, replace_publication_rules
 from anoncup.plugins import TRACKS
@@ -18,12 +20,12 @@ from anoncup.rules.toml_text import format_value
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.column_roles import suggest_roles
 from anoncup.tracks.transactions.example import load_tc400
-from app.db.transaction import transaction
 from app.http.body_limits import UPLOAD_PATH_PATTERN
 from app.services.contests import competitions
 from app.web.organizer import setup
 from tests.support.arena import Arena
 from tests.support.contest import load_competition, load_round
+from tests.support.organizer_pages import extract_hidden_fields
 from tests.support.page_requests import assert_refused, extract_words, get_page, post_form, send_form
 from tests.support.setup_pages import (
     BASIC_FIELDS,
@@ -68,12 +70,15 @@ def test_organizer_sets_up_a_competition_from_scratch(new_organizer: Arena) -> N
     )
     assert import_original(new_organizer, write_csv(new_organizer.table)).status_code == 303
     assert load_rules("fresh").columns == Columns(("sex", "age"), ("income", "rent"))
-    rule = {"approach": "II", "rule": "average", "distance": "gower", "threshold": "0.2"}
-    send_form(new_organizer, "/competitions/fresh/organize/threshold", rule, organizer=True)
+    file = set_threshold(load_competition("fresh").file, 0.2)
+    path = "/competitions/fresh/organize/file"
+    compared = post_form(new_organizer, path, {"text": file, "do": "compare"}, organizer=True)
+    fields = {"text": file, "do": "save"} | extract_hidden_fields(compared.text)
+    send_form(new_organizer, path, fields, organizer=True)
+    assert load_rules("fresh").threshold == 0.2
     new_organizer.post("/competitions/fresh/invites", json={})
-    html = get_page(new_organizer, "/competitions/fresh/organize/data", organizer=True).text
-    assert "missing" not in extract_words(html)
-    assert "Everything is set" in html
+    html = get_page(new_organizer, "/competitions/fresh/organize", organizer=True).text
+    assert translate("There is nothing to do.") in html
     competition = load_rules("fresh")
     assert [phase.start.isoformat() for phase in competition.phases] == [
         "2031-01-10T09:00:00+09:00",
@@ -136,20 +141,6 @@ def test_errors_are_summarized_with_links_to_their_fields(new_organizer: Arena) 
     assert "このアドレスのコンテストはすでにあります" in taken_html
 
 
-def test_untouched_step_is_marked_as_default(arena: Arena) -> None:
-    def read_state(step: str) -> str:
-        html = get_page(arena, f"{ORGANIZE_PATH}/publication", organizer=True).text
-        return str(re.findall(rf'<li class="(\w+)"><a href="{ORGANIZE_PATH}/{step}"', html)[0])
-
-    assert read_state("publication") == "default"
-    send_form(arena, f"{ORGANIZE_PATH}/publication", PUBLICATION_FIELDS, organizer=True)
-    assert read_state("publication") == "done"
-    with transaction() as session:
-        row = competitions.find(session, None, "small").competition
-        row.file = replace_measures(row.file, parse_competition(create_draft("microdata")).measures)
-    assert read_state("measures") == "default"
-
-
 def test_competition_may_have_one_phase_and_one_title(new_organizer: Arena) -> None:
     fields = BASIC_FIELDS | {"title_en": "", "reidentification_start": "", "reidentification_end": ""}
     send_form(new_organizer, "/organize/new", fields, organizer=True)
@@ -187,13 +178,48 @@ def test_rounds_of_a_template_keep_their_distances(
     }
 
 
-def test_phases_keep_their_times_when_title_or_zone_change(arena: Arena) -> None:
-    rules_before, path = load_rules(), f"{ORGANIZE_PATH}/basics"
-    html = get_page(arena, path, organizer=True).text
-    fields = dict(re.findall(r'name="(\w+)" type="[\w-]+" value="([^"]*)"', html))
-    send_form(arena, path, fields | {"title_en": "Other", "zone": "Asia/Tokyo"}, organizer=True)
-    assert load_rules().phases == rules_before.phases  # to the microsecond
-    assert load_rules().title["en"] == "Other"
+def test_empty_address_is_derived_from_the_title(new_organizer: Arena) -> None:
+    def create(**titles: str) -> Response:
+        return post_form(new_organizer, "/organize/new", BASIC_FIELDS | {"slug": ""} | titles, organizer=True)
+
+    location = create(title_en="Café cup, 2031!").headers["location"]
+    assert location.startswith("/competitions/cafe-cup-2031/")
+    assert create(title_en="").headers["location"].startswith("/competitions/cup-20310110/")
+    repeated_response = create(title_en="")
+    assert (repeated_response.status_code, 'id="slug-error"' in repeated_response.text) == (422, True)
+    alert = create(title_en="", title_ja="").text.partition('role="alert"')[2].partition("</div>")[0]
+    assert re.findall(r'<a href="#(\w+)">', alert) == ["title_en"]  # a missing title is reported once
+
+
+PAST_TIME = "2026-01-10T09:00"
+
+
+def test_contest_that_ended_in_the_past_is_refused(new_organizer: Arena) -> None:
+    past_fields = BASIC_FIELDS | {"anonymization_start": "2026-01-09T09:00", "anonymization_end": PAST_TIME}
+    refusal = post_form(new_organizer, "/organize/new", past_fields, organizer=True)
+    assert refusal.status_code == 422
+    assert re.search(r'id="anonymization_end-error">[^<]*This time is in the past', refusal.text)
+    started_fields = BASIC_FIELDS | {"anonymization_start": PAST_TIME}
+    send_form(new_organizer, "/organize/new", started_fields, organizer=True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "exists"), [("01:59", True), ("02:00", False), ("02:59", False), ("03:00", True)]
+)
+def test_time_skipped_by_the_time_zone_is_refused(new_organizer: Arena, typed: str, exists: bool) -> None:
+    fields = {"zone": "Europe/Berlin", "anonymization_end": f"2031-03-30T{typed}"}
+    fields |= {"reidentification_start": "2031-04-02T09:00", "reidentification_end": "2031-04-30T09:00"}
+    response = post_form(new_organizer, "/organize/new", BASIC_FIELDS | fields, organizer=True)
+    assert response.status_code == (303 if exists else 422)
+    assert ("put forward past it" in response.text) is not exists
+
+
+@pytest.mark.parametrize("start", DRAFT_SOURCES)
+def test_drafts_are_competitions_without_a_threshold(start: str) -> None:
+    text = create_draft(start)
+    competitions.parse_hostable_rounds(text)
+    assert parse_competition(text).threshold is None
+    assert "#" not in text
 
 
 def test_columns_of_a_template_are_replaced_with_suggested_roles(new_organizer: Arena) -> None:
@@ -272,49 +298,7 @@ def test_transactions_files_are_uploaded_one_after_the_other(new_organizer: Aren
 def test_data_page_accepts_large_files() -> None:
     assert UPLOAD_PATH_PATTERN.search("/competitions/x/organize/original/original.csv")
     assert UPLOAD_PATH_PATTERN.search("/competitions/x/organize/truth/hidden.csv")
-    assert not UPLOAD_PATH_PATTERN.search("/competitions/x/organize/measures")
-
-
-def test_weights_parameters_and_attackers_are_saved_in_the_file(arena: Arena) -> None:
-    fields = {
-        "weight_mean_mae": "2",
-        "weight_cross_count": "",
-        "measure_cross_count_columns": "age",
-        "counts_euc1": "yes",
-        "attacker_euc1_give_up": "own_row",
-        "attacker_id_sa_column": "rent",
-        "attacker_euc2_assignment_dense_limit": "500",
-        "min_rows_kept": "0.75",
-    }
-    send_form(arena, f"{ORGANIZE_PATH}/measures", fields, organizer=True)
-    competition = load_rules()
-    assert {name: settings.weight for name, settings in competition.measures.items()} == {
-        "mean_mae": 2.0,
-        "cross_count": 0.0,
-    }
-    assert competition.measures["cross_count"].parameters == {"columns": ("age",)}
-    assert competition.attackers["euc1"].parameters == {"give_up": "own_row"}
-    assert competition.attackers["id_sa"].counts is False
-    assert competition.attackers["id_sa"].parameters == {"column": "rent"}
-    assert competition.attackers["euc2_assignment"].parameters == {"dense_limit": 500}
-    assert competition.limits.min_rows_kept == 0.75
-    assert competition.limits.valid_per_day == 10
-    html = get_page(arena, f"{ORGANIZE_PATH}/measures", organizer=True, language="ja").text
-    assert "平均値の誤差" in html
-
-
-@pytest.mark.parametrize("typed", ["-1", "nan", "1e999"])
-@pytest.mark.parametrize("field", ["weight_mean_mae", "min_rows_kept"])
-def test_invalid_weight_is_refused_and_kept_in_the_form(arena: Arena, field: str, typed: str) -> None:
-    file_before, path = load_competition().file, f"{ORGANIZE_PATH}/measures"
-    fields = {"weight_rfm": "1", "weight_cross_count": "7.25", "min_rows_kept": "0.5"} | {field: typed}
-    response = post_form(arena, path, fields, organizer=True)
-    assert response.status_code == 422
-    assert 'class="error"' in response.text
-    assert 'value="7.25"' in response.text
-    without_weights = post_form(arena, path, {"min_rows_kept": "0.5"}, organizer=True)
-    assert_refused(without_weights, 422, "nothing could be ranked")
-    assert load_competition().file == file_before
+    assert not UPLOAD_PATH_PATTERN.search("/competitions/x/organize/file")
 
 
 def test_publication_settings_are_saved_and_shown(arena: Arena) -> None:
@@ -341,16 +325,19 @@ def test_submissions_fix_the_data_and_new_rules_start_a_rescore(arena: Arena) ->
     arena.submit("red")
     assert 'type="file"' not in get_page(arena, f"{ORGANIZE_PATH}/data", organizer=True).text
     assert import_original(arena, write_csv(arena.table.iloc[:30])).status_code == 409
-    measures, publication = f"{ORGANIZE_PATH}/measures", f"{ORGANIZE_PATH}/publication"
-    fields, file_before = {"weight_mean_mae": "5", "min_rows_kept": "0.5"}, load_competition().file
-    response = post_form(arena, measures, fields, organizer=True)
+    path, publication = f"{ORGANIZE_PATH}/file", f"{ORGANIZE_PATH}/publication"
+    file_before = load_competition().file
+    text = set_weights(file_before, {"mean_mae": 5.0})
+    compared = post_form(arena, path, {"text": text, "do": "compare"}, organizer=True)
+    fields = {"text": text, "do": "save"} | extract_hidden_fields(compared.text)
+    response = post_form(arena, path, fields, organizer=True)
     assert response.headers["location"].startswith(f"{ORGANIZE_PATH}/rescores")
     (rescore,) = arena.get("/competitions/small/rescores").json()
     assert (rescore["total"], load_competition().file == file_before) == (1, True)
     locked_html = get_page(arena, publication, organizer=True).text
     note = locked_html.partition("A re-score set is open. When it is applied, its file takes the place")[2]
     assert f'<a href="{ORGANIZE_PATH}/rescores/{rescore["id"]}">' in note
-    repeated_response = post_form(arena, measures, fields, organizer=True, language="ja")
+    repeated_response = post_form(arena, path, fields, organizer=True, language="ja")
     assert_refused(repeated_response, 409, "進行中の再採点があります")
     assert post_form(arena, publication, PUBLICATION_FIELDS, organizer=True).status_code == 409
     arena.post(f"/rescores/{rescore['id']}/cancel")

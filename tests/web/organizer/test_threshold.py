@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
+from anoncup.competition.rules_text import set_threshold
 from anoncup.messages import CodedMessage, Message, serialize_as_notice
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
@@ -19,6 +20,7 @@ from app.services.contests import competitions
 from app.services.originals.threshold_reports import MAX_UNFINISHED
 from app.web.site.notation import format_number
 from tests.support.arena import Arena
+from tests.support.contest import load_competition
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.threshold_reports import add_waiting_reports
 from tests.support.translations import translate, translate_message
@@ -210,18 +212,6 @@ def test_invalid_report_request_is_kept_in_the_form(arena: Arena) -> None:
         assert (f'value="{typed}"' if field == "draws" else 'value="123"') in response.text
 
 
-def test_rule_can_be_set_and_removed_by_hand(arena: Arena) -> None:
-    by_hand = {"approach": "I", "rule": "strict", "distance": "euclidean", "threshold": "0.125"}
-    send_form(arena, PATH, by_hand, organizer=True)
-    rule = load_rule()
-    assert (rule.approach, rule.rule, rule.distance, rule.threshold) == ("I", "strict", "euclidean", 0.125)
-    refusal = post_form(arena, PATH, by_hand | {"threshold": "far"}, organizer=True)
-    assert (refusal.status_code, 'id="threshold-error"' in refusal.text) == (422, True)
-    send_form(arena, PATH, by_hand | {"threshold": ""}, organizer=True)
-    assert load_rule().threshold is None
-    assert "nothing is rejected" in get_page(arena, PATH, organizer=True).text
-
-
 def test_report_is_found_only_under_its_competition(arena: Arena) -> None:
     path = request_report(arena)
     other_arena = Arena.create(arena.client, slug="elsewhere")
@@ -247,8 +237,8 @@ def test_threshold_outside_the_advised_range_is_warned_about(arena: Arena) -> No
         (content["high"], True),
         (content["low"], True),
     ):
-        fields = {"approach": "II", "rule": "average", "distance": "gower", "threshold": repr(threshold)}
-        send_form(arena, PATH, fields, organizer=True)
+        file = set_threshold(load_competition().file, threshold)
+        assert arena.put("/competitions/small/competition.toml", content=file).status_code == 200
         html = get_page(arena, PATH, organizer=True).text
         assert ("lies outside of what the latest report allows" in html) is is_warned
         assert (f'<a href="{path}">{translate("Threshold report")}</a></p>' in html) is is_warned

@@ -164,7 +164,7 @@ def test_pages_format_every_number_in_the_readers_language(arena: Arena, package
 
 
 def test_number_fields_use_a_decimal_point_in_every_language(arena: Arena, packages: Path) -> None:
-    path = f"/competitions/{arena.slug}/organize/measures"
+    path = f"/competitions/{arena.slug}/organize/rescores"
     pages = [get_page(arena, path, organizer=True, language=code).text for code in ("en", "de")]
     fields = [re.findall(r'<input[^>]*value="[\d.]+"', html) for html in pages]
     assert any("0." in field for field in fields[0])
@@ -222,7 +222,7 @@ def test_page_uses_the_readers_plural_for_stored_messages(arena: Arena, packages
     assert schemas.Notice(**notice).sentence == Message("3 rows are left; at least 4 must be")
 
 
-PAGES_WITH_PARTS = ("rules", "organize/measures", "organize/rescores")
+PAGES_WITH_PARTS = ("rules", "organize/rescores")
 
 
 def test_package_parts_are_labelled_by_catalogue_english_or_name(

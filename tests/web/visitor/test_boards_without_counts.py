@@ -98,5 +98,3 @@ def test_pages_mention_no_individuals(contest: Contest) -> None:
         response = get_page(contest.arena, contest.path + suffix, organizer=True)
         assert response.status_code == 200
         assert not INDIVIDUALS_PATTERN.search(extract_text(response.text)), suffix
-    measures_html = get_page(contest.arena, f"{contest.path}/organize/measures", organizer=True).text
-    assert "The risk is the largest amount that any counted attacker finds out" in measures_html
