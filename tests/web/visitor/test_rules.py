@@ -20,10 +20,10 @@ from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Round
 from app.storage import compute_digest
+from app.web.site import formulas
 from app.web.site.mathematics import typeset
 from app.web.site.notation import format_number, mark_up_symbols
 from app.web.site.rules_page import build_worked_example, find_source, iter_attacker_rules, iter_measure_rules
-from app.web.visitor import formulas
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.page_requests import extract_words, get_page
 from tests.support.translations import LABEL_KEYS, translate
