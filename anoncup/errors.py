@@ -73,12 +73,6 @@ class TooLarge(DomainError):
     code = "too_large"
 
 
-class TooSlow(DomainError):
-    """The request body arrives too slowly."""
-
-    code = "too_slow"
-
-
 class MalformedRequest(DomainError):
     """The request cannot be parsed."""
 

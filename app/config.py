@@ -145,14 +145,6 @@ class Settings(BaseSettings):
     """Maximum size of the uploads in memory at a time; a single larger upload is allowed."""
     upload_patience_s: float = 120
     """Seconds that an upload waits for either limit before it gets a 503."""
-    head_timeout_s: float = 20
-    """Seconds until a connection is closed that has not sent a complete request head."""
-    body_bytes_per_s: float = 1000
-    """Minimum average rate of a request body; slower ones get a 408."""
-    body_patience_s: float = 30
-    """Period of that average in seconds: how far a client may fall behind, or how long it may pause."""
-    connections: int = 1600
-    """Maximum number of open connections. A further one closes the connection that has been idle longest."""
     web_processes: Annotated[int, Field(ge=1, le=32)] = 1
     """Number of web server processes. Limits kept in the memory of a process (connections, uploads, bytes,
     passwords, database connections) are divided by it."""

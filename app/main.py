@@ -40,7 +40,7 @@ from app.http import problems
 from app.http.admission import Admission
 from app.http.board_cache import BoardCache
 from app.http.body_limits import BodyLimitMiddleware
-from app.http.compression import GzipMiddleware
+from app.http.compression import SafeGzipMiddleware
 from app.http.metrics import Meters, MetricsMiddleware
 from app.http.middleware import (
     CancelledRequestMiddleware,
@@ -124,7 +124,7 @@ def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     app.state.admission = Admission(get_settings())
     app.state.board_cache = BoardCache()
     app.add_middleware(CancelledRequestMiddleware)
-    app.add_middleware(GzipMiddleware)
+    app.add_middleware(SafeGzipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(BodyLimitMiddleware, settings=get_settings())
     app.add_middleware(SecurityHeadersMiddleware, settings=get_settings())
     app.add_middleware(OwnHostMiddleware, settings=get_settings())

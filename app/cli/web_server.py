@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+_MAX_CONNECTIONS = 1600
+"""Maximum number of open connections; requests beyond it get a 503."""
 _SHUTDOWN_GRACE_S = 7.0
 """Time for processes to end. Each gives its requests 5 s, and the supervisor waits longer than this."""
 SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
@@ -41,7 +43,7 @@ def main() -> None:
     host, port = sys.argv[1], int(sys.argv[2])
     settings = get_settings()
     logs.configure()
-    allow_open_files(2 * settings.connections)
+    allow_open_files(2 * _MAX_CONNECTIONS)
     config = _build_config(host, port)
     if settings.web_processes == 1:
         server = Server(config)
@@ -79,9 +81,9 @@ def _build_config(host: str, port: int) -> Config:
         timeout_worker_healthcheck=30,
         # Without this limit, one slow download would keep the server from stopping.
         timeout_graceful_shutdown=5,
-        # Timeout between requests; the protocol class adds the limits that the server does not have.
         timeout_keep_alive=5,
-        http="app.http.connections:Connection",
+        limit_concurrency=get_settings().compute_process_share(_MAX_CONNECTIONS),
+        http="h11",
         # Trust no proxy unless configured. uvicorn's default trusts local proxies, which may pass on headers
         # that clients invented.
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", ""),

@@ -23,7 +23,6 @@ from starlette.concurrency import run_in_threadpool
 from app.db.snapshot import Snapshot, read_snapshot
 from app.db.transaction import transaction
 from app.http.authentication import resolve_in_transaction
-from app.http.compression import accepts_gzip, compress, is_safe_to_compress, weaken_etag
 from app.services.accounts.principal import Principal
 from app.services.accounts.tokens import AuthenticatedCredential, Credential
 from app.services.boards import total
@@ -64,15 +63,14 @@ BoardBuilder = Callable[[Session, BoardAccess], _ContentT]
 
 @dataclass(frozen=True, slots=True)
 class RenderedBoard:
-    """A response body, plain and compressed, with its ETag."""
+    """A response body with its ETag."""
 
     body: bytes
-    gzipped: bytes
     etag: str
 
     @property
     def size(self) -> int:
-        return len(self.body) + len(self.gzipped)
+        return len(self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +236,7 @@ def _render_board(
 ) -> RenderedBoard:
     content = build(session, access)
     body = (content if isinstance(content, str) else content.model_dump_json()).encode()
-    return RenderedBoard(body, compress(body), _compute_etag(body))
+    return RenderedBoard(body, _compute_etag(body))
 
 
 def get_board_cache(request: Request) -> BoardCache:
@@ -275,22 +273,17 @@ async def build_board_response(
     rendered = visibility.require_open(
         await get_board_cache(request).get_rendered_board(credential, slug, build)
     )
-    is_compressed = accepts_gzip(request.headers) and is_safe_to_compress(request.scope)
     headers = {
-        "ETag": weaken_etag(rendered.etag) if is_compressed else rendered.etag,
+        "ETag": rendered.etag,
         "Cache-Control": "private, no-cache",
-        "Vary": "Authorization, Cookie, Accept-Encoding",
+        "Vary": "Authorization, Cookie",
     }
     if rendered.etag in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
-    if is_compressed:
-        return Response(
-            rendered.gzipped, media_type=media_type, headers=headers | {"Content-Encoding": "gzip"}
-        )
     return Response(rendered.body, media_type=media_type, headers=headers)
 
 
 def parse_known_etags(request: Request) -> set[str]:
-    """Return the ETags in If-None-Match, without the prefix ``W/`` of compressed responses."""
+    """Return the ETags in If-None-Match, without the prefix ``W/`` that a proxy may have added."""
     values = request.headers.get("if-none-match", "").split(",")
     return {value.strip().removeprefix("W/") for value in values}

@@ -1,18 +1,20 @@
-"""Limits on the size and the slowness of request bodies."""
+"""Limits on request bodies: their size, and how long a client may be silent before the end."""
 
 import asyncio
 import re
-import time
 
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from anoncup.errors import TooLarge, TooSlow
+from anoncup.errors import TooLarge
 from app.config import Settings
 from app.http.problems import DomainHTTPException, build_problem
 
 MAX_DISCARDED_BYTES = 1 << 30
+MAX_SILENCE_S = 30.0
+"""Time without a byte after which a client counts as disconnected, so that its upload blocks no other."""
 _TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
 UPLOAD_PATH_PATTERN = re.compile(r"/(submissions|guesses|baselines|(?:original|truth)/[^/]*)")
 """Occurs in all paths that accept files, and may be followed by more, such as ``/check``."""
@@ -22,7 +24,7 @@ authentication."""
 
 
 class BodyLimitMiddleware:
-    """Limits the size and the slowness of request bodies, and refuses those with two lengths.
+    """Limits the size of request bodies, and refuses those with two lengths.
 
     The rest of a body that is too large is read before the response, up to ``MAX_DISCARDED_BYTES``. With the
     framework's own limit, the response bypasses the error handlers, and the connection is closed while the
@@ -42,14 +44,7 @@ class BodyLimitMiddleware:
             await _build_two_lengths_response()(scope, receive, send)
             return
 
-        rate_limit = _BodyRateLimit(receive, self.settings)
-
-        async def send_and_lift_limit(message: Message) -> None:
-            rate_limit.is_answered = True
-            await send(message)
-
-        limited_receive = _limit_body_size(rate_limit.receive, self._get_limit_mb(scope))
-        await self.app(scope, limited_receive, send_and_lift_limit)
+        await self.app(scope, _limit_body(receive, self._get_limit_mb(scope)), send)
 
     def _get_limit_mb(self, scope: Scope) -> int:
         headers = Headers(scope=scope)
@@ -67,63 +62,39 @@ def _build_two_lengths_response() -> Response:
     return response
 
 
-class _BodyRateLimit:
-    """A ``receive`` that raises 408 when a body arrives too slowly.
+def _limit_body(receive: Receive, limit_mb: int) -> Receive:
+    """Return a ``receive`` with limits until the end of the body.
 
-    Every received byte adds waiting time, up to a maximum. Only waiting for the client uses it up, not the
-    time that an upload spends in our queue. There is no limit after the end of the body or the start of the
-    response, for example while waiting for the disconnect that ends an event stream.
+    Beyond the size it raises 413, after reading and discarding the rest.
     """
+    received_bytes, is_ended = 0, False
 
-    def __init__(self, receive: Receive, settings: Settings) -> None:
-        self.wrapped_receive = receive
-        self.bytes_per_s = settings.body_bytes_per_s
-        self.max_wait_s = self.wait_left_s = settings.body_patience_s
-        self.is_answered = False
-        """Set by the middleware when the response starts."""
-        self.is_ended = False
-
-    async def receive(self) -> Message:
-        if self.is_answered or self.is_ended:
-            return await self.wrapped_receive()
-        message = await self.receive_in_time()
-        self.is_ended = not message.get("more_body", False)
-        return message
-
-    async def receive_in_time(self) -> Message:
-        started_at = time.monotonic()
-        try:
-            async with asyncio.timeout(self.wait_left_s):
-                message = await self.wrapped_receive()
-        except TimeoutError:
-            error = TooSlow(
-                "send the body at {least} bytes a second or faster", least=round(self.bytes_per_s)
-            )
-            raise DomainHTTPException(error, headers={"Connection": "close"}) from None
-        earned_s = len(message.get("body", b"")) / self.bytes_per_s
-        self.wait_left_s = min(self.max_wait_s, self.wait_left_s - (time.monotonic() - started_at) + earned_s)
-        return message
-
-
-def _limit_body_size(receive: Receive, limit_mb: int) -> Receive:
-    """Return a ``receive`` that raises 413 beyond the limit, after reading and discarding the rest."""
-    received_bytes = 0
-
-    async def receive_within_limit() -> Message:
-        nonlocal received_bytes
-        message = await receive()
+    async def receive_within_limits() -> Message:
+        nonlocal received_bytes, is_ended
+        if is_ended:  # the next message is the disconnect
+            return await receive()
+        message = await _receive_in_time(receive)
         received_bytes += len(message.get("body", b""))
         if received_bytes > limit_mb * 2**20:
             await _discard_body(receive, message)
             raise DomainHTTPException(TooLarge("a request may have at most {most_mb} MB", most_mb=limit_mb))
+        is_ended = not message.get("more_body", False)
         return message
 
-    return receive_within_limit
+    return receive_within_limits
+
+
+async def _receive_in_time(receive: Receive) -> Message:
+    try:
+        async with asyncio.timeout(MAX_SILENCE_S):
+            return await receive()
+    except TimeoutError:
+        raise ClientDisconnect from None
 
 
 async def _discard_body(receive: Receive, message: Message) -> None:
     """Read and discard the rest of the body, up to ``MAX_DISCARDED_BYTES``."""
     remaining_bytes = MAX_DISCARDED_BYTES
     while remaining_bytes > 0 and message["type"] == "http.request" and message.get("more_body"):
-        message = await receive()
+        message = await _receive_in_time(receive)
         remaining_bytes -= len(message.get("body", b""))

@@ -13,7 +13,7 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from anoncup.errors import DomainError, TooManyRequests, TooSlow, Unavailable
+from anoncup.errors import DomainError, TooManyRequests, Unavailable
 from app.db.models import Attempt
 from app.db.transaction import transaction
 from app.http import throttle
@@ -132,5 +132,5 @@ def _is_server_fault(error: BaseException) -> bool:
 
 
 def _is_broken_connection(error: BaseException) -> bool:
-    """Return whether the client disconnected or was too slow, or the request was cancelled."""
-    return isinstance(error, ClientDisconnect | TooSlow) or not isinstance(error, Exception)
+    """Return whether the client disconnected, or the request was cancelled."""
+    return isinstance(error, ClientDisconnect) or not isinstance(error, Exception)

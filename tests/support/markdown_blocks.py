@@ -44,6 +44,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/hosting.md", "printf 'POSTGRES_PASSWORD"): NEEDS_DOCKER,
     ("docs/hosting.md", "#!/bin/sh"): "tests/test_nightly_backups.py runs it with a replacement for docker",
     ("docs/hosting.md", "docker compose up --detach postgres"): NEEDS_DOCKER,
+    ("docs/hosting.md", "limit_conn_zone"): NOT_A_PROGRAM,
     ("docs/hosting.md", '{"kind": "DiskFull"'): NOT_A_PROGRAM,
     (
         "docs/hosting.md",

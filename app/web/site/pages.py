@@ -19,6 +19,7 @@ from jinja2 import StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
 
 from anoncup.errors import (
     DatabaseUnavailable,
@@ -46,14 +47,13 @@ from app.services.accounts.principal import Principal
 from app.services.contests import announcements
 from app.web.site import language as languages
 from app.web.site import notation, sentences
-from app.web.site.static_files import GzipStaticFiles
 
 P = ParamSpec("P")
 
 WEB_ROOT = Path(__file__).parents[1]
 _PAGE_PACKAGES = ("site", "visitor", "team", "organizer")
 _ONE_YEAR_S = 365 * 24 * 60 * 60
-static_files = GzipStaticFiles(packages=[(f"app.web.{package}", "static") for package in _PAGE_PACKAGES])
+static_files = StaticFiles(packages=[(f"app.web.{package}", "static") for package in _PAGE_PACKAGES])
 templates = Jinja2Templates(WEB_ROOT)  # template names include the package, as in `team/target.html`
 templates.env.undefined = StrictUndefined  # a missing variable raises an error instead of rendering nothing
 templates.env.globals |= {

@@ -11,11 +11,11 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.http.middleware import SECURITY_HEADERS
 from app.web.site.pages import Page
-from app.web.site.static_files import GzipStaticFiles
 
 _INLINE_SCRIPT_PATTERN = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _BUNDLE_PATTERN = re.compile(r'<script src="([^"]+/bundle\.[^"]+)"')
@@ -23,7 +23,7 @@ _DIALOG_STYLE_PATTERN = re.compile(r"='([^'\\]*\{box-sizing:border-box\})'")
 """The style sheet of the search dialog, which the theme's script adds to the page as an element."""
 
 
-class DocumentationFiles(GzipStaticFiles):
+class DocumentationFiles(StaticFiles):
     """The files of the site; each page has a policy that allows its own inline scripts and styles."""
 
     def __init__(self, folder: Path) -> None:
