@@ -90,6 +90,7 @@ def insert_evaluations(queued_evaluations: Iterable[QueuedEvaluation]) -> list[U
                 "rows": 1,
                 "sizes": {},
                 "remarks": [],
+                "commitment": "",
                 "quota_left": {},
             }
         )

@@ -169,7 +169,10 @@ def test_queue_position_falls_by_one_with_each_claim(settings: Settings) -> None
 
     def read_position() -> int | None:
         with transaction() as session:
-            submission = session.get_one(Submission, session.get_one(Evaluation, last_id).submission_id)
+            query = submissions.select_with_details().where(
+                Submission.evaluation.has(Evaluation.id == last_id)
+            )
+            submission = session.scalars(query).one()
             return submissions.load_queue_positions(session, [submission]).get(submission.id)
 
     positions = [read_position()]
