@@ -16,6 +16,7 @@ ALLOWED = {
         *("PSF-2.0", "Zlib"),
     ),
     "Apache-2.0 WITH LLVM-exception",
+    "CNRI-Python",  # parts of regex
     "LGPL-3.0-only",  # psycopg: a library that everybody can replace
     "Mozilla Public License 2.0 (MPL 2.0)",  # certifi: certificates that nobody changes
     # What older packages declare in place of an SPDX identifier:
@@ -26,8 +27,6 @@ KNOWN_LICENCES = {
     "async-timeout": "Apache-2.0",
     "colorama": "BSD-3-Clause",
     "httpx2-jsfetch": "BSD-3-Clause",
-    # Its metadata name a file only.
-    "resvg-py": "MIT",
     # The metadata contain the text of the licence, and its name in a classifier with other words.
     "shellingham": "ISC",
 }
