@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
 from app.db.models import Competition, Evaluation, Submission
 from app.db.transaction import transaction
@@ -81,6 +82,7 @@ class GuessFact:
         return replace(self, state=state, correct=correct)
 
 
+ATTACKERS = TRACKS["microdata"].attackers
 FORMULA_TOML = """[ranking]
 order = "descending"
 defence = "min(1 - utility, 1 - security) - strongest() / 3 - euc1 / 7"
@@ -307,7 +309,11 @@ def compute_formula(
     facts: BoardFacts, viewer: str, submission: SubmissionFact, evaluation: EvaluationFact, security: float
 ) -> float:
     """Return the value of ``FORMULA_TOML`` for a submission."""
-    return min(1 - evaluation.utility, 1 - security) - security / 3 - evaluation.attackers["euc1"] / 7
+    strongest = max(
+        *(risk for name, risk in evaluation.attackers.items() if ATTACKERS[name].counts_by_default),
+        find_rival_risk(facts, viewer, submission) or 0.0,
+    )
+    return min(1 - evaluation.utility, 1 - security) - strongest / 3 - evaluation.attackers["euc1"] / 7
 
 
 def drop_noise(loss: float) -> float:
