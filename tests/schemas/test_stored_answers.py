@@ -2,7 +2,7 @@
 
 import pytest
 from pydantic import ValidationError
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from anoncup import schemas
 from anoncup.client import transport
@@ -49,7 +49,8 @@ def test_pages_show_a_stored_verdict(arena: Arena) -> None:
     identifier = str(arena.submit("red").json()["id"])
     with transaction() as session:
         session.execute(update(Evaluation).values(state=State.REJECTED))
-        session.execute(update(RecordedVerdict).values(content=recorded.VERDICT))
+        evaluation_id = session.scalars(select(Evaluation.id)).one()
+        session.add(RecordedVerdict(evaluation_id=evaluation_id, scorer="1", content=recorded.VERDICT))
     assert arena.get_submission(identifier, "red")["result"]["utility"] == recorded.VERDICT["utility"]
     for path in (f"/submissions/{identifier}", "/competitions/small/submissions"):
         assert f"{recorded.VERDICT['utility']:.4f}" in get_page(arena, path, team="red").text
