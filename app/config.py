@@ -153,6 +153,9 @@ class Settings(BaseSettings):
     machine can read ``/metrics``, and nobody can if ``public_url`` names another host."""
     sign_in: dict[Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,30}$")], SignInProvider] = {}
     """Providers of sign-in by their names in URLs: ``ANONCUP_SIGN_IN__NAME__ISSUER`` and so on."""
+    cookie_key: Annotated[str, Field(pattern=r"^([!-~]{32,})?$")] = ""
+    """Secret that signs the cookies of sign-ins with providers. Web servers on several hosts need the same
+    one; without it, each start makes its own."""
     secure_cookies: bool | None = None
     """Whether browsers send the session cookie over https only. By default they do for every host except
     local names of this machine and names without a dot."""

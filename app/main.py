@@ -1,6 +1,7 @@
 """The web application."""
 
 import multiprocessing
+import secrets
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,6 +9,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.middleware.sessions import SessionMiddleware
 from starlette.requests import Request
 from starlette.types import Lifespan
 
@@ -51,6 +53,7 @@ from app.http.middleware import (
 from app.http.multipart import set_spool_folder
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest, write_to_database, write_to_store
+from app.http.sign_in_providers import FLOW_COOKIE, FLOW_LIFETIME_S
 from app.processes import child_process, memory, parser_process, remote_calls
 from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
@@ -125,6 +128,14 @@ def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     app.state.board_cache = BoardCache()
     app.add_middleware(CancelledRequestMiddleware)
     app.add_middleware(SafeGzipMiddleware, minimum_size=1024, compresslevel=5)
+    is_https_only = get_settings().requires_https("localhost")
+    app.add_middleware(
+        SessionMiddleware,
+        secret_key=get_settings().cookie_key or secrets.token_urlsafe(32),
+        session_cookie=f"__Host-{FLOW_COOKIE}" if is_https_only else FLOW_COOKIE,
+        max_age=FLOW_LIFETIME_S,
+        https_only=is_https_only,
+    )
     app.add_middleware(BodyLimitMiddleware, settings=get_settings())
     app.add_middleware(SecurityHeadersMiddleware, settings=get_settings())
     app.add_middleware(OwnHostMiddleware, settings=get_settings())

@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 import resource
+import secrets
 import shutil
 import sys
 import tempfile
@@ -52,6 +53,8 @@ def main() -> None:
         if not server.started:
             sys.exit(STARTUP_FAILURE)
         return
+    # All processes sign with the same key.
+    os.environ["ANONCUP_COOKIE_KEY"] = settings.cookie_key or secrets.token_urlsafe(32)
     with _share_metrics(port):
         supervisor = _WebProcesses(config, sockets=[config.bind_socket()])
         supervisor.run()

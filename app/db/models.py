@@ -166,12 +166,12 @@ class UserIdentity(Base):
     """A user's account at a sign-in provider."""
 
     __tablename__ = "identities"
-    __table_args__ = (UniqueConstraint("user_id", "issuer"),)
+    __table_args__ = (UniqueConstraint("issuer", "subject"),)
 
-    issuer: Mapped[str] = mapped_column(primary_key=True)
-    subject: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    issuer: Mapped[str]
+    subject: Mapped[str]
     """Permanent identifier of the account at the provider."""
-    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     created_at: Mapped[datetime] = _inserted_at_column()
 
 

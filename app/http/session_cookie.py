@@ -16,7 +16,7 @@ SECURE_COOKIE = f"__Host-{COOKIE}"
 
 def read_session_cookie(request: Request) -> Credential | None:
     """Return the browser session of the request, if it has one."""
-    token = request.cookies.get(choose_name(request, get_settings())[0])
+    token = request.cookies.get(_choose_name(request, get_settings())[0])
     return None if token is None else Credential(tokens.hash_token(token), TokenKind.SESSION)
 
 
@@ -24,7 +24,7 @@ def set_session_cookie(
     response: RedirectResponse, token: str, request: Request, settings: Settings
 ) -> RedirectResponse:
     """Set the session cookie on the response."""
-    name, is_secure = choose_name(request, settings)
+    name, is_secure = _choose_name(request, settings)
     response.set_cookie(
         name,
         token,
@@ -38,11 +38,11 @@ def set_session_cookie(
 
 def delete_session_cookie(response: RedirectResponse, request: Request, settings: Settings) -> None:
     """Tell the browser to delete the session cookie."""
-    name, is_secure = choose_name(request, settings)
+    name, is_secure = _choose_name(request, settings)
     response.delete_cookie(name, secure=is_secure)
 
 
-def choose_name(request: Request, settings: Settings) -> tuple[str, bool]:
+def _choose_name(request: Request, settings: Settings) -> tuple[str, bool]:
     """Return the name of the session cookie, and whether it is sent over https only."""
     is_secure = settings.requires_https(parse_host(request.headers.get("host", "")))
     return SECURE_COOKIE if is_secure else COOKIE, is_secure

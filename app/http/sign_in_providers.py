@@ -1,35 +1,82 @@
-"""Sign-in with the providers that operators set: authorization code, PKCE and nonce, by Authlib.
+"""Sign-in with the providers that operators set, by Authlib: authorization code, PKCE, state and nonce.
 
-All addresses come from the settings, or from the description that a provider of the settings publishes.
+All addresses come from the settings, or from the description that a provider of the settings publishes. What
+a sign-in remembers is in a cookie that ``SessionMiddleware`` signs.
 """
 
+import asyncio
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
+from uuid import UUID
 
 import httpx2
 import structlog
 from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.base_client.errors import MismatchingStateError
+from authlib.integrations.httpx_client import AsyncOAuth2Client
+from authlib.integrations.starlette_client import StarletteIntegration, StarletteOAuth2App
+from fastapi import Request
 from joserfc.errors import JoseError
+from pydantic import BaseModel, ValidationError
 
 from anoncup.errors import NotFound, Unavailable, WrongCredential
-from anoncup.lazy import lazy
 from app.config import SignInProvider, get_settings, is_secure_url
 
 log = structlog.get_logger(__name__)
 
-_open_client = lazy("authlib.integrations.starlette_client.StarletteOAuth2App")
-_TIMEOUT_S = 5
+FLOW_COOKIE = "anoncup_sign_in"
+FLOW_LIFETIME_S = 600
+_FLOW_KEY = "flow"
+_STEP_TIMEOUT_S, _TOTAL_TIMEOUT_S = 5, 15
+"""Time for each step of a request to a provider, and for all requests of one page."""
+_MAX_ANSWER_BYTES = 1 << 18
 _RELOAD_AFTER_S = 3600
 """Seconds until the description and the keys of a provider are loaded again."""
-_MAX_AUTHENTICATION_AGE_S = 300
+_MAX_AUTHENTICATION_AGE_S, _MAX_CLOCK_SKEW_S = 300, 60
 _MAX_SUBJECT_LENGTH = 255
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-_PROVIDER_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, KeyError, TypeError)
-"""Errors of a provider that cannot be reached or answers something else."""
+_PROVIDER_ERRORS = (
+    *(httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError),
+    *(ValueError, LookupError, TypeError, AttributeError),
+)
+"""Errors of a provider that cannot be reached or answers something else than JSON of the right shape."""
 _ASYMMETRIC_ALGORITHMS = ("RS", "PS", "ES", "Ed")
+
+
+class SignInFlow(BaseModel):
+    """A sign-in with a provider, as the cookie remembers it.
+
+    ``user_id`` is the person who links a provider or confirms. ``subject`` is set once the provider has
+    vouched for a person who has no account yet.
+    """
+
+    provider: str
+    purpose: Literal["sign_in", "link", "confirm"] = "sign_in"
+    to: str = "/"
+    user_id: UUID | None = None
+    subject: str | None = None
+
+
+def store_flow(request: Request, flow: SignInFlow) -> None:
+    request.session.clear()
+    request.session[_FLOW_KEY] = flow.model_dump(mode="json")
+
+
+def find_flow(request: Request, provider: str, *, is_answered: bool) -> SignInFlow:
+    """Return the flow of this browser with the provider. Raise WrongCredential if it began none.
+
+    ``is_answered``: whether the provider has vouched for the person already.
+    """
+    try:
+        flow = SignInFlow.model_validate(request.session.get(_FLOW_KEY))
+    except ValidationError:
+        raise build_expired_error() from None
+    if flow.provider != provider or (flow.subject is not None) != is_answered:
+        raise build_expired_error()
+    return flow
 
 
 def find_provider(name: str) -> SignInProvider:
@@ -39,26 +86,30 @@ def find_provider(name: str) -> SignInProvider:
         raise NotFound("there is no such provider", code="no_such_provider") from None
 
 
-async def build_request(name: str, redirect_url: str, *, is_confirmation: bool) -> dict[str, str]:
-    """Return the URL at the provider with its ``state``, ``code_verifier`` and, by OpenID Connect, ``nonce``.
+async def begin(request: Request, flow: SignInFlow, redirect_url: str) -> str:
+    """Store the flow and return the URL at the provider.
 
     For a confirmation, the provider is asked to authenticate the person anew.
     """
-    provider = find_provider(name)
-    parameters = {"max_age": "0"} if is_confirmation else {}
-    with _translate_errors(name):
-        client = await _load_client(provider)
-        request: dict[str, str] = await client.create_authorization_url(redirect_url, **parameters)
-    return request
+    provider = find_provider(flow.provider)
+    parameters = {"max_age": "0"} if flow.purpose == "confirm" else {}
+    async with _translate_errors(flow.provider):
+        client = await _load_client(flow.provider, provider)
+        authorization = await client.create_authorization_url(redirect_url, **parameters)
+    if provider.user_url:  # its ID token, if it sends one, is not read
+        authorization.pop("nonce", None)
+    store_flow(request, flow)
+    await client.save_authorize_data(request, redirect_uri=redirect_url, **authorization)
+    return str(authorization["url"])
 
 
 async def check_provider(name: str) -> None:
     """Raise Unavailable if the provider does not answer, or not with a description of its own."""
     provider = find_provider(name)
     try:
-        await _load_client(provider)
+        await _load_client(name, provider)
         if provider.user_url:
-            async with httpx2.AsyncClient(timeout=_TIMEOUT_S) as client:
+            async with httpx2.AsyncClient(timeout=_STEP_TIMEOUT_S) as client:
                 response = await client.get(provider.authorize_url)
             if response.is_server_error:  # without a request for a sign-in, other errors are usual
                 response.raise_for_status()
@@ -69,51 +120,51 @@ async def check_provider(name: str) -> None:
         ) from problem
 
 
-async def fetch_subject(
-    name: str, *, code: str, code_verifier: str, nonce: str, redirect_url: str, is_confirmation: bool
-) -> str:
-    """Exchange the code, and return the permanent identifier of the person at the provider.
+async def fetch_subject(request: Request, flow: SignInFlow) -> str:
+    """Exchange the code in the request, and return the permanent identifier of the person at the provider.
 
-    Raise WrongCredential if the provider rejects the code or its answer is not for this sign-in, and
-    Unavailable if it cannot be reached.
+    Raise WrongCredential if the provider rejects the code or its answer is not for this flow, and Unavailable
+    if it cannot be reached.
     """
-    provider = find_provider(name)
-    with _translate_errors(name):
-        client = await _load_client(provider)
-        token = await client.fetch_access_token(redirect_url, code=code, code_verifier=code_verifier)
-        claims = (
-            (await client.userinfo(token=token))
-            if provider.user_url
-            else await _verify_id_token(client, provider, token, nonce)
-        )
-    subject = claims.get(provider.subject)
-    is_identifier = isinstance(subject, str | int) and not isinstance(subject, bool)
-    if not is_identifier or not 0 < len(str(subject)) <= _MAX_SUBJECT_LENGTH:
-        raise _build_refusal()
-    authenticated_at = claims.get("auth_time")
-    if is_confirmation and authenticated_at and authenticated_at < time.time() - _MAX_AUTHENTICATION_AGE_S:
-        raise WrongCredential(
-            "the provider did not ask you to sign in again: sign out there and try again",
-            code="sign_in_not_fresh",
-        )
-    return str(subject)
-
-
-async def _verify_id_token(client: Any, provider: SignInProvider, token: Any, nonce: str) -> dict[str, Any]:
-    """Return the claims of the ID token after checking signature, issuer, audience, expiry and nonce."""
-    if not isinstance(token.get("id_token"), str) or not nonce:
-        raise _build_refusal()
+    provider = find_provider(flow.provider)
     options = {
         "iss": {"essential": True, "value": provider.issuer},
         "aud": {"essential": True, "value": provider.client_id},
     }
-    claims: dict[str, Any] = await client.parse_id_token(token, nonce=nonce, claims_options=options)
-    return claims
+    async with _translate_errors(flow.provider):
+        client = await _load_client(flow.provider, provider)
+        token = await client.authorize_access_token(request, claims_options=options)
+        claims = (await client.userinfo(token=token)) if provider.user_url else token.get("userinfo")
+    if claims is None:  # no ID token, or no scope ``openid``
+        raise _build_refusal()
+    if flow.purpose == "confirm" and not _is_fresh(claims.get("auth_time")):
+        raise WrongCredential(
+            "the provider did not ask you to sign in again: sign out there and try again",
+            code="sign_in_not_fresh",
+        )
+    return _parse_subject(claims.get(provider.subject))
 
 
-async def _load_client(provider: SignInProvider) -> Any:
+def _is_fresh(authenticated_at: object) -> bool:
+    """Return whether the person signed in just now. Some providers, such as Google, do not tell."""
+    if authenticated_at is None:
+        return True
+    if isinstance(authenticated_at, bool) or not isinstance(authenticated_at, int | float):
+        return False
+    return -_MAX_CLOCK_SKEW_S <= time.time() - authenticated_at <= _MAX_AUTHENTICATION_AGE_S
+
+
+def _parse_subject(subject: object) -> str:
+    """Return the identifier as text. Raise WrongCredential for one that OpenID Connect does not allow."""
+    text = str(subject) if isinstance(subject, str | int) and not isinstance(subject, bool) else ""
+    if not 0 < len(text) <= _MAX_SUBJECT_LENGTH or not (text.isascii() and text.isprintable()):
+        raise _build_refusal()
+    return text
+
+
+async def _load_client(name: str, provider: SignInProvider) -> Any:
     """Return the provider's client with the provider's description."""
-    client = _get_client(provider, int(time.monotonic() // _RELOAD_AFTER_S))
+    client = _get_client(name, provider, int(time.monotonic() // _RELOAD_AFTER_S))
     if not provider.user_url:
         _restrict_metadata(client, provider, await client.load_server_metadata())
     return client
@@ -131,11 +182,32 @@ def _restrict_metadata(client: Any, provider: SignInProvider, metadata: dict[str
         client.client_kwargs["token_endpoint_auth_method"] = "client_secret_post"  # noqa: S105  # a method
 
 
+class _BoundedClient(AsyncOAuth2Client):  # type: ignore[misc]  # without types
+    """A client that reads answers of limited size."""
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        response = await super().send(request, **options | {"stream": True})
+        content = bytearray()
+        try:
+            async for chunk in response.aiter_bytes():
+                content += chunk
+                if len(content) > _MAX_ANSWER_BYTES:
+                    raise ValueError("the answer of the provider is too large")
+        finally:
+            await response.aclose()
+        headers = {"content-type": response.headers.get("content-type", "")}
+        return httpx2.Response(response.status_code, headers=headers, content=bytes(content), request=request)
+
+
+class _ProviderApp(StarletteOAuth2App):  # type: ignore[misc]  # without types
+    client_cls = _BoundedClient
+
+
 @lru_cache(maxsize=16)
-def _get_client(provider: SignInProvider, _: int) -> Any:
+def _get_client(name: str, provider: SignInProvider, _: int) -> Any:
     """Return the client of this hour."""
-    return _open_client(
-        framework=None,
+    return _ProviderApp(
+        framework=StarletteIntegration(name),
         client_id=provider.client_id,
         client_secret=provider.read_secret() or None,
         authorize_url=provider.authorize_url or None,
@@ -144,16 +216,26 @@ def _get_client(provider: SignInProvider, _: int) -> Any:
         server_metadata_url=None
         if provider.user_url
         else f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration",
-        client_kwargs={"scope": provider.scope, "code_challenge_method": "S256", "timeout": _TIMEOUT_S},
+        client_kwargs={"scope": provider.scope, "code_challenge_method": "S256", "timeout": _STEP_TIMEOUT_S},
     )
 
 
-@contextmanager
-def _translate_errors(name: str) -> Iterator[None]:
-    """Raise domain errors. Their reasons are logged by type only: their texts may contain tokens."""
+@asynccontextmanager
+async def _translate_errors(name: str) -> AsyncIterator[None]:
+    """Limit the time, and raise domain errors.
+
+    Their reasons are logged by type only: their texts may contain tokens.
+    """
     try:
-        yield
+        async with asyncio.timeout(_TOTAL_TIMEOUT_S):
+            yield
+    except MismatchingStateError:
+        raise build_expired_error() from None
     except (AuthlibBaseError, JoseError) as problem:
+        if problem.error == "access_denied":
+            raise WrongCredential(
+                "you cancelled the sign-in with the provider", code="sign_in_cancelled"
+            ) from None
         log.warning(
             "sign_in_refused", provider=name, kind=type(problem).__name__, error=str(problem.error)[:80]
         )
@@ -164,6 +246,13 @@ def _translate_errors(name: str) -> Iterator[None]:
             "the provider cannot be reached or answers with an error: try again later",
             code="provider_unavailable",
         ) from None
+
+
+def build_expired_error() -> WrongCredential:
+    return WrongCredential(
+        "this sign-in began in another browser or more than 10 minutes ago: begin again",
+        code="sign_in_expired",
+    )
 
 
 def _build_refusal() -> WrongCredential:

@@ -112,15 +112,15 @@ def _create_accounts() -> None:
     )
     op.create_table(
         "identities",
+        sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("issuer", sa.Text(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("user_id", sa.Uuid(), nullable=False),
         _moment_of_insert("created_at"),
         sa.ForeignKeyConstraint(
             ["user_id"], ["users.id"], name=op.f("fk_identities_user_id"), ondelete="CASCADE"
         ),
-        sa.PrimaryKeyConstraint("issuer", "subject", name=op.f("pk_identities")),
-        sa.UniqueConstraint("user_id", "issuer", name=op.f("uq_identities_user_id_issuer")),
+        sa.PrimaryKeyConstraint("user_id", name=op.f("pk_identities")),
+        sa.UniqueConstraint("issuer", "subject", name=op.f("uq_identities_issuer_subject")),
     )
     op.create_table(
         "email_addresses",

@@ -1,6 +1,5 @@
-"""Accounts of users at sign-in providers. They are never matched by name or e-mail address."""
+"""The account of a user at a sign-in provider, at most one. It is never matched by name or e-mail address."""
 
-from collections.abc import Collection
 from uuid import UUID
 
 from sqlalchemy import delete, select
@@ -22,16 +21,15 @@ def find_user(session: Session, issuer: str, subject: str) -> User | None:
     return session.scalar(query.with_for_update(of=User, read=True))
 
 
-def list_issuers(session: Session, user_id: UUID) -> list[str]:
-    """Return the providers that the user is linked to, oldest link first."""
-    query = select(UserIdentity.issuer).where(UserIdentity.user_id == user_id)
-    return list(session.scalars(query.order_by(UserIdentity.created_at)))
+def find_issuer(session: Session, user_id: UUID) -> str | None:
+    """Return the provider that the user is linked to."""
+    return session.scalar(select(UserIdentity.issuer).where(UserIdentity.user_id == user_id))
 
 
 def link(session: Session, user: User, issuer: str, subject: str) -> None:
     """Link the account to a locked or new user.
 
-    Raise Conflict if the account is linked already, or the user is linked to another one of the provider.
+    Raise Conflict if the account is linked already, or the user is linked to another one.
     """
     session.add(UserIdentity(issuer=issuer, subject=subject, user_id=user.id))
     try:
@@ -45,30 +43,22 @@ def link(session: Session, user: User, issuer: str, subject: str) -> None:
     audit.record(session, principal, "user.identity_link", None, subject=user.name, after={"issuer": issuer})
 
 
-def unlink(session: Session, principal: Principal, issuer: str, *, issuers: Collection[str]) -> None:
-    """Remove the link to a provider; all other tokens and sessions are revoked.
-
-    ``issuers`` are those of the configured providers: a link to another one lets nobody sign in.
-    """
+def unlink(session: Session, principal: Principal) -> None:
+    """Remove the link to the provider; all other tokens and sessions are revoked."""
     principal.require("submit")
     principal.require_reauthentication()
     user = users.lock_user(session, principal.user_id)
-    linked_issuers = set(list_issuers(session, user.id))
-    if issuer not in linked_issuers:
-        raise NotFound("you are not linked to this provider", code="no_such_identity")
-    if user.password_hash == UNUSABLE_HASH and not (linked_issuers - {issuer}).intersection(issuers):
-        raise Conflict(
-            "this is your only way to sign in: set a password or link another provider first",
-            code="last_credential",
-        )
-    session.execute(
-        delete(UserIdentity).where(UserIdentity.user_id == user.id, UserIdentity.issuer == issuer)
-    )
+    issuer = find_issuer(session, user.id)
+    if issuer is None:
+        raise NotFound("you are not linked to a provider", code="no_such_identity")
+    if user.password_hash == UNUSABLE_HASH:
+        raise Conflict("this is your only way to sign in: set a password first", code="last_credential")
+    remove(session, user.id)
     tokens.revoke_all(session, user.id, except_id=principal.token_id)
     audit.record(
         session, principal, "user.identity_unlink", None, subject=user.name, before={"issuer": issuer}
     )
 
 
-def remove_all(session: Session, user_id: UUID) -> None:
+def remove(session: Session, user_id: UUID) -> None:
     session.execute(delete(UserIdentity).where(UserIdentity.user_id == user_id))

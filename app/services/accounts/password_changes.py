@@ -99,8 +99,8 @@ def _require_authority(
 def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
     """Set a new password hash with a link's code.
 
-    All tokens, sessions and links to providers of the user are revoked: a stranger may have made them. So is
-    the e-mail address, unless the link was sent to it.
+    All tokens and sessions of the user and the link to a provider are revoked: a stranger may have made them.
+    So is the e-mail address, unless the link was sent to it.
     """
     digest = tokens.hash_token(code.strip())
     user_id = session.scalar(select(PasswordLink.user_id).where(PasswordLink.digest == digest))
@@ -116,7 +116,7 @@ def reset_with_link(session: Session, *, code: str, new_hash: str) -> User:
     if user is None or link is None:
         raise WrongCredential("the code is unknown, used or expired", code="invalid_code")
     _replace_password(session, user, new_hash, except_token=None)
-    identities.remove_all(session, user.id)
+    identities.remove(session, user.id)
     if not link.mailed:
         email_addresses.delete_address(session, user.id)
     link_principal = Principal(user.id, user.name, user.role, frozenset(), link.id)

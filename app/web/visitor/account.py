@@ -46,7 +46,7 @@ def render_account(page: UserPage, **content: Any) -> HTMLResponse:
             (slug, _load_title(session, page.principal, slug))
             for slug in organizers.list_competition_slugs(session, page.principal.user_id)
         ]
-        issuers = identities.list_issuers(session, page.principal.user_id)
+        issuer = identities.find_issuer(session, page.principal.user_id)
         email_address = email_addresses.find(session, page.principal.user_id)
     scopes = tokens.list_allowed_scopes(page.principal.role)
     return page.render(
@@ -55,7 +55,7 @@ def render_account(page: UserPage, **content: Any) -> HTMLResponse:
         organizes=organized,
         tokens=[token for token in valid_tokens if token.kind == TokenKind.API],
         sessions=[token for token in valid_tokens if token.kind == TokenKind.SESSION],
-        issuers=issuers,
+        issuer=issuer,
         email_address=email_address,
         scopes=[scope for scope in scopes if scope in page.principal.scopes],
         lives=_TOKEN_LIFETIMES,

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, NotFound, NotSignedIn, WrongCredential
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http import sign_in_flows, sign_in_providers, throttle
+from app.http import sign_in_providers, throttle
 from app.http.authentication import ClientAddress, get_service_url, require_same_origin
 from app.http.session_cookie import set_session_cookie
-from app.http.sign_in_flows import SignInFlow
+from app.http.sign_in_providers import SignInFlow
 from app.http.step_up import FormReauthentication
 from app.services.accounts import identities, tokens, users
 from app.services.accounts.principal import Principal
@@ -32,7 +32,7 @@ def redirect_to_sign_in() -> Response:
 
 
 @router.get("/account/identities/{provider}")
-@router.get("/account/identities/{provider}/unlink")
+@router.get("/account/unlink")
 @router.get("/account/confirm")
 def redirect_to_account() -> Response:
     return see_other("/account")
@@ -77,13 +77,13 @@ async def begin_confirmation(page: RequestedUserPage, address: ClientAddress) ->
 
 
 def _find_linked_provider(principal: Principal) -> str:
-    """Return the name of a provider with which the person signs in."""
+    """Return the name of the provider with which the person signs in."""
     with transaction() as session:
-        issuers = identities.list_issuers(session, principal.user_id)
+        issuer = identities.find_issuer(session, principal.user_id)
     for name, provider in get_settings().sign_in.items():
-        if provider.issuer in issuers:
+        if provider.issuer == issuer:
             return name
-    raise NotFound("you are not linked to this provider", code="no_such_identity")
+    raise NotFound("you are not linked to a provider", code="no_such_identity")
 
 
 async def _begin(page: Page, address: str | None, flow: SignInFlow) -> Response:
@@ -93,14 +93,9 @@ async def _begin(page: Page, address: str | None, flow: SignInFlow) -> Response:
     with which a provider passes a person on to other sites.
     """
     await run_in_threadpool(throttle.count_provider_sign_in, address)
-    authorization = await sign_in_providers.build_request(
-        flow.provider, _build_callback_url(page.request, flow), is_confirmation=flow.purpose == "confirm"
-    )
+    url = await sign_in_providers.begin(page.request, flow, _build_callback_url(page.request, flow))
     label = sign_in_providers.find_provider(flow.provider).label
-    response = page.render("visitor/to_provider.html", url=authorization["url"], label=label, to="/")
-    secrets = {name: authorization.get(name, "") for name in ("state", "nonce", "code_verifier")}
-    await run_in_threadpool(sign_in_flows.store_flow, response, page.request, flow.model_copy(update=secrets))
-    return response
+    return page.render("visitor/to_provider.html", url=url, label=label, to="/")
 
 
 def _build_callback_url(request: Request, flow: SignInFlow) -> str:
@@ -108,22 +103,12 @@ def _build_callback_url(request: Request, flow: SignInFlow) -> str:
 
 
 @router.get("/sign-in/{provider}/callback")
-async def finish_sign_in(
-    page: RequestedPage, provider: str, code: str = "", state: str = "", error: str = ""
-) -> Response:
+async def finish_sign_in(page: RequestedPage, provider: str) -> Response:
     """Receive the answer of the provider, with which it sends the browser back."""
     try:
-        flow = await run_in_threadpool(sign_in_flows.take_flow, page.request, provider, state)
-        if error == "access_denied":
-            raise WrongCredential("you cancelled the sign-in with the provider", code="sign_in_cancelled")
-        subject = await sign_in_providers.fetch_subject(
-            provider,
-            code=code,
-            code_verifier=flow.code_verifier,
-            nonce=flow.nonce,
-            redirect_url=_build_callback_url(page.request, flow),
-            is_confirmation=flow.purpose == "confirm",
-        )
+        flow = sign_in_providers.find_flow(page.request, provider, is_answered=False)
+        subject = await sign_in_providers.fetch_subject(page.request, flow)
+        page.request.session.clear()
         return await run_in_threadpool(_finish, page, flow, subject)
     except DomainError as problem:
         return await run_in_threadpool(_render_problem, page, problem)
@@ -134,7 +119,7 @@ def _finish(page: Page, flow: SignInFlow, subject: str) -> Response:
     if flow.purpose == "sign_in":
         return _sign_in(page.request, flow, issuer, subject)
     if page.principal is None or page.principal.user_id != flow.user_id:
-        raise sign_in_flows.build_expired_error()
+        raise sign_in_providers.build_expired_error()
     with transaction() as session:
         if flow.purpose == "link":
             identities.link(session, users.lock_user(session, page.principal.user_id), issuer, subject)
@@ -149,12 +134,9 @@ def _sign_in(request: Request, flow: SignInFlow, issuer: str, subject: str) -> R
         user = identities.find_user(session, issuer, subject)
         token = None if user is None else tokens.begin_session(session, user)
     if token is None:
-        response = see_other(build_sign_up_path(flow.to, provider=flow.provider))
-        newcomer = SignInFlow(provider=flow.provider, subject=subject)
-        sign_in_flows.store_flow(response, request, newcomer)
-        return response
+        sign_in_providers.store_flow(request, SignInFlow(provider=flow.provider, subject=subject))
+        return see_other(build_sign_up_path(flow.to, provider=flow.provider))
     response = RedirectResponse(flow.to, status_code=303)
-    sign_in_flows.delete_flow(response, request)
     return set_session_cookie(response, token, request, get_settings())
 
 
@@ -165,14 +147,12 @@ def _confirm(session: Session, principal: Principal, issuer: str, subject: str) 
     tokens.confirm_session(session, principal)
 
 
-@router.post("/account/identities/{provider}/unlink")
-def unlink(page: RequestedUserPage, provider: str, reauthenticate: FormReauthentication) -> Response:
+@router.post("/account/unlink")
+def unlink(page: RequestedUserPage, reauthenticate: FormReauthentication) -> Response:
     try:
-        issuer = sign_in_providers.find_provider(provider).issuer
         principal = reauthenticate()
-        issuers = [configured.issuer for configured in get_settings().sign_in.values()]
         with transaction() as session:
-            identities.unlink(session, principal, issuer, issuers=issuers)
+            identities.unlink(session, principal)
     except NotSignedIn:
         raise
     except DomainError as problem:

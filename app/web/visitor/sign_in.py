@@ -18,6 +18,8 @@ from app.web.site.pages import Page, PageRoute, RequestedPage
 
 router = APIRouter(route_class=PageRoute)
 
+_MAX_PATH_LENGTH = 500
+
 
 @router.get("/sign-in")
 def show_sign_in(page: RequestedPage, to: str = "/", unsent: str = "") -> HTMLResponse:
@@ -72,13 +74,13 @@ def sign_out(page: RequestedPage, settings: AppSettings) -> Response:
 
 
 def sanitize_redirect_path(path: str) -> str:
-    """Return the path if it belongs to this site, else ``/``, to prevent open redirects.
+    """Return the path if it belongs to this site and fits into a cookie, else ``/``.
 
     Backslashes and control characters are rejected, because browsers read the former as slashes and drop the
     latter.
     """
     is_local = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
-    return path if is_local else "/"
+    return path if is_local and len(path) <= _MAX_PATH_LENGTH else "/"
 
 
 def build_sign_up_path(path: str, **parameters: str) -> str:

@@ -15,8 +15,7 @@ from app.http import throttle
 from app.http.authentication import AppSettings, ClientAddress, require_same_origin
 from app.http.passwords import limit_concurrency
 from app.http.session_cookie import set_session_cookie
-from app.http.sign_in_flows import delete_flow, require_newcomer
-from app.http.sign_in_providers import find_provider
+from app.http.sign_in_providers import find_flow, find_provider
 from app.services.accounts import identities, password_changes, password_hashes, tokens
 from app.services.contests import competitions
 from app.services.teams import invites, members
@@ -46,7 +45,7 @@ def show_sign_up(
     try:
         problem = None
         if provider:
-            require_newcomer(page.request, provider)
+            find_flow(page.request, provider, is_answered=True)
     except DomainError as expired:
         provider, problem = "", expired
     return _render_invite_form(
@@ -69,7 +68,7 @@ def sign_up(
 ) -> Response:
     require_same_origin(request)
     try:
-        subject = require_newcomer(request, provider).subject if provider else None
+        subject = find_flow(request, provider, is_answered=True).subject if provider else None
         with throttle.limit_invite_tries(address):
             with transaction() as session:
                 invites.find_usable(session, invite)  # reject a wrong code before hashing the password
@@ -97,8 +96,7 @@ def sign_up(
         )
     throttle.remember_address(address, membership.user.name_key)
     response = see_other(_build_submissions_path(membership), notice="joined")
-    if provider:
-        delete_flow(response, request)
+    request.session.clear()
     return set_session_cookie(response, token, request, settings)
 
 
