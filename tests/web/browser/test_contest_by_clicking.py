@@ -39,10 +39,10 @@ pytestmark = pytest.mark.full
 
 SLUG, ORGANIZER, RED, BLUE = "clicked", "主催者 O'Neil", "赤い“組”, <b>one</b>", '=blue & "co"'
 RED_FOUR_SWAPS = make_swapped_release(4, 1)
-RED_NINE_SWAPS = make_swapped_release(9, 2)
+RED_SEVEN_SWAPS = make_swapped_release(7, 2)
 BLUE_EIGHT_SWAPS = make_swapped_release(8, 3)
 EXCESSIVE_RELEASE = make_excessive_release()
-COMMENTS = {RED: ("four pairs", "nine pairs", "all of them"), BLUE: ("eight of ours",)}
+COMMENTS = {RED: ("four pairs", "seven pairs", "all of them"), BLUE: ("eight of ours",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +91,10 @@ def send_releases(participants: Participants, file: str) -> None:
     """Send all releases; red chooses its final, blue leaves the choice to the service."""
     participants.red.visit(f"/competitions/{SLUG}/submissions")
     team_steps.check_refusal_of_text_for_a_number(participants.red, RED_FOUR_SWAPS, SLUG)
-    four_swaps, nine_swaps, cheat = COMMENTS[RED]
+    four_swaps, seven_swaps, cheat = COMMENTS[RED]
     team_steps.check_rejection_as_excessive(participants.red, EXCESSIVE_RELEASE, cheat, file)
     team_steps.check_acceptance(participants.red, RED_FOUR_SWAPS, four_swaps, file)
-    team_steps.check_acceptance(participants.red, RED_NINE_SWAPS, nine_swaps, file)
+    team_steps.check_acceptance(participants.red, RED_SEVEN_SWAPS, seven_swaps, file)
     team_steps.choose_final(participants.red, four_swaps)
     team_steps.check_scores(participants.red, four_swaps, RED_FOUR_SWAPS, file)
     participants.blue.visit(f"/competitions/{SLUG}/submissions")
@@ -132,7 +132,7 @@ def check_nothing_leaked(participants: Participants) -> None:
     canaries = {PASSWORD.encode()}.union(
         *(
             build_needles(release.secret_file)
-            for release in (RED_FOUR_SWAPS, RED_NINE_SWAPS, BLUE_EIGHT_SWAPS, EXCESSIVE_RELEASE)
+            for release in (RED_FOUR_SWAPS, RED_SEVEN_SWAPS, BLUE_EIGHT_SWAPS, EXCESSIVE_RELEASE)
         )
     )
     for person in participants.everyone:
