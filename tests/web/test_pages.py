@@ -89,7 +89,7 @@ def test_chosen_language_is_remembered_and_links_keep_the_query(client: TestClie
 
 def test_labels_are_all_used_and_defined_once() -> None:
     source = "".join(path.read_text() for path in WEB_ROOT.rglob("*") if path.suffix in {".html", ".py"})
-    pairs = re.findall(r"""["'(](\w+_)["'] ~|f"(\w+_)\{""", source)
+    pairs = re.findall(r"""["'(](\w+_)["'] ~|f"(\w+_)\{|, "(\w+_)"\) \}\}""", source)
     kinds = re.findall(r"""(?:said|sentence|with_values|file_label)\("(\w+)\"""", source)
     prefixes = (*filter(None, chain(*pairs)), *(f"{kind}_" for kind in kinds))
     used_names = set(re.findall(r"""(?<=["'])\w+(?=["'])""", source))

@@ -44,7 +44,7 @@ def test_pages_list_the_rounds_with_their_states(rounds: dict[str, Contest]) -> 
 
 
 PUBLIC_PAGES = ("rules", "boards/anonymization", "boards/matrix", "boards/history", "clarifications")
-ORGANIZER_PAGES = ("phases", "submissions", "teams", "data", "basics", "file")
+ORGANIZER_PAGES = ("phases", "submissions", "teams", "data", "file")
 
 
 def test_rounds_link_to_the_same_page_of_each_other(rounds: dict[str, Contest]) -> None:

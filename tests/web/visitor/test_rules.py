@@ -98,7 +98,7 @@ def test_part_without_a_label_is_shown_by_its_name(arena: Arena, monkeypatch: py
     assert formulas.find_measure_formula("chess", "coins") is None
     html = get_page(arena, f"/competitions/{arena.slug}/rules").text
     assert {"coins", "tosser"} <= set(list_ids(html))
-    for path in ("measures", "baselines", "threshold"):
+    for path in ("baselines", "threshold"):
         response = get_page(arena, f"/competitions/{arena.slug}/organize/{path}", organizer=True)
         assert response.status_code == 200, path
 
