@@ -23,7 +23,7 @@ from tests.support.wait import poll_until
 pytestmark = pytest.mark.full
 
 MAX_UPLOAD_STATEMENTS = 21
-MAX_VERDICT_STATEMENTS = 9
+MAX_VERDICT_STATEMENTS = 10
 """Two of these are for a savepoint."""
 
 

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.competition.parser import parse_rounds
 from anoncup.tables.csv_text import write_csv
-from tests.support.arena import PASSWORD, build_noisy_release
+from tests.support.arena import build_noisy_release
 from tests.support.command_line import CommandRunner
 from tests.support.contest import Contest
-from tests.support.two_rounds import FORMULAS, build_round, create_two_rounds, play_both_rounds
+from tests.support.two_rounds import FORMULAS, create_two_rounds, play_both_rounds
 
 pytestmark = pytest.mark.full
 
@@ -23,28 +22,6 @@ def rounds(client: TestClient, anoncup: CommandRunner, sign_in_as: SignIn) -> di
     created = create_two_rounds(client, extra_toml=FORMULAS)
     sign_in_as(created["final"].arena.organizer_token)
     return created
-
-
-def test_rounds_are_listed_with_their_addresses(rounds: dict[str, Contest], anoncup: CommandRunner) -> None:
-    result = anoncup("organize", "rounds", "small", "--json")
-    assert result.status == 0, result
-    entries = result.json
-    assert [(entry["address"], entry["state"]) for entry in entries] == [
-        ("small.preliminary", "anonymization"),
-        ("small.final", "draft"),
-    ]
-    assert "small.final" in anoncup("organize", "rounds", "small").stdout
-
-
-def test_file_is_printed_with_all_rounds_and_replaced(
-    rounds: dict[str, Contest], anoncup: CommandRunner, folder: Path
-) -> None:
-    file = anoncup("organize", "file", "small").stdout
-    assert list(parse_rounds(file)) == ["preliminary", "final"]
-    (folder / "competition.toml").write_text(file.replace("weight = 0.9", "weight = 0.8"), "utf-8")
-    assert anoncup("organize", "file", "small", "competition.toml").status == 0
-    entries = anoncup("organize", "rounds", "small", "--json").json
-    assert [entry["weight"] for entry in entries] == [0.1, 0.8]
 
 
 def test_release_is_submitted_to_the_round_of_the_address(
@@ -87,14 +64,3 @@ def test_board_that_a_formula_ranks_shows_the_score(
     words = anoncup("board", "small.preliminary").stdout.split()
     assert words[:4] == ["rank", "team", "score", "overall"]
     assert f"{row['score']:.3f}" in " ".join(words)
-
-
-def test_practice_round_is_reset(rounds: dict[str, Contest], anoncup: CommandRunner) -> None:
-    arena = rounds["final"].arena
-    file = arena.get("/competitions/small/competition.toml").text
-    practice = build_round("practice", begins=-0.5, practice=True)
-    assert arena.put("/competitions/small/competition.toml", content=file + practice).status_code == 200
-    result = anoncup("organize", "reset", "small.practice", "--password-stdin", typed=f"{PASSWORD}\n")
-    assert result.status == 0, result.stderr
-    refused = anoncup("organize", "reset", "small.final", "--password-stdin", typed=f"{PASSWORD}\n")
-    assert (refused.status, "practice" in refused.stderr) == (2, True)

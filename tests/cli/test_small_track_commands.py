@@ -54,7 +54,7 @@ def test_score_shows_risks_and_details_without_distances(folder: Path) -> None:
     assert content["attackers"]["everybody"] == {
         "rate": 0.75, "version": 1, "baseline": 0.5, "risk": 0.5, "details": {"sure": 1.0}
     }  # fmt: skip
-    output = run_anoncup(folder, "score", *CONTEST_OPTIONS, *RELEASE_OPTIONS, "--methods")
+    output = run_anoncup(folder, "score", *CONTEST_OPTIONS, *RELEASE_OPTIONS)
     assert "seen: risk 1, member 0.25, first 1" in output
     assert "everybody: risk 0.5, sure 1" in output
     assert "distance" not in output

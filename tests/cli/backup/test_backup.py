@@ -27,6 +27,7 @@ from migrations.run import migrate
 from tests.support import cli_zygote
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.backups import (
+    BACKED_UP_SEEDS,
     backup_file,
     list_blobs,
     open_restored_client,
@@ -138,7 +139,7 @@ def test_backup_contains_secrets_and_keys_only_on_request(
     folder = settings.opening_keys_dir
     assert folder is not None
     private = next(folder.glob("*.key")).read_bytes().strip()
-    for seed in (1, 2):
+    for seed in BACKED_UP_SEEDS:
         secret = build_noisy_release(seed, arena.table)[1].strip()
         assert secret not in content
         assert secret.hex().encode() not in content
