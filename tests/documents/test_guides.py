@@ -17,7 +17,7 @@ from anoncup.client import Client
 from app.processes import readiness
 from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, environment
 from tests.support.markdown_blocks import ROOT, read_guide
-from tests.support.service_processes import find_free_port
+from tests.support.service_processes import build_own_environment, find_free_port
 from tests.support.wait import TIMEOUT_S
 
 pytestmark = pytest.mark.full
@@ -26,18 +26,15 @@ __all__ = ["environment"]
 
 PASSWORD = "correct horse battery staple"
 PROMPT = "anoncup-test> "
-SERVICE_VARIABLES = ("DATABASE_URL", "REDIS_URL", "ANONCUP_")
 
 
 class GuideShell:
     """An interactive bash that answers the questions of the commands."""
 
     def __init__(self, folder: Path, replacements: Mapping[str, str]) -> None:
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith(SERVICE_VARIABLES)
-        }
-        environment |= {"PS1": PROMPT, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-        environment |= {
+        environment = build_own_environment() | {
+            "PS1": PROMPT,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": str(folder),
             "XDG_CONFIG_HOME": str(folder / "config"),
             "TERM": "dumb",

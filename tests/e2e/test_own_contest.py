@@ -12,7 +12,7 @@ import pytest
 
 from anoncup.client import Client
 from tests.support import shop_contest
-from tests.support.service_processes import find_free_port
+from tests.support.service_processes import build_own_environment, find_free_port
 from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
@@ -62,12 +62,14 @@ def run_demo(folder: Path, port: int) -> Iterator[str]:
     """Run the demo until it is ready; yield what it has printed."""
     log = folder / "demo.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(build_command(port), cwd=folder, stdout=output, stderr=output)
+        process = subprocess.Popen(
+            build_command(port), cwd=folder, env=build_own_environment(), stdout=output, stderr=output
+        )
     try:
         poll_until(
-            lambda: process.poll() is not None or "ready: " in log.read_text(), timeout_s=5 * TIMEOUT_S
+            lambda: process.poll() is not None or "ready: http" in log.read_text(), timeout_s=5 * TIMEOUT_S
         )
-        assert "ready: " in log.read_text(), log.read_text()
+        assert "ready: http" in log.read_text(), log.read_text()
         yield log.read_text()
     finally:
         process.send_signal(signal.SIGINT)
@@ -76,7 +78,12 @@ def run_demo(folder: Path, port: int) -> Iterator[str]:
 
 def run_refused(folder: Path, port: int, *files: str) -> str:
     completed = subprocess.run(
-        build_command(port, *files), cwd=folder, capture_output=True, text=True, check=False
+        build_command(port, *files),
+        cwd=folder,
+        env=build_own_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (completed.returncode, "Traceback" in completed.stderr) == (2, False), completed.stderr
     return completed.stderr

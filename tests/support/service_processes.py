@@ -55,6 +55,12 @@ from tests.support.wait import TIMEOUT_S, poll_until
 QUICK_SETTINGS = {"ANONCUP_LEASE_S": "3", "ANONCUP_SWEEP_EVERY_S": "1", "ANONCUP_CLOCK_EVERY_S": "0.2"}
 
 
+def build_own_environment() -> dict[str, str]:
+    """Return the environment of a program that starts its own servers, without those of the tests."""
+    settings = ("DATABASE_URL", "REDIS_URL", "ANONCUP_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(settings)}
+
+
 def find_free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
