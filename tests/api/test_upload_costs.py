@@ -24,7 +24,7 @@ pytestmark = pytest.mark.full
 
 MAX_UPLOAD_STATEMENTS = 21
 MAX_VERDICT_STATEMENTS = 10
-"""Two of these are for a savepoint."""
+"""Two of these are for a savepoint, and one inserts the verdict, which has a table of its own."""
 
 
 def test_upload_needs_a_constant_number_of_queries(arena: Arena) -> None:

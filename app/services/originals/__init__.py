@@ -1,1 +1,1 @@
-"""Original data of a competition: import, profile, allocation to teams, and starter kits."""
+"""Original data of a competition: import, allocation to teams, and starter kits."""

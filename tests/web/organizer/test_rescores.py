@@ -53,7 +53,7 @@ def test_new_rules_are_tried_compared_and_applied(arena: Arena) -> None:
     send_form(arena, f"{ORGANIZE_PATH}{rescore_path}/apply", organizer=True)
     assert arena.get_submission(red, "red")["status"] == "REJECTED"
     assert translate("Applied") in get_page_text(arena, "/rescores")
-    assert "SCORED" in get_page_text(arena, "/audit")  # with the change of each submission
+    assert '"SCORED"' in get_page_text(arena, "/audit")  # with the change of each submission
     late_response = post_form(arena, f"{ORGANIZE_PATH}{rescore_path}/cancel", organizer=True)
     assert_refused(late_response, 409, "The set is applied or cancelled already.")
 
