@@ -73,7 +73,10 @@ def run_demo(folder: Path, port: int) -> Iterator[str]:
         yield log.read_text()
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(TIMEOUT_S)
+        try:
+            process.wait(TIMEOUT_S)
+        finally:
+            process.kill()  # its servers and workers end with it
 
 
 def run_refused(folder: Path, port: int, *files: str) -> str:
