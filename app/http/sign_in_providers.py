@@ -40,7 +40,7 @@ _MAX_SUBJECT_LENGTH = 255
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _PROVIDER_ERRORS = (
     *(httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError),
-    *(ValueError, LookupError, TypeError, AttributeError),
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
 )
 """Errors of a provider that cannot be reached or answers something else than JSON of the right shape."""
 _ASYMMETRIC_ALGORITHMS = ("RS", "PS", "ES", "Ed")
@@ -151,7 +151,8 @@ def _is_fresh(authenticated_at: object) -> bool:
         return True
     if isinstance(authenticated_at, bool) or not isinstance(authenticated_at, int | float):
         return False
-    return -_MAX_CLOCK_SKEW_S <= time.time() - authenticated_at <= _MAX_AUTHENTICATION_AGE_S
+    # A whole number can be larger than any float.
+    return -_MAX_CLOCK_SKEW_S <= int(time.time()) - authenticated_at <= _MAX_AUTHENTICATION_AGE_S
 
 
 def _parse_subject(subject: object) -> str:

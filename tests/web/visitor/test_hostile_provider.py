@@ -30,6 +30,7 @@ ANSWERS = {
     "nothing": b"",
     "NUL": b'{"sub": "a\\u0000b"}',
     "surrogate": b'{"sub": "\\ud800"}',
+    "infinite": b'{"access_token": "a", "token_type": "Bearer", "expires_in": 1e999}',
 }
 LARGE, COMPRESSED = "large", "compressed"
 """The right answer with a megabyte more, plain and compressed."""
