@@ -82,12 +82,14 @@ def is_data_folder_missing(data_folder: Path) -> bool:
 def reach_services(data_folder: Path) -> Iterator[EmbeddedServices]:
     """Yield the servers named in the environment, or those of the data folder.
 
-    The embedded servers of the folder are started if they are not running, and stopped at the end.
+    The embedded servers of the folder are started if they are not running, and stopped at the end. Raises
+    Forbidden if the database user may not do what the body does.
     """
     existing = find_configured_services() or find_running_services(data_folder)
     if existing is not None:
         _await_database(existing.database_url, get_settings().database_wait_s)
-        yield existing
+        with explain_missing_privilege():
+            yield existing
     else:
         with run_embedded_services(data_folder) as services:
             yield services
