@@ -225,6 +225,8 @@ def test_advice_names_groups_and_distances(original: pd.DataFrame, competition: 
         anoncup.advise(original, competition=competition, groups=["nothing"])
     with pytest.raises(InvalidInput, match=r"distances of the microdata track: .*gower"):
         anoncup.advise(original, competition=competition, distance="miles")
+    with pytest.raises(InvalidInput, match="bits must be at least 1, and draws at least 0"):
+        anoncup.advise(original, competition=competition, draws=-1)
 
 
 def test_errors_name_row_and_choices(original: pd.DataFrame, competition: str) -> None:

@@ -29,8 +29,11 @@ class AdviceQuestion:
 def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
     """Return the question with its defaults filled in.
 
-    Raises InvalidInput for an unknown distance or column, and NotFound if the track has no distances.
+    Raises InvalidInput for an unknown distance or column and for numbers out of range, and NotFound if the
+    track has no distances.
     """
+    if question.bits < 1 or question.draws < 0:
+        raise InvalidInput("bits must be at least 1, and draws at least 0")
     track = TRACKS[rules.track]
     distance = question.distance or rules.required_excessive.distance
     if distance not in track.distances:
