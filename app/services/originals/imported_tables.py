@@ -8,6 +8,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import pandas as pd
@@ -35,8 +36,9 @@ from anoncup.tables.csv_text import (
     read_header,
     write_csv,
 )
-from anoncup.tables.foreign_formats import INVISIBLE_PATTERN, reject_binary_formats
+from anoncup.tables.foreign_formats import INVISIBLE_PATTERN, find_invalid_utf8, reject_binary_formats
 from anoncup.tables.identifiers import find_identifying_reason, is_amount
+from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
 from anoncup.tracks.files import FileSpec
 from app.services.originals.original_import import (
     DECIMAL_MARKS,
@@ -56,6 +58,8 @@ _GROUPED_PATTERN = "[+-]?[0-9]{1,3}([.,][0-9]{3})+"
 """Numbers that may have marks between thousands only, so that they say nothing of the decimal mark."""
 _KEPT = "kept"
 """The only role besides ``LEFT_OUT`` in a file that has neither fixed names nor roles."""
+_MAX_COLUMNS = 1000
+"""The form has a row for each column, and describing them takes milliseconds each."""
 _FIRST_ROWS = 5
 _MAX_EXAMPLES, _MAX_EXAMPLE_LENGTH = 3, 40
 _NUMBER_PATTERNS = {
@@ -69,8 +73,7 @@ _NUMBER_PATTERNS = {
 def guess_format(content: bytes, file: str) -> TableFormat:
     """Guess the format of a file; raises InvalidUpload for archives and spreadsheets."""
     reject_binary_formats(content, file)
-    match = from_bytes(content, cp_isolation=list(ENCODINGS)).best()
-    encoding = match.encoding if match else ENCODINGS[0]
+    encoding = _guess_encoding(content)
     sample = _cut_sample(content.decode(encoding, errors="replace").removeprefix("\ufeff"))
     separator = _guess_separator(sample)
     first_row, *rows = _list_sample_rows(sample, separator)
@@ -83,6 +86,17 @@ def guess_format(content: bytes, file: str) -> TableFormat:
     except InvalidUpload:
         return table_format  # the problem is reported when the table is read
     return replace(table_format, missing_texts=_find_missing_texts(table))
+
+
+def _guess_encoding(content: bytes) -> str:
+    """Return the encoding. Statistics about few letters mislead, so they are the last resort."""
+    if find_invalid_utf8(content) is None and b"\0" not in content:
+        return "utf_8"
+    with suppress(NotShiftJis):
+        decode_shift_jis(content)
+        return "cp932"
+    match = from_bytes(content, cp_isolation=list(ENCODINGS)).best()
+    return match.encoding if match else ENCODINGS[0]
 
 
 def _cut_sample(text: str) -> str:
@@ -175,9 +189,15 @@ def _decode(content: bytes, file: str, encoding: str) -> bytes:
 
 def _list_names(cells: Sequence[str], file: str) -> list[str]:
     """Return the names of the columns; those without a name are called after their position."""
+    problems = Problems(file)
+    if len(cells) > _MAX_COLUMNS:
+        message = Message(
+            "the table has {found} columns; at most {most} are read", found=len(cells), most=_MAX_COLUMNS
+        )
+        problems.add("too_many_columns", message, line=1)
+        problems.raise_if_any()
     visible = [re.sub(f"{CONTROL_PATTERN}|{INVISIBLE_PATTERN}", "", cell).strip() for cell in cells]
     names = [cell or f"column_{position}" for position, cell in enumerate(visible, 1)]
-    problems = Problems(file)
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.add("header", build_duplicate_name_message(name), column=name[:80], line=1)
     problems.raise_if_any()

@@ -12,7 +12,7 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.transactions.example import load_tc400
 from app.db.transaction import transaction
 from app.services.contests import competitions
-from app.services.originals import original_import
+from app.services.originals import imported_tables, original_import
 from app.storage import get_store, staging
 from tests.support.arena import Arena
 from tests.support.contest import load_round
@@ -99,6 +99,17 @@ def test_japanese_tables_are_read_in_every_encoding(new_organizer: Arena, name: 
     assert load_rules("fresh").columns == Columns(("郵便番号", "性別"), ("年収（円）",))
 
 
+@pytest.mark.parametrize("name", ["ä", "Côté", "£", "°C", "á,é,í", "名", "髙"])
+def test_utf8_with_few_letters_is_read_as_utf8(name: str) -> None:
+    content = f"{name},x\n{name},1\n{name},2\n".encode()
+    assert imported_tables.guess_format(content, "original").encoding == "utf_8"
+
+
+@pytest.mark.parametrize("text", ["給与,x\n1,2\n", "﨑,地域\n﨑,東京\n", "性別,年収\n男,1\n女,2\n"])
+def test_shift_jis_with_few_letters_is_read_as_shift_jis(text: str) -> None:
+    assert imported_tables.guess_format(text.encode("cp932"), "original").encoding == "cp932"
+
+
 def test_semicolons_and_decimal_commas_are_converted(new_organizer: Arena) -> None:
     rows = "".join(f"{'wm'[n % 2]};{20 + n % 9};{n}.{n:03},5\r\n" for n in range(10, 60))
     table = ("sex;age;Umsatz (€)\r\n" + rows).encode("cp1252")
@@ -112,6 +123,7 @@ REFUSED_TABLES = {
     "header only": (b"a,b\n", "no rows"),
     "blank lines": (b"\n\n", "no header line"),
     "ragged rows": (b"a,b\n1,2\n3\n4,5,6\n", "Row 2 has 1 cell instead of 2"),
+    "many columns": (b"," * 200_000, "The table has 200,001 columns; at most 1,000 are read"),
     "duplicate names": (b"a,a\n1,2\n", "The header names 'a' twice"),
     "NUL": (b"a,b\n1,\x002\n", "NUL characters"),
     "unclosed quote": (b'a,b\n1,"x\n2,3\n', "a quotation mark is opened and never closed"),
