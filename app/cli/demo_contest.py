@@ -22,6 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 from anoncup import client, schemas
+from anoncup.cli.board import select_columns
+from anoncup.cli.output import print_table
 from anoncup.client import ApiError
 from anoncup.competition.changes import list_changes
 from anoncup.competition.parser import parse_competition
@@ -319,6 +321,20 @@ def _create_contest(client: client.Client, contest: PlayedContest) -> None:
             client.put_original(contest.slug, content, filename=f"{name}.csv")
     if contest.is_own:
         _require_same_contest(client, contest)
+    _wait_for_drawn_files(client, contest)
+
+
+def _wait_for_drawn_files(client: client.Client, contest: PlayedContest) -> None:
+    """Wait until the clock has drawn the files that all teams get, without which no release is accepted."""
+    allocation = contest.track.allocation
+    if allocation is None or allocation.per_team:
+        return
+    names = {f"{file.name}.csv" for file in allocation.files}
+    readiness.wait_until(
+        lambda: names <= client.get_competition(contest.slug).original_sha256.keys(),
+        "the files that the service draws",
+        interval_s=0.2,
+    )
 
 
 def _require_same_contest(client: client.Client, contest: PlayedContest) -> None:
@@ -482,10 +498,5 @@ def _print_board(
 
 
 def _print_attackers_board(board: schemas.AttackersBoard) -> None:
-    table = Table("rank", "team", "identified", "tried", "rate", "targets")
-    table.title = f"{board.competition}: {board.title['en']} (records identified)"
-    for row in board.rows:
-        if row.rank is not None:
-            counts = [f"{count:,}" for count in (row.identified, row.tried)]
-            table.add_row(str(row.rank), row.team, *counts, f"{row.rate:.4f}", str(row.targets))
-    Console(width=110).print(table)
+    print(f"{board.competition}: {board.title['en']}")
+    print_table([row for row in board.rows if row.rank is not None], select_columns(board.columns))

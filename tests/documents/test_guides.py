@@ -137,7 +137,7 @@ def test_accounts_of_the_readme_demo_can_sign_in(shell: GuideShell, url: str, tm
     (demo,) = (block.text for block in read_guide("README.md"))
     shell.bash.timeout = 5 * TIMEOUT_S
     shell.answers.clear()  # the demo prompts for nothing, but its output looks like a prompt
-    assert "records identified" in shell.run(f"{demo.strip()} &")
+    assert "identified" in shell.run(f"{demo.strip()} &")
     accounts = json.loads((tmp_path / "demo" / "demo.json").read_text())["accounts"]
     assert {account["role"] for account in accounts} == {"organizer", "team member"}
     for account in accounts:

@@ -45,6 +45,17 @@ ROWS = [f"{'男女'[row % 2]},{20 + row % 5 * 10}代,{300 + row * 7}" for row in
 TABLE = "\r\n".join(["性別,年代,収入", *ROWS, ""])
 
 
+MONTHLY_COMPETITION = """
+format = 1
+slug = "own-shop"
+title = { en = "Own shop" }
+track = "monthly"
+timezone = "Asia/Tokyo"
+[measures.deleted]
+weight = 1.0
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "own.toml").write_text(COMPETITION + PHASES, "utf-8")
@@ -52,18 +63,19 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def build_command(port: int, competition: str = "own.toml", original: str = "元データ.csv") -> list[str]:
-    options = ["--competition", competition, "--original", original, "--port", str(port), "--data", "data"]
+def build_command(port: int, competition: str = "own.toml", *originals: str) -> list[str]:
+    files = [word for name in originals or ("元データ.csv",) for word in ("--original", name)]
+    options = ["--competition", competition, *files, "--port", str(port), "--data", "data"]
     return [sys.executable, "-m", "anoncup.cli", "demo", *options]
 
 
 @contextmanager
-def run_demo(folder: Path, port: int) -> Iterator[str]:
+def run_demo(folder: Path, port: int, *files: str) -> Iterator[str]:
     """Run the demo until it is ready; yield what it has printed."""
     log = folder / "demo.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            build_command(port), cwd=folder, env=build_own_environment(), stdout=output, stderr=output
+            build_command(port, *files), cwd=folder, env=build_own_environment(), stdout=output, stderr=output
         )
     try:
         poll_until(
@@ -110,6 +122,24 @@ def test_own_contest_with_japanese_columns_is_played(folder: Path) -> None:
     (folder / "own.toml").write_text((COMPETITION + PHASES).replace("0.4", "0.3"), "utf-8")
     refusal = run_refused(folder, port)
     assert "has a contest own-cup with other rules or data: give another folder with --data" in refusal
+
+
+def test_own_contest_with_files_that_the_service_draws_is_played(folder: Path) -> None:
+    (folder / "shop.toml").write_text(MONTHLY_COMPETITION + PHASES, "utf-8")
+    customers = [f"{number:03},f,1980-01-01,日本" for number in range(1, 11)]
+    purchases = [
+        f"{number:03},{month:02}{number:03},2023-{month:02}-05,10:00,{number % 4:03},100,{month}"
+        for month in range(1, 13)
+        for number in range(1, 11)
+    ]
+    for name, lines in {
+        "customers.csv": ["customer,sex,birth,country", *customers],
+        "transactions.csv": ["customer,invoice,date,time,good,price,quantity", *purchases],
+    }.items():
+        (folder / name).write_text("\n".join([*lines, ""]), "utf-8")
+    with run_demo(folder, find_free_port(), "shop.toml", "customers.csv", "transactions.csv") as printed:
+        assert "own-shop: Own shop (0 is best)" in printed
+        assert "pseudonyms in own-shop" in printed
 
 
 @pytest.mark.parametrize(
