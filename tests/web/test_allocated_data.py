@@ -61,6 +61,7 @@ def test_organizers_upload_hidden_files_until_the_allocation(contest: Contest) -
     assert f'action="{HIDDEN_FILE_PATH}"' in html
     refused = post_hidden_file(contest, b"label\nA SECRET LABEL\n")
     assert_refused(refused, 422, "41 lines are needed")
+    assert "<code>hidden.csv</code>" in refused.text.partition('role="alert"')[2].partition("</div>")[0]
     assert "SECRET LABEL" not in refused.text
     desk = "/competitions/small/organize"
     missing = "Files that only you hold are missing"
