@@ -14,10 +14,8 @@ on them: without Redis, each process applies its own limits only.
 import asyncio
 import platform
 import secrets
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import ParamSpec, TypeVar
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -48,14 +46,6 @@ LOCK_TTL_S = 15
 """Seconds until the locks of a dead process expire; a live process extends them."""
 
 
-@dataclass
-class TeamLock:
-    """Serializes a team's uploads in this process. ``user_count`` counts the holder and those who wait."""
-
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    user_count: int = 0
-
-
 class ByteBudget:
     """A number of bytes that may be in use at a time, granted in the order of requests."""
 
@@ -84,58 +74,30 @@ class Admission:
     def __init__(self, settings: Settings) -> None:
         self.max_wait_s = settings.upload_patience_s
         self.upload_slots = asyncio.Semaphore(settings.compute_process_share(settings.uploads_at_once))
+        # Dry runs have their own slots, and their teams' own locks.
         self.check_slots = asyncio.Semaphore(settings.compute_process_share(settings.uploads_at_once))
-        self.team_locks: defaultdict[str, TeamLock] = defaultdict(TeamLock)
+        self.team_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.turns: WeakValueDictionary[tuple[UUID, asyncio.Semaphore], asyncio.Lock] = WeakValueDictionary()
         self.parse_budget = ByteBudget(settings.compute_process_share(settings.parsed_mb * 2**20))
         self.thread_limiter = CapacityLimiter(settings.compute_process_share(_PARSER_THREADS))
 
     @asynccontextmanager
-    async def hold_upload_slot(self, competition_id: UUID, team_key: str) -> AsyncIterator[None]:
-        """Hold a slot for receiving an upload. Each team has at most one at a time."""
-        slot = self.hold_slot(self.upload_slots, competition_id)
-        async with AsyncExitStack() as stack:
-            async with _limit_wait(self.max_wait_s):
-                await stack.enter_async_context(self.hold_team_slot(team_key, slot))
-            yield
-
-    @asynccontextmanager
-    async def hold_check_slot(self, competition_id: UUID, team_key: str) -> AsyncIterator[None]:
-        """Hold a slot for a dry run. Dry runs have their own slots and team locks."""
-        slot = self.hold_slot(self.check_slots, competition_id)
-        async with AsyncExitStack() as stack:
-            async with _limit_wait(self.max_wait_s):
-                await stack.enter_async_context(self.hold_team_slot(f"check:{team_key}", slot))
-            yield
-
-    @asynccontextmanager
-    async def hold_slot(self, slots: asyncio.Semaphore, competition_id: UUID) -> AsyncIterator[None]:
-        """Hold one of the slots, which the waiting competitions get in turn."""
-        async with self.turns.setdefault((competition_id, slots), asyncio.Lock()):
-            await slots.acquire()
-        try:
-            yield
-        finally:
-            slots.release()
-
-    @asynccontextmanager
-    async def hold_team_slot(
-        self, team_key: str, slot: AbstractAsyncContextManager[None]
+    async def hold_slot(
+        self, slots: asyncio.Semaphore, competition_id: UUID, team_key: str
     ) -> AsyncIterator[None]:
-        """Hold the team's lock and a slot.
+        """Hold one of the slots. Each team has at most one; the waiting competitions get them in turn.
 
         The lock in Redis is requested only by uploads that have a slot here. Otherwise every waiting upload
         would poll Redis.
         """
-        team_lock = self.team_locks[team_key]
-        team_lock.user_count += 1
-        try:
-            async with team_lock.lock, slot, _hold_distributed_lock(team_key):
-                yield
-        finally:
-            team_lock.user_count -= 1
-            if not team_lock.user_count:
-                del self.team_locks[team_key]
+        lock_name = f"check:{team_key}" if slots is self.check_slots else team_key
+        async with AsyncExitStack() as stack:
+            async with _limit_wait(self.max_wait_s):
+                await stack.enter_async_context(self.team_locks.setdefault(lock_name, asyncio.Lock()))
+                async with self.turns.setdefault((competition_id, slots), asyncio.Lock()):
+                    await stack.enter_async_context(slots)
+                await stack.enter_async_context(_hold_distributed_lock(lock_name))
+            yield
 
     @asynccontextmanager
     async def reserve_memory(self, size: int) -> AsyncIterator[None]:

@@ -37,7 +37,7 @@ async def receive_upload(request: Request, principal: Principal, upload: Upload[
     async with _record_failure_on_error(upload):
         await run_in_threadpool(require_any_stored, digests)
         async with (
-            admission.hold_upload_slot(upload.round.competition_id, team_key),
+            admission.hold_slot(admission.upload_slots, upload.round.competition_id, team_key),
             # Record a failure before the slot is released, so that the team's next upload under the same
             # idempotency key sees it.
             _record_failure_on_error(upload),
@@ -52,7 +52,7 @@ async def receive_dry_run(request: Request, principal: Principal, upload: Upload
     await run_in_threadpool(_begin_dry_run, principal, upload)
     admission = get_admission(request)
     async with (
-        admission.hold_check_slot(upload.round.competition_id, f"team:{upload.team_id}"),
+        admission.hold_slot(admission.check_slots, upload.round.competition_id, f"team:{upload.team_id}"),
         open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,
         admission.reserve_memory(form.size),
     ):
