@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -50,121 +50,9 @@ _CHILD_TIMEOUT_S = 1800.0
 """A child that takes longer counts as hanging and is killed. Files that it has written stay."""
 
 
-class TransitionRunner(Protocol):
-    """Runs the long work of transitions."""
-
-    def submit(self, round_id: UUID) -> None:
-        """Start the round's long work, unless it is running."""
-
-    def pop_failed(self) -> list[UUID]:
-        """Return the rounds whose work has failed since the last call."""
-
-    def stop(self) -> None:
-        """End all running work."""
-
-
-@dataclass(slots=True)
-class RetryDelay:
-    """A tick that failed is tried again at ``retry_at``; the next delay is twice as long."""
-
-    retry_at: float
-    delay_s: float
-
-
-@dataclass(slots=True)
-class Clock:
-    """Ticks about every second. Errors are logged and never end the loop."""
-
-    settings: Settings
-    runner: TransitionRunner
-    retry_delays: dict[UUID, RetryDelay] = field(default_factory=dict)
-    unreadable_ids: frozenset[UUID] = frozenset()
-    last_sweep: float = float("-inf")
-    last_cleanup: float = float("-inf")
-    last_heartbeat: float = float("-inf")
-    current_problem: str | None = None
-
-    def run(self, wait_for_shutdown: Callable[[float], bool]) -> None:
-        """Tick until ``wait_for_shutdown``, which waits for the given seconds, returns True."""
-        pause_s = 0.0
-        while not wait_for_shutdown(pause_s):
-            started = time.monotonic()
-            self.tick()
-            pause_s = max(0.0, started + self.settings.clock_every_s - time.monotonic())
-        self.runner.stop()
-
-    def tick(self) -> None:
-        """Advance, sweep and beat. A lasting problem is logged when it begins and when it ends."""
-        try:
-            self.advance_due_rounds()
-            self.sweep_if_due()
-        except Exception as problem:
-            self.log_problem(problem)
-            return
-        if self.current_problem is not None:
-            log.info("clock_goes_again", after=self.current_problem)
-            self.current_problem = None
-
-    def log_problem(self, problem: Exception) -> None:
-        fields = _describe_problem(problem)
-        if fields["reason"] != self.current_problem:
-            log.error("clock_hindered", **fields)
-            self.current_problem = fields["reason"]
-
-    def advance_due_rounds(self) -> None:
-        """Advance every round that is due. One that fails does not hold up the others."""
-        for round_id in self.runner.pop_failed():
-            self.postpone(round_id)
-        with transaction() as session:
-            due_work = contest_lifecycle.find_due_work(session)
-        self.log_unreadable(due_work.unreadable)
-        for round_id in due_work.due_ids:
-            if round_id not in self.retry_delays or self.retry_delays[round_id].retry_at <= time.monotonic():
-                self.try_advance(round_id)
-        self.send_heartbeat_if_due()
-
-    def try_advance(self, round_id: UUID) -> None:
-        try:
-            if _advance_round(round_id):
-                self.runner.submit(round_id)
-            else:
-                self.retry_delays.pop(round_id, None)
-        except Exception as problem:
-            if isinstance(problem, DatabaseUnavailable):
-                raise
-            log.error("turning_failed", round=str(round_id), **_describe_problem(problem))
-            self.postpone(round_id)
-
-    def postpone(self, round_id: UUID) -> None:
-        previous = self.retry_delays.get(round_id)
-        delay_s = min(2 * previous.delay_s, _MAX_RETRY_DELAY_S) if previous else self.settings.clock_every_s
-        self.retry_delays[round_id] = RetryDelay(time.monotonic() + delay_s, delay_s)
-
-    def log_unreadable(self, reasons: dict[UUID, str]) -> None:
-        for round_id in reasons.keys() - self.unreadable_ids:
-            log.error("competition_unreadable", round=str(round_id), reason=reasons[round_id])
-        self.unreadable_ids = frozenset(reasons)
-
-    def send_heartbeat_if_due(self) -> None:
-        """Send a heartbeat if one is due. Not in every tick: each commit invalidates cached boards."""
-        interval_s = self.settings.clock_stale_s / _HEARTBEATS_PER_STALE_PERIOD
-        if time.monotonic() >= self.last_heartbeat + interval_s:
-            with transaction() as session:
-                health.record_heartbeat(session, health.TRANSITION_TASK)
-            self.last_heartbeat = time.monotonic()
-
-    def sweep_if_due(self) -> None:
-        if time.monotonic() >= self.last_sweep + self.settings.sweep_every_s:
-            sweep()
-            self.last_sweep = time.monotonic()
-        if time.monotonic() >= self.last_cleanup + _CLEANUP_INTERVAL_S:
-            self.last_cleanup = time.monotonic()
-            remove_stale_files()
-
-
 @dataclass(slots=True)
 class TransitionPool:
-    """The running children by round.
+    """The children that do the long work of transitions, by round.
 
     Use it from one thread: a child ends with the thread that started it.
     """
@@ -199,6 +87,98 @@ class TransitionPool:
         for process, _ in self.children.values():
             _kill(process)
         self.children.clear()
+
+
+@dataclass(slots=True)
+class Clock:
+    """Ticks about every second. Errors are logged and never end the loop."""
+
+    settings: Settings
+    pool: TransitionPool
+    retries: dict[UUID, tuple[float, float]] = field(default_factory=dict)
+    """When a round that failed is tried again, and the delay, which doubles at each failure."""
+    unreadable_ids: frozenset[UUID] = frozenset()
+    last_sweep: float = float("-inf")
+    last_cleanup: float = float("-inf")
+    last_heartbeat: float = float("-inf")
+    current_problem: str | None = None
+
+    def run(self, wait_for_shutdown: Callable[[float], bool]) -> None:
+        """Tick until ``wait_for_shutdown``, which waits for the given seconds, returns True."""
+        pause_s = 0.0
+        while not wait_for_shutdown(pause_s):
+            started = time.monotonic()
+            self.tick()
+            pause_s = max(0.0, started + self.settings.clock_every_s - time.monotonic())
+        self.pool.stop()
+
+    def tick(self) -> None:
+        """Advance, sweep and beat. A lasting problem is logged when it begins and when it ends."""
+        try:
+            self.advance_due_rounds()
+            self.sweep_if_due()
+        except Exception as problem:
+            self.log_problem(problem)
+            return
+        if self.current_problem is not None:
+            log.info("clock_goes_again", after=self.current_problem)
+            self.current_problem = None
+
+    def log_problem(self, problem: Exception) -> None:
+        fields = _describe_problem(problem)
+        if fields["reason"] != self.current_problem:
+            log.error("clock_hindered", **fields)
+            self.current_problem = fields["reason"]
+
+    def advance_due_rounds(self) -> None:
+        """Advance every round that is due. One that fails does not hold up the others."""
+        for round_id in self.pool.pop_failed():
+            self.postpone(round_id)
+        with transaction() as session:
+            due_work = contest_lifecycle.find_due_work(session)
+        self.log_unreadable(due_work.unreadable)
+        for round_id in due_work.due_ids:
+            if round_id not in self.retries or self.retries[round_id][0] <= time.monotonic():
+                self.try_advance(round_id)
+        self.send_heartbeat_if_due()
+
+    def try_advance(self, round_id: UUID) -> None:
+        try:
+            if _advance_round(round_id):
+                self.pool.submit(round_id)
+            else:
+                self.retries.pop(round_id, None)
+        except Exception as problem:
+            if isinstance(problem, DatabaseUnavailable):
+                raise
+            log.error("turning_failed", round=str(round_id), **_describe_problem(problem))
+            self.postpone(round_id)
+
+    def postpone(self, round_id: UUID) -> None:
+        _, last_delay_s = self.retries.get(round_id, (0.0, self.settings.clock_every_s / 2))
+        delay_s = min(2 * last_delay_s, _MAX_RETRY_DELAY_S)
+        self.retries[round_id] = time.monotonic() + delay_s, delay_s
+
+    def log_unreadable(self, reasons: dict[UUID, str]) -> None:
+        for round_id in reasons.keys() - self.unreadable_ids:
+            log.error("competition_unreadable", round=str(round_id), reason=reasons[round_id])
+        self.unreadable_ids = frozenset(reasons)
+
+    def send_heartbeat_if_due(self) -> None:
+        """Send a heartbeat if one is due. Not in every tick: each commit invalidates cached boards."""
+        interval_s = self.settings.clock_stale_s / _HEARTBEATS_PER_STALE_PERIOD
+        if time.monotonic() >= self.last_heartbeat + interval_s:
+            with transaction() as session:
+                health.record_heartbeat(session, health.TRANSITION_TASK)
+            self.last_heartbeat = time.monotonic()
+
+    def sweep_if_due(self) -> None:
+        if time.monotonic() >= self.last_sweep + self.settings.sweep_every_s:
+            sweep()
+            self.last_sweep = time.monotonic()
+        if time.monotonic() >= self.last_cleanup + _CLEANUP_INTERVAL_S:
+            self.last_cleanup = time.monotonic()
+            remove_stale_files()
 
 
 def _has_ended(process: subprocess.Popen[bytes], deadline: float) -> bool:

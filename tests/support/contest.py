@@ -190,17 +190,11 @@ class Contest:
         return str(self.arena.client.get(f"/api/v1{self.path}").json()["state"])
 
 
-class InProcessTransitions:
-    """A transition runner that does the long work in this process."""
+class InProcessTransitions(clock.TransitionPool):
+    """A pool that does the long work in this process."""
 
     def submit(self, round_id: UUID) -> None:
         lifecycle.run_long_work(round_id)
-
-    def pop_failed(self) -> list[UUID]:
-        return []
-
-    def stop(self) -> None:
-        pass
 
 
 def run_clock() -> None:

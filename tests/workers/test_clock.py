@@ -101,7 +101,7 @@ def test_failed_transition_is_retried_with_growing_delays(client: TestClient) ->
     lengths = []
     for _ in range(9):
         clock.postpone(identifier)
-        lengths.append(clock.retry_delays[identifier].delay_s)
+        lengths.append(clock.retries[identifier][1])
     assert lengths == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
