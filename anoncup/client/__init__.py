@@ -1,7 +1,6 @@
 """Python client of the HTTP API."""
 
-from anoncup.client.client import Client
-from anoncup.client.teams import FINAL_STATES
+from anoncup.client.client import FINAL_STATES, Client
 from anoncup.client.transport import ApiError, competition_path
 
 __all__ = ["FINAL_STATES", "ApiError", "Client", "competition_path"]
