@@ -1,10 +1,10 @@
-"""The timetable of a competition: its phases, ranking rule, notice before a reveal, and some limits.
+"""The timetable of a competition: its phases, ranking rule and notice before a reveal.
 
 The clock is the process that opens and closes phases. It reads only this part of a competition file, without
 the code of measures, so that no measure can slow it down or stop it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from anoncup.formulas.errors import FormulaError, InvalidFormula
 from anoncup.formulas.syntax import Formula, parse_formula
 from anoncup.messages import Message
-from anoncup.rules.settings import Limits, Phase, Publication, Ranking
+from anoncup.rules.settings import Phase, Publication, Ranking
 from anoncup.rules.toml_text import parse_toml, replace_tables
 from anoncup.rules.toml_values import (
     TomlTable,
@@ -30,12 +30,11 @@ from anoncup.rules.toml_values import (
 _FORMAT_VERSION = 1
 _PHASE_NAMES = ("anonymization", "reidentification")
 FORMULA_KEYS = ("utility", "defence", "attack", "total", "attack_total")
-RECORDED_LIMITS = ("valid_per_day", "valid_total", "guesses_per_target")
 
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """The phases, ranking rule and some limits of a competition.
+    """The phases and the ranking rule of a competition.
 
     ``reveal_notice``: after an end was moved to an earlier time, the new end must have been observed for so
     long before the reveal may follow it.
@@ -45,8 +44,6 @@ class Timetable:
     ranking: Ranking
     reveal_notice: timedelta
     zone: ZoneInfo
-    limits: Mapping[str, int]
-    """The limits that the clock records, which are those named in ``RECORDED_LIMITS``."""
 
     def phase(self, name: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.name == name), None)
@@ -62,14 +59,7 @@ def parse_timetable(text: str) -> Timetable:
     notice_hours = table.take_table("publication").take(
         "reveal_notice_hours", read_hours, Publication().reveal_notice_hours
     )
-    limits = table.take_table("limits")
-    return Timetable(
-        phases,
-        ranking,
-        timedelta(hours=notice_hours),
-        zone,
-        {name: limits.take(name, read_count, getattr(Limits(), name)) for name in RECORDED_LIMITS},
-    )
+    return Timetable(phases, ranking, timedelta(hours=notice_hours), zone)
 
 
 def check_format(table: TomlTable) -> None:

@@ -61,11 +61,6 @@ class ReleasePart:
         return self.file.name
 
     @property
-    def has_individuals(self) -> bool:
-        """Whether each row is one of the individuals that the secret refers to."""
-        return self.file.rows_are_individuals
-
-    @property
     def is_limited(self) -> bool:
         """Whether the track limits the number of rows."""
         return self.file.row_limits is not allow_any_row_count
