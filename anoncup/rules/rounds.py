@@ -182,13 +182,14 @@ def _read_round(table: TomlTable, common: Mapping[str, object]) -> RoundTable:
 def _join_titles(competition: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Return the title of the competition with that of the round, in each language that either has."""
     return {
-        language: f"{_choose_title(competition, language)} – {_choose_title(own, language)}"
+        language: f"{choose_text(competition, language)} – {choose_text(own, language)}"
         for language in (*competition, *(language for language in own if language not in competition))
     }
 
 
-def _choose_title(titles: Mapping[str, str], language: str) -> str:
-    return titles.get(language) or next(iter(titles.values()))
+def choose_text(texts: Mapping[str, str], language: str) -> str:
+    """Return the text in the language, or else in the first one."""
+    return texts.get(language) or next(iter(texts.values()))
 
 
 def read_round_name(value: object, path: str) -> str:

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import CompetitionUnavailable
 from anoncup.messages import Message
+from anoncup.rules.rounds import choose_text
 from app.config import SmtpServer, get_settings
 from app.db.models import Announcement, Competition, Delivery, EmailAddress, PasswordLink, Round, User
 from app.db.now import read_clock
@@ -196,11 +197,6 @@ def _write_deadline(session: Session, delivery: Delivery, t: Translator) -> Lett
         ),
         is_about_competition=True,
     )
-
-
-def choose_text(texts: Mapping[str, str], language: str) -> str:
-    """Return the text in the language, or else in the first one."""
-    return texts.get(language) or next(iter(texts.values()))
 
 
 _WRITERS: Mapping[str, Callable[[Session, Delivery, Translator], Letter | None]] = {

@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session, joinedload, undefer
 
 from anoncup.errors import InvalidInput, NotFound
 from anoncup.messages import Message
+from anoncup.rules.rounds import choose_text
 from app.config import get_settings
 from app.db.models import Announcement, Competition, Delivery, NotificationUrl, Round
 from app.locale.language import ENGLISH, LANGUAGES, Translator, load_translator
 from app.services.contests import announcements, competitions
 from app.services.jobs import outbox
 from app.services.notifications.deliveries import ClaimedDelivery
-from app.services.notifications.mail import choose_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Choose the language of a page."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from fastapi import Request
 
@@ -42,7 +42,3 @@ def match_accepted_language(accepted: Iterable[str]) -> str:
             if supported := languages.get("_".join(parts[:length])):
                 return supported
     return ENGLISH
-
-
-def localize_title(titles: Mapping[str, str], language: str) -> str:
-    return titles.get(language) or next(iter(titles.values()))

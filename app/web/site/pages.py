@@ -32,6 +32,7 @@ from anoncup.errors import (
     Unavailable,
 )
 from anoncup.messages import N_, replace_control_characters
+from anoncup.rules.rounds import choose_text
 from app.config import get_settings
 from app.http import problems
 from app.http.authentication import (
@@ -110,7 +111,7 @@ class Page:
                 notation.format_score(value, digits)
             ),
             "language": t.language,
-            "title_in": lambda titles: languages.localize_title(titles, t.language),
+            "title_in": lambda titles: choose_text(titles, t.language),
             "principal": self.principal,
             "done": self.request.query_params.get("done", ""),
             "status": get_status(problem) if problem else status,

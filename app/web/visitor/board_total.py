@@ -3,12 +3,11 @@
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from anoncup.rules.rounds import list_settings
+from anoncup.rules.rounds import choose_text, list_settings
 from anoncup.schemas import TotalRow
 from app.db.transaction import transaction
 from app.services.contests.competitions import get_title
 from app.web.site.frame import load_frame
-from app.web.site.language import localize_title
 from app.web.site.open_boards import OpenAttackTotal, OpenReleaseTotal
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.visitor.board_view import build_board_view
@@ -33,7 +32,7 @@ def show_total_board(
         board=release_total,
         boards={"release_total": release_total, "attack_total": attack_total},
         round_titles={
-            entry.name: localize_title(entry.title, page.t.language) if entry.title else entry.name
+            entry.name: choose_text(entry.title, page.t.language) if entry.title else entry.name
             for entry in settings
         },
         **build_headings(TotalRow.COLUMNS, page.t),

@@ -9,6 +9,7 @@ import icalendar
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from anoncup.rules.rounds import choose_text
 from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
 from app.http.authentication import get_service_url
@@ -49,7 +50,7 @@ def download_calendar(request: Request, slug: str) -> Response:
         calendar_version = phase_changes.load_calendar_version(session, contest.round)
         rounds = [Contest(round_) for round_ in contest.competition.rounds]
     t, service_url = language.negotiate_translator(request), get_service_url(request)
-    title = language.localize_title(competitions.get_title(contest.competition), t.language)
+    title = choose_text(competitions.get_title(contest.competition), t.language)
     events = [
         _build_event(round_, phase, calendar_version, f"{service_url}/competitions/{round_.address}", t)
         for round_ in rounds
@@ -70,7 +71,7 @@ def download_calendar(request: Request, slug: str) -> Response:
 def _build_event(
     contest: Contest, phase: Phase, calendar_version: CalendarVersion, page_url: str, t: Translator
 ) -> CalendarEvent:
-    title = language.localize_title(contest.rules.title, t.language)
+    title = choose_text(contest.rules.title, t.language)
     hint = t("The competition’s page says what to do until then:")
     return CalendarEvent(
         uid=f"{contest.round.id}-{phase.name}@anoncup",
