@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import func, select
@@ -15,7 +16,7 @@ from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases, visibility
 from app.services.contests.contest import Contest
-from app.services.contests.phases import PhaseStatus
+from app.services.contests.phases import PhaseBoundary, PhaseStatus
 from app.services.contests.visibility import Viewer
 
 
@@ -32,6 +33,16 @@ class DirectoryEntry:
     team_name: str | None
     is_organizer: bool
     team_count: int | None
+
+    @property
+    def next_boundary(self) -> PhaseBoundary | None:
+        return phases.find_next_boundary(self.rules, self.status)
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """End of the last phase, or None unless the competition is closed."""
+        ends = [phase.end for phase in self.rules.phases]
+        return max(ends) if ends and self.status.state == "closed" else None
 
 
 @dataclass(frozen=True, slots=True)

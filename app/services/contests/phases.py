@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from anoncup.errors import Conflict
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
 from anoncup.rules.timetable import Timetable
 from app.db.models import Round
 from app.db.now import read_clock
@@ -120,3 +121,28 @@ def find_midnights(now: datetime, timezone: str) -> tuple[datetime, datetime]:
     zone = ZoneInfo(timezone)
     today = now.astimezone(zone).date()
     return datetime.combine(today, time(), zone), datetime.combine(today + timedelta(days=1), time(), zone)
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseBoundary:
+    """A start or end of a phase."""
+
+    phase: str
+    kind: Literal["start", "end"]
+    time: datetime
+
+
+def find_next_boundary(rules: Rules, status: PhaseStatus) -> PhaseBoundary | None:
+    """Return the next start or end of a phase, or None after the last one and during a pause.
+
+    If a phase begins when another one ends, it is the end: teams need their deadline.
+    """
+    if status.paused:
+        return None
+    boundaries = [PhaseBoundary(phase.name, "end", phase.end) for phase in rules.phases]
+    boundaries += [PhaseBoundary(phase.name, "start", phase.start) for phase in rules.phases]
+    return min(
+        (boundary for boundary in boundaries if boundary.time > status.now),
+        key=lambda boundary: boundary.time,
+        default=None,
+    )

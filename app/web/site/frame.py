@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from sqlalchemy.orm import Session
 
@@ -12,18 +11,9 @@ from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases, settling
 from app.services.contests.contest import Contest
-from app.services.contests.phases import PhaseStatus
+from app.services.contests.phases import PhaseBoundary, PhaseStatus
 from app.services.contests.settling import Wait
 from app.web.site.rounds import RoundEntry, list_rounds
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseBoundary:
-    """A start or end of a phase."""
-
-    phase: str
-    kind: Literal["start", "end"]
-    time: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +52,7 @@ class Frame:
     @property
     def next_boundary(self) -> PhaseBoundary | None:
         """The phase boundary that the countdown shows, or None in a pause and after the last phase."""
-        return None if self.status.paused else find_next_boundary(self.rules, self.status.now)
+        return phases.find_next_boundary(self.rules, self.status)
 
 
 def load_frame(session: Session, principal: Principal | None, slug: str) -> Frame:
@@ -76,18 +66,4 @@ def load_frame(session: Session, principal: Principal | None, slug: str) -> Fram
         wait=settling.find_wait(contest.round, status),
         team=memberships.find_team(session, contest.id, principal) if principal else None,
         is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
-    )
-
-
-def find_next_boundary(rules: Rules, now: datetime) -> PhaseBoundary | None:
-    """Return the next start or end of a phase, or None after the last one.
-
-    If a phase begins when another one ends, it is the end: teams need their deadline.
-    """
-    boundaries = [PhaseBoundary(phase.name, "end", phase.end) for phase in rules.phases]
-    boundaries += [PhaseBoundary(phase.name, "start", phase.start) for phase in rules.phases]
-    return min(
-        (boundary for boundary in boundaries if boundary.time > now),
-        key=lambda boundary: boundary.time,
-        default=None,
     )
