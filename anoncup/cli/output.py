@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from anoncup import schemas
 
-_UNLIMITED_WIDTH = 240
+UNLIMITED_WIDTH = 240
 """Table width if the output is not a terminal. It is large enough that ids are never cut."""
 
 Row = TypeVar("Row")
@@ -62,7 +62,7 @@ def print_table(entries: Iterable[Row], columns: ColumnSpec[Row]) -> None:
         table.add_column(heading, justify="right" if is_numeric else "left", no_wrap=heading == "id")
     for entry in entries:
         table.add_row(*(format_cell(get_value(entry, field)) for field in columns.values()))
-    width = None if sys.stdout.isatty() else _UNLIMITED_WIDTH
+    width = None if sys.stdout.isatty() else UNLIMITED_WIDTH
     Console(markup=False, emoji=False, highlight=False, width=width).print(table)
 
 

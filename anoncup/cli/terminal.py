@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from anoncup.cli.output import UNLIMITED_WIDTH
+
 if TYPE_CHECKING:
     from anoncup import schemas
     from anoncup.rules.model import Rules
@@ -24,7 +26,9 @@ _SCORE_LABELS = {"utility": "utility loss", "security": "risk", "overall": "over
 
 
 def make_console() -> Console:
-    return Console(markup=False, emoji=False)  # column names may look like markup ("[/x]") or emoji (":x:")
+    width = None if sys.stdout.isatty() else UNLIMITED_WIDTH
+    # Names of columns may look like markup ("[/x]") or emoji (":x:").
+    return Console(markup=False, emoji=False, width=width)
 
 
 @contextmanager
@@ -145,7 +149,7 @@ def make_table(first: str, *number_columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, padding=(0, 1))
     table.add_column(first, no_wrap=True)
     for name in number_columns:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     return table
 
 

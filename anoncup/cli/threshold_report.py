@@ -45,7 +45,7 @@ def _show_contest(console: Console, contest: schemas.SampleContest) -> None:
     has_score = any(release.score is not None for release in contest.releases)
     headings = ["with", "rank", "U", "E", "overall", *(["score"] if has_score else []), "mean distance", ""]
     table = make_table("release", *headings)
-    table.columns[1].justify = "left"
+    table.columns[1].justify, table.columns[1].no_wrap = "left", False
     for release in contest.releases:
         scores = [release.score] if has_score else []
         numbers = [release.utility, release.security, release.overall, *scores, release.mean_distance]
