@@ -70,15 +70,17 @@ def build_domain_error(error: ApiError) -> DomainError:
     """Return an error response as the first of these domain errors that fits.
 
     InvalidUpload, if the response lists errors in files; NotSignedIn, if the token is not valid;
-    TooManyRequests, with the time of the next attempt; otherwise a DomainError, with the messages about
-    fields of the request.
+    TooManyRequests, with the time of the next attempt if it comes by itself; otherwise a DomainError, with
+    the messages about fields of the request.
     """
     if error.problem.errors:
         file_problems = [_build_file_problem(entry) for entry in error.problem.errors]
         return InvalidUpload(file_problems, total=error.problem.total or len(file_problems))
     if error.status == 401 and error.code != "wrong_password":
         return NotSignedIn("{reason}: run anoncup login", code=error.code, reason=error.message)
-    if error.status == 429 and error.retry_after is not None:
+    # A limit of the whole phase is never renewed, although the response has to name a time.
+    is_renewed = error.code != "quota_used_up" or "until" in error.problem.values
+    if error.status == 429 and error.retry_after is not None and is_renewed:
         retry_at = datetime.now().astimezone() + timedelta(seconds=error.retry_after)
         return TooManyRequests(
             "{reason}; again from {at}",

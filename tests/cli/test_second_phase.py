@@ -199,6 +199,18 @@ def test_same_file_is_the_same_guess_unless_requested(
     assert (repeated["id"] != first["id"], repeated["guesses_left"]) == (True, first["guesses_left"] - 1)
 
 
+def test_used_up_guesses_on_a_target_name_no_time(
+    anoncup: CommandRunner, contest: Contest, folder: Path
+) -> None:
+    name = list_foreign_targets(contest)[0]
+    (folder / "g.csv").write_bytes(build_guess(contest, name, 7))
+    arguments = ("guess", f"small/{name}", "--file", "g.csv", "--again")
+    while (result := anoncup(*arguments)).status == 0:
+        pass
+    assert (result.status, "only the organizers can raise" in result.stderr) == (2, True)
+    assert "again from" not in result.stderr
+
+
 def test_folder_of_guesses_is_sent_for_each_target(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
