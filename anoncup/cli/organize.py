@@ -49,7 +49,7 @@ _COMPETITION_COLUMNS: ColumnSpec[schemas.Competition] = {
     "state": "state",
     "paused": "paused",
     "rows": "original_rows",
-    "files": "original_files",
+    "files": lambda competition: list(competition.original_sha256) or None,
 }
 _PHASE_COLUMNS: ColumnSpec[schemas.Phase] = {
     "phase": "name",
@@ -88,6 +88,8 @@ def apply(
     with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
         stored = _load_stored_tables(client, tables)
         changes = _send_file(client, text, tables, stored)
+        if stored is None and not as_json:  # also if the data are refused
+            print(f"created {replace_unprintable(str(tables['slug']))}")
         address = ".".join(filter(None, (str(tables["slug"]), round_name)))
         uploads = _upload_originals(client, address, originals)
         competition = client.get_competition(address)
@@ -101,8 +103,6 @@ def apply(
             }
         )
         return
-    if stored is None:
-        print(f"created {replace_unprintable(address)}")
     _print_changes(changes)
     _print_uploads(uploads)
     if stored is not None and not changes and not uploads:

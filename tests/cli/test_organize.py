@@ -136,6 +136,8 @@ def test_invalid_data_are_refused_with_file_and_row(
     (folder / "X.csv").write_text("\n".join([header, f"{first},1", *rest, ""]))
     result = anoncup("organize", "apply", "c.toml", "--original", "X.csv")
     assert (result.status, "X.csv, row 1: ragged_row: " in result.stderr) == (2, True)
+    assert result.stdout == "created made\n"
+    assert "files   –\n" in anoncup("organize", "show", "made").stdout
     (folder / "X.csv").write_bytes(write_csv(organized_arena.table))
     repaired = anoncup("organize", "apply", "c.toml", "--original", "X.csv")
     assert (repaired.status, "uploaded original.csv\n" in repaired.stdout) == (0, True)
