@@ -42,7 +42,8 @@ def play(
             "the second phase",
             interval_s=0.2,
         )
-        rules = parse_competition(client.get_text(f"/competitions/{slug}/competition.toml"))
+        round_address = client.get_competition(slug).address
+        rules = parse_competition(client.get_competition_file(round_address))
         original = _load_original(client, slug, rules)
     for number, token in enumerate(tokens.values()):
         logger.info("%s: team %d of %d attacks the others", slug, number + 1, len(tokens))

@@ -41,6 +41,10 @@ name = "reidentification"
 start = 2027-01-25T09:00:00
 end = 2027-02-08T09:00:00
 """
+ROUNDS = "".join(
+    f'[[rounds]]\nname = "{name}"\n' + PHASES.replace("[[phases]]", "[[rounds.phases]]").replace("2027", year)
+    for name, year in (("preliminary", "2027"), ("final", "2028"))
+)
 ROWS = [f"{'男女'[row % 2]},{20 + row % 5 * 10}代,{300 + row * 7}" for row in range(40)]
 TABLE = "\r\n".join(["性別,年代,収入", *ROWS, ""])
 
@@ -140,6 +144,15 @@ def test_own_contest_with_files_that_the_service_draws_is_played(folder: Path) -
     with run_demo(folder, find_free_port(), "shop.toml", "customers.csv", "transactions.csv") as printed:
         assert "own-shop: Own shop (0 is best)" in printed
         assert "pseudonyms in own-shop" in printed
+
+
+def test_first_of_two_rounds_is_played(folder: Path) -> None:
+    text = COMPETITION.replace("format = 1", "format = 2") + ROUNDS
+    (folder / "own.toml").write_text(text, "utf-8")
+    port = find_free_port()
+    with run_demo(folder, port), Client(f"http://127.0.0.1:{port}") as client:
+        assert client.get_competition("own-cup").address == "own-cup.preliminary"
+        assert len(client.get_attackers_board("own-cup").rows) > 1
 
 
 @pytest.mark.parametrize(
