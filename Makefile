@@ -27,15 +27,15 @@ site/index.html: zensical.toml $(shell find docs anoncup -name '*.md' -o -name '
 
 # Before a commit: contract tests, reference implementations on a few cases, one whole contest, every route.
 test: dev .venv/.warm
-	$(PYTEST) -m 'not full and not containers and not simulation'
+	$(PYTEST) -m 'not full and not containers'
 
-# All tests except containers and the large simulation, with many more cases per property.
+# All tests except containers, with many more cases per property.
 test-all: dev .venv/.warm
 	$(PYTEST) --hypothesis-profile full
 
 # Tests that `make test` leaves out or skips, and properties with more cases. CI runs this after `make test`.
 test-rest: dev .venv/.warm
-	$(PYTEST) --hypothesis-profile full -m '(full or hypothesis or skipif) and not containers and not simulation'
+	$(PYTEST) --hypothesis-profile full -m '(full or hypothesis or skipif) and not containers'
 
 # Branches of the library and the services that no test covers.
 coverage: dev .venv/.warm
@@ -53,7 +53,6 @@ test-versions: dev
 # A running contest during faults of its processes and servers. SEED=… repeats the same faults.
 faults: dev
 	$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
-	$(BIN)/python -m pytest -m simulation -vv tests/faults
 
 # Images and docker-compose.yml with Docker or podman. Skipped if neither is installed.
 containers: dev

@@ -1,21 +1,18 @@
 """The invariants of fault runs: an undisturbed contest meets them, and each kind of damage is reported."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from random import Random
-from threading import Event
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from httpx2 import ReadTimeout, Response
+from httpx2 import Response
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
-from starlette.responses import JSONResponse
 
 from anoncup.tracks.linkage.permutation import write_secret
 from app.db.models import (
@@ -32,8 +29,8 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.services.contests.phases import ANONYMIZATION
-from tests.faults import calls, expected_boards
-from tests.faults.calls import Caller, CallRecorder, NoResponse, find_problem
+from tests.faults import expected_boards
+from tests.faults.calls import Caller, CallRecorder, find_problem
 from tests.faults.canaries import Canaries
 from tests.faults.invariants import check_competition
 from tests.faults.ledger import Ledger, LedgerUpload, build_guess, build_release, make_malformed
@@ -242,43 +239,6 @@ def test_canaries_are_found_in_any_content() -> None:
     assert canaries.find_leak(write_secret(np.random.default_rng(2).permutation(50))) is None
     canaries.remove([source])
     assert canaries.find_leak(write_secret(source)) is None
-
-
-class SlowClient(InProcessClient):
-    """Client of an application that takes 0.1 s to answer."""
-
-    def request(self, method: str, url: Any, **options: Any) -> Response:
-        if options["timeout"] < 0.1:
-            Event().wait(options["timeout"])
-            raise ReadTimeout("no answer yet")
-        return super().request(method, url, **options)
-
-
-@pytest.mark.parametrize("last", [(200, "ok"), (409, "changed_meanwhile")])
-def test_clients_wait_longer_and_send_again_as_long_as_they_are_patient(
-    monkeypatch: pytest.MonkeyPatch, last: tuple[int, str]
-) -> None:
-    monkeypatch.setattr(calls, "RETRY_PAUSE_S", (0.0, 0.0))
-    monkeypatch.setattr(calls, "TIMEOUT_S", 0.02)
-    codes = iter([(503, "database_unavailable"), (409, "changed_meanwhile"), (409, "changed_meanwhile")])
-
-    async def answer(scope: Any, receive: Any, send: Any) -> None:
-        status, code = next(codes, last)
-        kind = "application/problem+json"
-        await JSONResponse({"code": code}, status, media_type=kind)(scope, receive, send)
-
-    caller = CallRecorder("http://localhost", Canaries()).create_caller(Random(0))
-    caller.client.close()
-    caller.client = SlowClient(answer, base_url="http://localhost/api/v1")
-    put = partial(caller.request, "PUT", "/competitions/cup/original/original.csv", content=b"")
-    with closing(caller):
-        if last == (200, "ok"):
-            response = put()
-            assert (response.status, response.lost_tries, response.unavailable_tries) == (200, 3, 1)
-        else:
-            monkeypatch.setattr(calls, "PATIENCE_S", 1.0)
-            with pytest.raises(NoResponse, match="3 tries without an answer, 1 with 503"):
-                put()
 
 
 @pytest.mark.parametrize(
