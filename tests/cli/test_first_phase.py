@@ -9,15 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, update
 
-from anoncup.client import transport
-from anoncup.competition.templates import template
 from anoncup.messages import CodedMessage, Message
-from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from app.db import engine
 from app.db.models import Evaluation, State
-from tests.support import shop_contest
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.command_line import CommandRunner, run_worker
 from tests.support.contest import judge_everything
@@ -68,16 +64,6 @@ def test_submit_shows_the_receipt(
         assert word in result.stdout
 
 
-@pytest.mark.full
-def test_json_receipt_is_that_of_the_service(
-    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
-) -> None:
-    receipt = anoncup("submit", "small", *release_options, "--json").json
-    submission = arena.get_submission(receipt["id"], "red")
-    assert receipt == {name: submission[name] for name in receipt}
-    assert receipt["status"] == "QUEUED"
-
-
 def test_check_by_the_service_needs_no_original(
     anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
 ) -> None:
@@ -105,15 +91,6 @@ def test_check_by_the_service_needs_no_original(
     assert arena.get("/competitions/small/submissions", team="red").json() == []
     quota = arena.get("/competitions/small/quota", team="red").json()
     assert {cap["used"] for cap in quota["caps"]} == {0}
-
-
-@pytest.mark.full
-def test_check_exits_with_3_if_the_service_is_unreachable(
-    anoncup: CommandRunner, release_options: list[str | Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(transport, "RETRY_DELAYS_S", ())
-    monkeypatch.setenv("ANONCUP_URL", "http://127.0.0.1:1")
-    assert anoncup("check", "--service", "--competition", "small", *release_options).status == 3
 
 
 def test_waiting_shows_the_scores_of_a_release(
@@ -335,35 +312,3 @@ def test_unknown_names_exit_with_2(
     result = anoncup(*arguments)
     assert (result.status, result.stdout) == (2, "")
     assert result.stderr
-
-
-@pytest.mark.full
-def test_commands_work_with_a_track_of_two_files(
-    anoncup: CommandRunner, arena: Arena, folder: Path, sign_in_as: SignIn
-) -> None:
-    window = build_competition_toml()
-    text = replace_tables(template(2016), "phases", window[window.index("[[phases]]") :])
-    contents = {
-        "c.toml": text,
-        "customers.csv": shop_contest.CUSTOMERS,
-        "transactions.csv": shop_contest.TRANSACTIONS,
-        "M.csv": shop_contest.RELEASED_CUSTOMERS,
-        "T.csv": shop_contest.RELEASED_TRANSACTIONS,
-        "s.csv": "original_row\n3\n1\n2\n",
-    }
-    for name, content in contents.items():
-        (folder / name).write_text(content, "utf-8")
-    sign_in_as(arena.organizer_token)
-    originals = ("--original", "customers.csv", "--original", "transactions.csv")
-    result = anoncup("organize", "apply", "c.toml", *originals)
-    assert (result.status, result.stderr) == (0, "")
-    sign_in_as(Arena(arena.client, arena.organizer_token, "cup-2016", arena.table).get_team_token("red"))
-    result = anoncup("download", "cup-2016")
-    assert (folder / "cup-2016" / "transactions.csv").read_text() == shop_contest.TRANSACTIONS
-    arguments = ["submit", "cup-2016", "--customers", "M.csv", "--transactions", "T.csv", "--secret", "s.csv"]
-    with run_worker(score_everything):
-        result = anoncup(*arguments, "--wait", "--json")
-    assert result.status == {"SCORED": 0, "REJECTED": 1}[result.json["status"]]
-    assert set(result.json["sha256"]) == {"customers.csv", "transactions.csv"}
-    (folder / "T.csv").write_text("nonsense\n")
-    assert "\n  T.csv" in anoncup(*arguments).stderr

@@ -65,3 +65,14 @@ def test_own_file_of_a_team_is_the_input_of_methods(folder: Path) -> None:
 def test_several_output_files_need_a_folder(folder: Path) -> None:
     error = run_line(folder, "generate --track membership", status=2)
     assert "name a folder for candidates.csv, background.csv" in error
+
+
+def test_track_without_distances_shows_none_and_has_no_threshold(folder: Path) -> None:
+    files = "--released mine/released.csv --secret mine/members.csv"
+    checked = run_json(folder, f"check {CONTEST} {files}")
+    assert checked == {"verdict": "accepted", "violations": [], "warnings": [], "excessive": None}
+    text = run_line(folder, f"score {CONTEST} {files}")
+    assert all(f"{name}: risk " in text for name in TRACK.attackers)
+    assert "distance" not in text
+    refusal = " ".join(run_line(folder, f"threshold {CONTEST}", status=2).split())
+    assert "the membership track has no rule against excessive anonymization" in refusal

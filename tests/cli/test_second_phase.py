@@ -227,20 +227,6 @@ def test_folder_of_guesses_is_sent_for_each_target(
     assert next(row for row in rows if row["team"] == "blue")["identified"] == 2 * ROWS
 
 
-def test_refused_guess_does_not_stop_the_others(
-    anoncup: CommandRunner, contest: Contest, folder: Path
-) -> None:
-    accepted_target, refused_target = list_foreign_targets(contest)
-    (folder / "mine").mkdir()
-    (folder / "mine" / f"{accepted_target}.csv").write_bytes(build_guess(contest, accepted_target, 1))
-    (folder / "mine" / f"{refused_target}.csv").write_text("original_row\n1\n")
-    result = anoncup("guess", "small", "--file", "mine", "--json")
-    assert result.status == 2
-    has_problem = {guess["target"]: "problem" in guess for guess in result.json}
-    assert has_problem == {accepted_target: False, refused_target: True}
-    assert len(anoncup("guesses", "small", "--json").json) == 1
-
-
 def test_file_for_an_unknown_target_stops_all_guesses(
     anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
