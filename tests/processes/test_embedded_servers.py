@@ -96,18 +96,6 @@ def list_listening_ports(pid: int) -> set[str]:
     return {fields[1] for fields in lines if f"socket:[{fields[9]}]" in sockets}
 
 
-def test_rows_survive_a_restart_even_if_an_old_file_of_the_queue_is_broken(data: Path) -> None:
-    with run_embedded_services(data) as services:
-        execute_sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
-    folder = data / "valkey" / "appendonlydir"
-    folder.mkdir(exist_ok=True)
-    (folder / "appendonly.aof.1.incr.aof").write_bytes(b"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n" + bytes(4096))
-    (folder / "appendonly.aof.manifest").write_text("file appendonly.aof.1.incr.aof seq 1 type i\n")
-    with run_embedded_services(data) as services, connect_valkey(services) as client:
-        assert execute_sql(services, "SELECT value FROM kept") == ["7"]
-        assert client.ping()
-
-
 @pytest.mark.full
 def test_folder_of_an_older_version_is_migrated_without_errors(data: Path) -> None:
     configuration, log = data / "postgres" / "postgresql.conf", data / "logs" / "postgres.log"
@@ -276,21 +264,6 @@ def test_killed_server_is_restarted_and_clients_continue(
         assert "Valkey ended (status -9)" in caplog.text
     with run_embedded_services(data) as services:
         assert execute_sql(services, "SELECT number FROM kept") == ["7"]
-
-
-@pytest.mark.full
-def test_server_killed_with_busy_sessions_is_restarted(data: Path) -> None:
-    with run_embedded_services(data) as services:
-        db_engine = create_engine(services.database_url)
-        busy_connection = db_engine.connect()
-        busy_connection.exec_driver_sql("CREATE TABLE lost (id int)")
-        services.servers[1].process.kill()
-        services.servers[1].process.wait()
-        services.restart_ended_servers()
-        assert execute_sql(services, "SELECT count(*) FROM pg_tables WHERE tablename = 'lost'") == ["0"]
-        busy_connection.invalidate()
-        busy_connection.close()
-        db_engine.dispose()
 
 
 @pytest.mark.full

@@ -79,13 +79,6 @@ def test_all_spellings_of_a_character_have_one_key() -> None:
     ] == ["ı"]  # its capital is that of i
 
 
-@given(st.text())
-def test_spellings_of_a_name_have_one_key(text: str) -> None:
-    spellings = {unicodedata.normalize(form, text) for form in ("NFC", "NFKC")}
-    spellings |= {f"\u2003{text} ", text.replace(" ", "\u3000  "), names.build_key(text)}
-    assert {names.build_key(spelling) for spelling in spellings} == {names.build_key(text)}
-
-
 @given(st.text(min_size=1, max_size=names.MAX_NAME_LENGTH))
 def test_cleaning_a_name_is_idempotent(text: str) -> None:
     try:

@@ -236,27 +236,6 @@ def test_invalid_organizer_data_are_refused(contest: Contest) -> None:
     assert upload_organizer_file(contest.arena, file="other.csv").json()["code"] == "no_such_file"
 
 
-def test_each_of_the_possible_allocations_goes_to_a_team(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workers.allocate, "MAX_ATTEMPTS", 100)
-    allocation_rule = Allocation(
-        files=(FileSpec("secret"),), per_team=True, make_files=make_rotation_allocator(4)
-    )
-    contest = create_contest(client, monkeypatch, allocation_rule)
-    teams = ["red", "blue", "green", "black"]
-    for team in teams:
-        contest.arena.get_team_token(team)
-    run_clock()
-    allocations = load_allocations()
-    assert list(allocations) == ["", *teams]
-    assert len({allocations[team].files["secret"] for team in teams}) == 4
-    # The baselines' allocation is one of the four, so that a team has the same.
-    assert allocations[""].files["secret"] in {allocations[team].files["secret"] for team in teams}
-    assert all(get_team_file(contest.arena, team).status_code == 200 for team in teams)
-    assert submit_release(contest, "black").status_code == 202
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_teams_and_organizers_are_told_if_no_allocation_is_left(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, language: str

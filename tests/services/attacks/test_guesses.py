@@ -1,29 +1,22 @@
 """Judging guesses when processes, files, keys and queues fail: each is judged once or returned."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from celery.exceptions import Ignore
 from fastapi.testclient import TestClient
-from sqlalchemy import create_engine, select, text
-from sqlalchemy.orm import sessionmaker
+from sqlalchemy import select, text
 
-from anoncup.errors import Unavailable
-from app.config import Settings
-from app.db import engine
 from app.db.models import Guess, State
 from app.db.transaction import transaction
 from app.services.attacks.guesses import GuessClaim, claim_next, record
 from app.services.jobs import queue
 from tests.support.contest import Contest, build_outcome, judge_everything, run_clock
 from tests.support.database_rows import execute, load_all, load_one
-from tests.support.queue import clear_retry_delays, empty_queue
-from tests.support.stored_files import build_blob_path
-from workers import clock, judge, readiness
+from tests.support.queue import empty_queue
+from workers import clock, judge
 
 CORRECT_ROWS = 7
 
@@ -57,10 +50,6 @@ def claim_guess(pending_guess: PendingGuess, *, lease: timedelta = timedelta(0))
         claim = claim_next(session, lease=lease, max_attempts=3)
     assert claim is not None
     return claim
-
-
-def backdate_guesses(pending_guess: PendingGuess) -> None:
-    execute(text("UPDATE guesses SET created_at = created_at - interval '1 minute'"))
 
 
 def test_guess_delivered_repeatedly_is_judged_once(pending_guess: PendingGuess) -> None:
@@ -120,62 +109,6 @@ def test_contest_closes_only_when_the_last_guess_is_judged(pending_guess: Pendin
     judge.judge(str(pending_guess.guess_id))
     run_clock()
     assert pending_guess.contest.get_state() == "closed"
-
-
-@pytest.mark.full
-def test_guess_is_retried_once_its_file_can_be_read(pending_guess: PendingGuess, settings: Settings) -> None:
-    blob = build_blob_path(settings.data, pending_guess.row.file)
-    content = blob.read_bytes()
-    blob.unlink()
-    judge.judge(str(pending_guess.guess_id))
-    assert (pending_guess.row.state, pending_guess.row.failure and pending_guess.row.failure.code) == (
-        State.QUEUED,
-        "file_lost",
-    )
-    blob.write_bytes(content)
-    clear_retry_delays()
-    judge.judge(str(pending_guess.guess_id))
-    assert (pending_guess.row.state, pending_guess.row.correct, pending_guess.row.failure) == (
-        State.SCORED,
-        CORRECT_ROWS,
-        None,
-    )
-
-
-@pytest.mark.full
-def test_guess_is_judged_once_the_key_is_available(
-    pending_guess: PendingGuess, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keyless = settings.model_copy(update={"opening_keys_dir": None})
-    monkeypatch.setattr(judge, "get_settings", lambda: keyless)
-    judge.judge(str(pending_guess.guess_id))
-    assert pending_guess.row.state == State.QUEUED
-    assert pending_guess.row.failure
-    assert pending_guess.row.failure.code == "opening_key_missing"
-    monkeypatch.undo()
-    clear_retry_delays()
-    judge.judge(str(pending_guess.guess_id))
-    assert pending_guess.row.correct == CORRECT_ROWS
-
-
-@pytest.mark.full
-def test_sweep_requeues_a_guess_after_a_database_outage(
-    pending_guess: PendingGuess, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    unreachable = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, "get_session_factory", lambda: sessionmaker(unreachable))
-        patch.setattr(readiness, "READY_TIMEOUT_S", 0.0)
-        with suppress(Ignore):  # raised unless the worker was found ready a moment ago
-            judge.judge(str(pending_guess.guess_id))
-        with pytest.raises(Unavailable):
-            clock.sweep()
-    clear_retry_delays()
-    backdate_guesses(pending_guess)
-    empty_queue()
-    clock.sweep()
-    judge.judge(str(pending_guess.guess_id))
-    assert pending_guess.row.correct == CORRECT_ROWS
 
 
 @pytest.mark.full

@@ -25,7 +25,7 @@ from app.config import Settings, SmtpServer, get_settings
 from app.db.models import Delivery, EmailAddress, PasswordLink, User, UserIdentity
 from app.db.transaction import transaction
 from app.http import throttle
-from app.services.accounts import email_addresses, tokens
+from app.services.accounts import tokens
 from app.services.notifications import deliveries, mail, organizer_notifications
 from tests.support.accounts import list_audit_entries
 from tests.support.arena import API, PASSWORD, Arena
@@ -41,7 +41,7 @@ from tests.support.mail_server import (
     read_mail,
     run_mail_server,
 )
-from tests.support.page_requests import SAME_ORIGIN, extract_text, get_page, post_form
+from tests.support.page_requests import extract_text, get_page, post_form
 from workers import clock, deliver, mail_sender
 
 pytestmark = pytest.mark.full
@@ -237,17 +237,6 @@ def test_texts_of_people_cannot_add_headers_or_commands(server: MailServer, clie
     assert announcement["Bcc"] is None
     assert announcement["Subject"] == "Cup Bcc: y@example.org: announcement"
     assert announcement.get_content().replace("\r\n", "\n").startswith(text)
-
-
-def test_an_address_of_two_lines_is_never_sent_to(contest: Contest, server: MailServer) -> None:
-    """It cannot be stored. Even then, it would end no header."""
-    add_address(contest.arena, server)
-    announce(contest)
-    execute(update(EmailAddress).values(address="a@example.org\nBcc: b@example.org"))
-    with capture_logs() as logs:
-        assert deliver.send_due_mail() == 1
-    assert [entry["event"] for entry in logs] == ["mail_not_sent"]
-    assert server.envelopes == []
 
 
 def test_an_address_that_looks_encoded_is_not_decoded(contest: Contest, server: MailServer) -> None:
@@ -463,14 +452,6 @@ def test_mail_that_is_asked_for_is_limited(contest: Contest) -> None:
     assert store_address(contest.arena, "blue", "x@example.org").status_code == 429
 
 
-def test_forms_of_other_sites_are_refused(contest: Contest) -> None:
-    headers = {"Sec-Fetch-Site": "cross-site"}
-    for path in ("/password/forgotten", "/email?code=x"):
-        answer = contest.arena.client.post(path, data={"address": ADDRESS}, headers=headers)
-        assert answer.status_code == 403
-    assert SAME_ORIGIN["Sec-Fetch-Site"] != headers["Sec-Fetch-Site"]
-
-
 def test_nobody_else_sees_an_address(contest: Contest, server: MailServer) -> None:
     with capture_logs() as logs:
         add_address(contest.arena, server)
@@ -597,16 +578,6 @@ def test_the_account_page_promises_no_mail_that_was_refused(contest: Contest, se
     text = extract_text(get_page(contest.arena, "/account", team="red"))
     assert "refused the last mail" in text
     assert "Open the link" not in text
-
-
-def test_attempts_end_after_the_last_temporary_refusal(contest: Contest, server: MailServer) -> None:
-    add_address(contest.arena, server)
-    announce(contest)
-    server.answers["RCPT"] = "450 greylisted"
-    for _ in range(deliveries.MAX_ATTEMPTS + 1):
-        make_due()
-        deliver.send_due_mail()
-    assert list_deliveries()[-1] == ("announcement", deliveries.MAX_ATTEMPTS, True)
 
 
 def test_a_refused_recipient_delays_no_other(contest: Contest, server: MailServer) -> None:
@@ -792,23 +763,6 @@ def test_a_server_on_this_machine_needs_neither_tls_nor_a_password(
     get_settings.cache_clear()
 
 
-def test_a_connection_that_breaks_is_opened_again(contest: Contest, server: MailServer) -> None:
-    add_address(contest.arena, server)
-    announce(contest)
-    with transaction() as session:
-        claimed = deliveries.claim_next(session, Delivery.email_address_id)
-        assert claimed is not None
-    with mail_sender.connect(read_server_settings()) as connection:
-        assert connection.sock is not None
-        connection.sock.shutdown(socket.SHUT_RDWR)
-        with transaction() as session:
-            message = mail.write(session, read_server_settings(), claimed)
-        assert message is not None
-        assert mail_sender.send(connection, message) == mail_sender.CONNECTION_LOST
-    make_due()
-    assert deliver.send_due_mail() == 1
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -828,12 +782,3 @@ def test_mail_needs_a_public_url(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANONCUP_PUBLIC_URL", raising=False)
     with pytest.raises(ValueError, match="ANONCUP_PUBLIC_URL"):
         Settings(smtp=SmtpServer(host="127.0.0.1", sender="cup@example.org"))
-
-
-def test_an_address_of_nobody_can_be_unsubscribed_without_effect(
-    contest: Contest, server: MailServer
-) -> None:
-    add_address(contest.arena, server)
-    with transaction() as session:
-        email_addresses.unsubscribe(session, UUID(int=0))
-    assert find_address().subscribed

@@ -184,14 +184,6 @@ def test_an_answer_that_never_ends_is_cut_off_and_counts_as_a_failure(
     assert len(receiver.bodies) == 2
 
 
-def test_a_server_that_is_down_is_tried_again(contest: Contest) -> None:
-    set_urls(contest, "json://127.0.0.1:1/")
-    announce(contest)
-    deliver.send_due_notifications()
-    (row,) = load_all(select(Delivery))
-    assert (row.attempt, row.finished_at) == (1, None)
-
-
 @pytest.mark.parametrize(
     "url",
     [

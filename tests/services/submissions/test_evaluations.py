@@ -126,13 +126,6 @@ def test_progress_is_written_at_most_once_in_an_interval(
     assert recorded_progress == expected_progress
 
 
-@pytest.mark.full
-def test_finished_evaluation_is_never_claimed_again(arena: Arena) -> None:
-    identifier = submit_evaluation(arena)
-    assert record_verdict(require_claim(identifier))
-    assert claim_evaluation(identifier) is None
-
-
 def test_message_delivered_repeatedly_scores_once(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     for _ in range(3):
