@@ -1,117 +1,140 @@
-"""Boards of contests with several questions against plain Python over the list of guesses."""
+"""Boards of contests with several questions, with numbers computed by hand."""
 
 import json
-from datetime import timedelta
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from statistics import fmean
+from typing import Any
 from uuid import UUID
 
 import pytest
+from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
+from app.db.models import Guess, State, Submission, Target, Team
+from app.db.transaction import transaction
 from app.services.boards.best_guesses import AttackTotals
 from app.services.boards.matrix import build_built_in_cell
 from app.services.boards.reidentification import build_rows
 from app.services.boards.verdicts import extract_numbers
 from tests.support import small_track
-from tests.support.judged_contest import (
-    MIDNIGHT,
-    QUESTIONS,
-    TEAMS,
-    JudgedContest,
-    combine_risks,
-    find_best_risks,
-    judged_contest,
-)
+from tests.support.arena import Arena
+from tests.support.contest import Contest, build_two_phase_toml
+from tests.support.database_rows import load_one
+from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
 from tests.support.small_track import SMALL_TRACK
-
-__all__ = ["judged_contest"]
+from tests.support.track_package import install_track
 
 pytestmark = pytest.mark.full
 
-
-def test_boards_equal_plain_loops_over_the_guesses(judged_contest: JudgedContest) -> None:
-    for organizer in (True, False):
-        check_ranks(judged_contest, organizer=organizer)
-        check_cells(judged_contest, organizer=organizer)
-    check_rival_risks(judged_contest)
+BOARDS = ("anonymization", "reidentification", "matrix")
 
 
-def check_ranks(judged_contest: JudgedContest, *, organizer: bool) -> None:
-    """Check that teams are ranked by their summed scores and that ties go to the team that began earlier."""
-    guesses = judged_contest.list_visible_guesses(organizer=organizer)
-    board = judged_contest.contest.get_board("reidentification", organizer=organizer)
-    assert (board["counted"], board["questions"]) == (False, list(QUESTIONS))
-    rows = {row["team"]: row for row in board["rows"]}
-    assert set(rows) == set(TEAMS) - {"barred"}
-    scores: dict[str, Fraction] = {}
-    for team, row in rows.items():
-        target_risks = [
-            risks
-            for victim in judged_contest.team_by_submission
-            if (risks := find_best_risks(guesses, team, victim))
-        ]
-        assert (row["identified"], row["tried"]) == (None, None)
-        if not target_risks:
-            assert (row["rank"], row["targets"], row.get("score")) == (None, None, None)
-            continue
-        scores[team] = sum((combine_risks([risks]) for risks in target_risks), Fraction(0))
-        assert row["score"] == pytest.approx(float(scores[team]), abs=1e-12)
-        assert row["rate"] == pytest.approx(float(scores[team] / len(target_risks)), abs=1e-12)
-        assert row["targets"] == len(target_risks)
-        for name in QUESTIONS:
-            mean = sum(Fraction(risks.get(name, 0.0)) for risks in target_risks) / len(target_risks)
-            assert row["by_question"][name] == pytest.approx(float(mean), abs=1e-12)
-    for team, score in scores.items():
-        better = sum(rival_score - score > Fraction(1, 10**9) for rival_score in scores.values())
-        assert rows[team]["rank"] == 1 + better
-    first_times = {team: min(guess.received_at for guess in guesses if guess.team == team) for team in scores}
-    order = sorted(scores, key=lambda team: (rows[team]["rank"], first_times[team]))
-    assert [row["team"] for row in board["rows"]][: len(order)] == order
+BASELINES = {"link": 0.0, "value": 0.5, "gone": 0.0}
+GUESSES = (
+    ("blue", "red", "link", 0.1, State.SCORED),
+    ("blue", "red", "link", 0.3, State.SCORED),
+    ("blue", "red", "value", 0.75, State.SCORED),
+    ("blue", "緑", "link", 0.2, State.SCORED),
+    ("緑", "red", "link", 0.3, State.SCORED),
+    ("緑", "red", "value", 0.5, State.SCORED),
+    ("緑", "blue", "link", 0.2, State.SCORED),
+    ("緑", "red", "gone", 1.0, State.SCORED),
+    ("緑", "red", "link", 1.0, State.QUEUED),
+    ("緑", "barred", "link", 1.0, State.SCORED),
+    ("barred", "red", "link", 1.0, State.SCORED),
+)
+"""Attacker, team of the target, question, value and state. Only the first seven count."""
 
 
-def check_cells(judged_contest: JudgedContest, *, organizer: bool) -> None:
-    guesses = judged_contest.list_visible_guesses(organizer=organizer)
-    board = judged_contest.contest.get_board("matrix", organizer=organizer)
-    names = judged_contest.map_target_names()
-    assert [entry["target"] for entry in board["targets"]] == list(names)
-    rows = {row["attacker"]: row["cells"] for row in board["rows"] if not row["built_in"]}
-    attackers_board = judged_contest.contest.get_board("reidentification", organizer=organizer)
-    attackers_rows = {row["team"]: row for row in attackers_board["rows"]}
-    assert set(rows) == {entry.team for entry in guesses}
-    for team, cells in rows.items():
-        for victim, cell in zip(names.values(), cells, strict=True):
-            risks = find_best_risks(guesses, team, victim)
-            if not risks:
-                assert cell is None
-                continue
-            assert cell["rate"] == pytest.approx(float(combine_risks([risks])), abs=1e-12)
-            assert (cell["correct"], cell["by_question"]) == (None, dict.fromkeys(QUESTIONS, 0.0) | risks)
-            assert cell["trials"] == sum((entry.team, entry.victim) == (team, victim) for entry in guesses)
-        attacked_cells = [cell for cell in cells if cell]
-        assert attackers_rows[team]["targets"] == len(attacked_cells)
-        for name, mean in attackers_rows[team]["by_question"].items():
-            assert fmean(cell["by_question"][name] for cell in attacked_cells) == pytest.approx(
-                mean, abs=1e-12
-            )
+def compute_mean_of_largest(risks: Mapping[str, Sequence[float]]) -> float:
+    """Return the mean of the largest risk of each question; all questions and descending risks are given."""
+    assert list(risks) == ["link", "value"]
+    assert all(list(values) == sorted(values, reverse=True) for values in risks.values())
+    return fmean(values[0] if values else 0.0 for values in risks.values())
 
 
-def check_rival_risks(judged_contest: JudgedContest) -> None:
-    guesses = judged_contest.list_visible_guesses(organizer=True)
-    rows = {row["team"]: row for row in judged_contest.contest.get_board(organizer=True)["rows"]}
-    for victim, owner in judged_contest.team_by_submission.items():
-        risks = [find_best_risks(guesses, team, victim) for team in TEAMS if team != owner]
-        built_in_risk = judged_contest.contest.arena.get_submission(victim, owner)["result"]["security"]
-        expected = float(combine_risks(risks))
-        assert rows[owner]["rivals"] == pytest.approx(expected, abs=1e-12)
-        assert rows[owner]["security"] == max(built_in_risk, rows[owner]["rivals"])
-    assert max(row["rivals"] for row in rows.values() if row["rank"]) > 0
+def insert_guesses(submissions: Mapping[str, str]) -> None:
+    """Insert the guesses as a worker records them."""
+    with transaction() as session:
+        targets = {str(target.submission_id): target for target in session.scalars(select(Target))}
+        teams = dict(iter(session.execute(select(Team.name, Team.id))))
+        user_id = session.scalars(select(Submission.user_id).limit(1)).one()
+        for number, (team, victim, question, value, state) in enumerate(GUESSES):
+            outcome = Outcome(value, BASELINES[question])
+            judged = {"risk": outcome.risk, "outcome": {"value": value, "baseline": BASELINES[question]}}
+            received_at = datetime.now(UTC) - timedelta(minutes=60 - number)
+            target = targets[submissions[victim]]
+            columns: dict[str, Any] = {
+                "round_id": target.round_id,
+                "target_id": target.id,
+                "team_id": teams[team],
+            }
+            columns |= {"received_at": received_at, "created_at": received_at, "finished_at": received_at}
+            columns |= {"question": question, "state": state, "user_id": user_id}
+            columns |= {"file": "0" * 64, "answered": 1, "guesses_left": 0, "attempt": 1}
+            session.add(Guess(**columns, **(judged if state == State.SCORED else {})))
+
+
+@pytest.mark.parametrize(
+    ("rival_risk", "on_red", "expected_rates"),
+    [
+        (
+            SEVERAL_QUESTIONS_TRACK.rival_risk,
+            0.5,
+            {"blue": {"red": 0.5, "緑": 0.2}, "緑": {"red": 0.3, "blue": 0.2}},
+        ),
+        (compute_mean_of_largest, 0.4, {"blue": {"red": 0.4, "緑": 0.1}, "緑": {"red": 0.15, "blue": 0.1}}),
+    ],
+)
+def test_boards_combine_the_best_guesses_of_each_question(
+    client: TestClient,
+    tmp_path: Path,
+    rival_risk: Any,
+    on_red: float,
+    expected_rates: dict[str, dict[str, float]],
+) -> None:
+    track = replace(SEVERAL_QUESTIONS_TRACK, rival_risk=rival_risk)
+    with install_track(track, "tests.support.several_questions_track", tmp_path):
+        file = build_two_phase_toml(extra_toml=QUESTIONS_TOML + '[publication]\nfeedback = "immediate"\n')
+        contest = Contest(Arena.create(client, file=file.replace('"microdata"', '"riddles"')))
+        submissions = {team: contest.submit(team) for team in ("red", "blue", "緑", "barred")}
+        contest.open_attacks()
+        insert_guesses(submissions)
+        barred = load_one(select(Team.id).where(Team.name == "barred"))
+        assert contest.post_as_organizer(f"{contest.path}/teams/{barred}/disqualify").status_code == 200
+        boards = {name: contest.get_board(name, organizer=True) for name in BOARDS}
+    rows = {row["team"]: row for row in boards["reidentification"]["rows"]}
+    assert {team: (row["rank"], row["targets"], row.get("by_question")) for team, row in rows.items()} == {
+        "blue": (1, 2, {"link": pytest.approx(0.25), "value": pytest.approx(0.25)}),
+        "緑": (2, 2, {"link": pytest.approx(0.25), "value": 0.0}),
+        "red": (None, None, None),
+    }
+    targets = [target["team"] for target in boards["matrix"]["targets"]]
+    cells = {
+        row["attacker"]: dict(zip(targets, row["cells"], strict=True))
+        for row in boards["matrix"]["rows"]
+        if not row["built_in"]
+    }
+    assert cells.keys() == expected_rates.keys()
+    for team, expected in expected_rates.items():
+        rates = {target: cell["rate"] for target, cell in cells[team].items() if cell}
+        assert rates == pytest.approx(expected)
+        assert rows[team]["score"] == pytest.approx(sum(expected.values()))
+        assert rows[team]["rate"] == pytest.approx(sum(expected.values()) / 2)
+    assert (cells["blue"]["red"]["trials"], cells["blue"]["red"]["correct"]) == (3, None)
+    assert cells["blue"]["緑"]["by_question"] == {"link": 0.2, "value": 0.0}
+    rivals = {row["team"]: row["rivals"] for row in boards["anonymization"]["rows"]}
+    assert rivals["red"] == pytest.approx(on_red)
 
 
 @given(st.integers(1, 10_000).flatmap(lambda rows: st.tuples(st.integers(0, rows), st.just(rows))))
@@ -148,7 +171,8 @@ def test_built_in_attackers_cell_shows_its_gain_over_chance(
 
 
 def test_scores_equal_up_to_rounding_share_a_rank() -> None:
-    late_time, early_time = (MIDNIGHT + timedelta(hours=hours) for hours in (2, 1))
+    early_time = datetime.now(UTC)
+    late_time = early_time + timedelta(hours=1)
     attacks = {
         UUID(int=index): AttackTotals(score / 2, 2, first_guess_at, score=score, by_question={})
         for index, (score, first_guess_at) in enumerate(
