@@ -117,27 +117,6 @@ def either_role(name: str, cell: CellGenerator, missing: float = 0.0) -> ColumnS
     return ColumnShape(name, cell, "quasi/sensitive", missing)
 
 
-ADULT = TableShape(
-    "adult (UCI)",
-    1000,
-    (
-        quasi("age", integer(17, 90)),
-        quasi("workclass", category(9, prefix="w")),
-        sensitive("fnlwgt", amount(180_000, spread=0.5, digits=0)),
-        quasi("education", category(16, prefix="e")),
-        quasi("education-num", integer(1, 16)),
-        quasi("marital-status", category(7, prefix="m")),
-        quasi("occupation", category(15, prefix="o")),
-        quasi("relationship", category(6, prefix="r")),
-        quasi("race", category(5, prefix="r")),
-        quasi("sex", category(2, prefix="s")),
-        sensitive("capital-gain", amount(7000, digits=0, zeros=0.9)),
-        sensitive("capital-loss", amount(1900, spread=0.2, digits=0, zeros=0.9)),
-        either_role("hours-per-week", integer(1, 99)),
-        quasi("native-country", category(42, prefix="c")),
-        quasi("income", lambda _, random: random.choice(["<=50K", ">50K"])),
-    ),
-)
 EU_SILC = TableShape(
     "EU-SILC (laeken: eusilc)",
     1500,
@@ -186,20 +165,6 @@ EIA = TableShape(
         sensitive("OTHRSALES", amount(900, spread=1.5, digits=0, zeros=0.3)),
     ),
 )
-TARRAGONA = TableShape(
-    "Tarragona (sdcMicro)",
-    834,
-    tuple(
-        either_role(name, amount(2_000, digits=0))
-        if name == "NET.PROFIT"
-        else sensitive(name, amount(30_000, digits=0))
-        for name in (
-            *("NET.PROFIT", "FIXED.ASSETS", "CURRENT.ASSETS", "TREASURY", "UNCOMMITTED.FUNDS"),
-            *("PAID.UP.CAPITAL", "SHORT.TERM.DEBT", "SALES", "LABOR.COSTS", "DEPRECIATION"),
-            *("OPERATING.PROFIT", "FINANCIAL.OUTCOME", "GROSS.PROFIT"),
-        )
-    ),
-)
 TITANIC = TableShape(
     "Titanic",
     891,
@@ -218,21 +183,6 @@ TITANIC = TableShape(
         quasi("Embarked", category(3, prefix="p"), 0.002),
     ),
 )
-DIABETES = TableShape(
-    "Pima diabetes",
-    768,
-    (
-        either_role("Pregnancies", integer(0, 17)),
-        sensitive("Glucose", integer(44, 199)),
-        sensitive("BloodPressure", integer(24, 122)),
-        sensitive("SkinThickness", integer(0, 63)),
-        sensitive("Insulin", amount(120, digits=0, zeros=0.4)),
-        sensitive("BMI", amount(32, spread=0.2, digits=1)),
-        sensitive("DiabetesPedigreeFunction", amount(0.4, spread=0.6, digits=3)),
-        quasi("Age", integer(21, 81)),
-        either_role("Outcome", integer(0, 1)),
-    ),
-)
 HOSPITAL_DIABETES = TableShape(
     "Diabetes 130 US hospitals",
     1200,
@@ -249,59 +199,6 @@ HOSPITAL_DIABETES = TableShape(
         either_role("num_medications", integer(1, 75)),
         quasi("diag_1", lambda _, random: random.choice(["", "", "V"]) + str(int(random.expovariate(0.03)))),
         quasi("readmitted", category(3, prefix="<")),
-    ),
-)
-GERMAN_CREDIT = TableShape(
-    "German credit",
-    1000,
-    (
-        quasi("status", category(4, prefix="A")),
-        either_role("duration", integer(4, 72)),
-        quasi("credit_history", category(5, prefix="A")),
-        quasi("purpose", category(10, prefix="A")),
-        sensitive("amount", amount(2300, digits=0)),
-        quasi("savings", category(5, prefix="A")),
-        quasi("installment_rate", integer(1, 4)),
-        quasi("personal_status_sex", category(4, prefix="A")),
-        quasi("age", integer(19, 75)),
-        quasi("foreign_worker", category(2, prefix="A")),
-        either_role("credit_risk", integer(0, 1)),
-    ),
-)
-STUDENTS = TableShape(
-    "Student performance",
-    649,
-    (
-        quasi("school", category(2, prefix="G")),
-        quasi("sex", category(2, prefix="s")),
-        quasi("age", integer(15, 22)),
-        quasi("address", category(2, prefix="U")),
-        quasi("Medu", integer(0, 4)),
-        quasi("Mjob", category(5, prefix="j")),
-        quasi("traveltime", integer(1, 4)),
-        quasi("failures", integer(0, 3)),
-        either_role("absences", integer(0, 32)),
-        *(either_role(name, integer(0, 19)) for name in ("G1", "G2", "G3")),
-    ),
-)
-BANK = TableShape(
-    "Bank marketing",
-    1200,
-    (
-        quasi("age", integer(18, 95)),
-        quasi("job", category(12, prefix="j")),
-        quasi("marital", category(3, prefix="m")),
-        quasi("education", category(4, prefix="e")),
-        quasi("default", category(2, prefix="d")),
-        sensitive("balance", lambda _, random: str(int(random.gauss(1300, 2500)))),
-        quasi("housing", category(2, prefix="h")),
-        quasi("day", integer(1, 31)),
-        quasi("month", category(12, prefix="m")),
-        sensitive("duration", amount(180, digits=0)),
-        either_role("campaign", integer(1, 43)),
-        sensitive("pdays", lambda _, random: "-1" if random.random() < 0.8 else str(random.randint(1, 871))),
-        either_role("previous", category(41)),
-        quasi("y", category(2, prefix="y")),
     ),
 )
 HOSPITAL = TableShape(
@@ -363,10 +260,7 @@ PUMS = TableShape(
     ),
 )
 
-PUBLIC_TABLES = (
-    *(ADULT, EU_SILC, EIA, TARRAGONA, TITANIC, DIABETES, HOSPITAL_DIABETES, GERMAN_CREDIT, STUDENTS, BANK),
-    *(HOSPITAL, HEART, PUMS),
-)
+PUBLIC_TABLES = (EU_SILC, EIA, TITANIC, HOSPITAL_DIABETES, HOSPITAL, HEART, PUMS)
 
 
 def describe(content: bytes) -> ImportedTable:
