@@ -56,12 +56,3 @@ def test_every_block_is_run_or_has_a_reason(page: Path) -> None:
 def test_reason_belongs_to_a_block(name: str, start: str) -> None:
     texts = [block.text for block in list_code_blocks(ROOT / name)] + list_indented_blocks(ROOT / name)
     assert sum(text.startswith(start) for text in texts) == 1
-
-
-def test_new_blocks_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = tmp_path / "docs/new.md"
-    page.parent.mkdir()
-    page.write_text("```sh\nanoncup new\n```\n\n    anoncup newer\n\n```toml\nfinals = 2\n```\n")
-    monkeypatch.setattr("tests.support.markdown_blocks.ROOT", tmp_path)
-    monkeypatch.setattr("tests.documents.test_code_blocks.ROOT", tmp_path)
-    assert list_uncovered_blocks(page) == ["anoncup new\n", "anoncup newer\n"]

@@ -15,20 +15,14 @@ from anoncup.rules.settings import Excessive, Limits, Publication, Ranking
 from tests.support.markdown_blocks import (
     DOCUMENTS,
     ROOT,
-    list_code_blocks,
     list_command_lines,
     list_linked_paths,
 )
 
-README_BYTES = 8_000
 RANKING_FORMULAS = {"order", "utility", "defence", "attack", "total", "attack_total"}
 """Keys that ``docs/formulas.md`` describes."""
 COMMANDS = typer.main.get_command(app)
 MAKE_TARGETS = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-
-
-def test_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_bytes()) <= README_BYTES
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -51,20 +45,6 @@ def test_commands_and_their_options_exist(document: Path) -> None:
     assert [problem for call in list_anoncup_calls(document) for problem in find_call_errors(call)] == []
 
 
-LIBRARY_INSTALL = ("uv tool install '.[score]'", 'export PATH="$(uv tool dir --bin):$PATH"')
-SERVICE_INSTALL = ("./bootstrap requirements.lock", "source .venv/bin/activate")
-
-
-@pytest.mark.parametrize(
-    ("name", "install"),
-    [("take-part.md", LIBRARY_INSTALL), ("organize.md", SERVICE_INSTALL), ("operate.md", SERVICE_INSTALL)],
-)
-def test_guides_install_the_command_before_its_use(name: str, install: tuple[str, ...]) -> None:
-    first, *_ = [block.text for block in list_code_blocks(ROOT / "docs" / name) if block.language == "sh"]
-    lines = [line.partition("#")[0].strip() for line in first.splitlines()]
-    assert lines[: len(install)] == list(install)
-
-
 @pytest.mark.parametrize(
     "settings",
     [Excessive(), Ranking(), Publication(), Limits()],
@@ -79,12 +59,6 @@ def test_keys_of_the_competition_file_are_listed_with_their_defaults(
     }
     defaults = {key: "none" if value is None else json.dumps(value) for key, value in values.items()}
     assert [key for key, default in defaults.items() if f"`{key}` ({default})" not in page] == []
-
-
-def test_wrong_commands_and_options_are_detected() -> None:
-    assert list(find_call_errors(["organize", "extent"])) == ["no command: organize extent"]
-    assert list(find_call_errors(["submit", "cup", "--waiting"])) == ["no option of submit: --waiting"]
-    assert list(find_call_errors(["submit", "cup", "--wait"])) == []
 
 
 def list_anoncup_calls(document: Path) -> Iterator[list[str]]:
