@@ -163,9 +163,17 @@ def arena(client: TestClient) -> Arena:
 
 
 @pytest.fixture
-def contest(client: TestClient) -> Contest:
-    """A small contest of two phases, in its first."""
-    return Contest.create(client)
+def contest(client: TestClient, request: pytest.FixtureRequest) -> Contest:
+    """A small contest of two phases, in its first, with the settings and submissions of its mark."""
+    mark = request.node.get_closest_marker("contest")
+    settings = dict(mark.kwargs) if mark else {}
+    teams, is_attacked = settings.pop("teams", ()), settings.pop("attacks", False)
+    new_contest = Contest.create(client, **settings)
+    for team in teams:
+        new_contest.submit(team)
+    if is_attacked:
+        new_contest.open_attacks()
+    return new_contest
 
 
 @pytest.fixture(scope="session")

@@ -51,10 +51,10 @@ def find_respelled_columns(table: pd.DataFrame, original: pd.DataFrame, names: I
     Examples are ``1.0`` for ``1``, ``F`` for ``f``, ``NA`` for an empty cell and ``09-May`` for ``5-9``.
     """
     examples = {name: _find_respelling(table[name], original[name]) for name in names}
-    return [build_respelled_remark(name, *example) for name, example in examples.items() if example]
+    return [_build_respelled_remark(name, *example) for name, example in examples.items() if example]
 
 
-def build_respelled_remark(name: str, new_value: str, original_value: str) -> Remark:
+def _build_respelled_remark(name: str, new_value: str, original_value: str) -> Remark:
     message = Message(
         "{name}: some cells are spelled differently from the original's, such as {found!r} for {needed!r}; "
         "they are compared as text, so these cells count as changed",

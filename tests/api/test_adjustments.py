@@ -10,17 +10,9 @@ from tests.support.contest import Contest, set_submission_times
 from tests.support.page_requests import get_page, post_form, send_form
 from tests.support.translations import translate
 
-pytestmark = pytest.mark.full
-
 FORMULA_TOML = '[ranking]\norder = "descending"\ndefence = "1 - utility - penalty"\n'
 
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    contest = Contest.create(client, extra_toml=FORMULA_TOML)
-    for team in ("red", "blue"):
-        contest.submit(team)
-    return contest
+pytestmark = [pytest.mark.full, pytest.mark.contest(extra_toml=FORMULA_TOML, teams=("red", "blue"))]
 
 
 def read_rows(contest: Contest, **reader: Any) -> dict[str, dict[str, Any]]:

@@ -8,15 +8,12 @@ from uuid import uuid4
 
 import pytest
 from httpx2 import Response
-from sqlalchemy import event, select
+from sqlalchemy import select
 
-from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
-from app.db import engine
 from app.db.models import Heartbeat, Member
 from app.db.transaction import transaction
-from app.services.accounts import tokens, users
-from tests.support.arena import API, PASSWORD, Arena, build_competition_toml, serial_numbers
+from tests.support.arena import API, Arena, build_competition_toml
 from tests.support.database_rows import load_one
 from tests.support.uploads import score_everything
 from tests.support.wait import start_stopwatch
@@ -86,13 +83,6 @@ def test_announcement_without_readable_text_is_refused(arena: Arena) -> None:
     assert arena.get(f"{COMPETITION_PATH}/announcements").json() == []
 
 
-def test_announcement_with_a_lone_surrogate_is_refused(arena: Arena) -> None:
-    body = b'{"text": {"en": "\\ud800"}}'
-    headers = {"Authorization": f"Bearer {arena.organizer_token}", "Content-Type": "application/json"}
-    response = arena.client.post(f"{API}{COMPETITION_PATH}/announcements", content=body, headers=headers)
-    assert response.status_code == 422
-
-
 def test_withdrawn_announcement_remains_only_in_the_audit_log(arena: Arena) -> None:
     identifier = announce(arena, {"en": "too early"}).json()["id"]
     assert arena.call("DELETE", f"/announcements/{identifier}").status_code == 204
@@ -131,29 +121,6 @@ def test_refused_action_is_not_in_the_audit_log(arena: Arena) -> None:
     assert [action for action in list_actions(arena) if action != "invite.create"] == actions_before
 
 
-def test_saving_an_unchanged_file_is_not_audited(arena: Arena) -> None:
-    file = build_competition_toml(threshold=0.3)
-    arena.put(f"{COMPETITION_PATH}/competition.toml", content=file)
-    actions_before = list_actions(arena)
-    assert arena.put(f"{COMPETITION_PATH}/competition.toml", content=file).status_code == 200
-    assert list_actions(arena) == actions_before
-
-
-def test_audit_log_is_paginated(arena: Arena) -> None:
-    for number in range(5):
-        announce(arena, {"en": str(number)})
-    pages = read_pages(arena, f"{COMPETITION_PATH}/audit?limit=3")
-    assert [len(page) for page in pages] == [3, 3, 1]
-    entry_numbers = [entry["number"] for page in pages for entry in page]
-    assert entry_numbers == sorted(entry_numbers, reverse=True)
-
-
-def test_audit_log_shows_only_entries_of_its_competition(arena: Arena) -> None:
-    other_arena = Arena.create(arena.client, slug="elsewhere")
-    assert {entry["subject"] for entry in arena.get(f"{COMPETITION_PATH}/audit").json()} == {"small"}
-    assert other_arena.get(f"{COMPETITION_PATH}/audit").status_code == 403
-
-
 FORGED_CURSORS = [
     "nonsense",
     "あ",
@@ -187,11 +154,6 @@ def test_cursor_past_the_last_entry_returns_an_empty_page(arena: Arena) -> None:
     for moment in ("0001-01-01T00:00:00+23:59", "2001-01-01"):
         cursor = forge_cursor(moment, str(uuid4()))
         assert arena.get(f"{COMPETITION_PATH}/submissions/all?cursor={cursor}").json() == []
-
-
-@pytest.mark.parametrize("limit", ["0", "201", "-1", "x", "1e9"])
-def test_page_size_is_limited(arena: Arena, limit: str) -> None:
-    assert arena.get(f"{COMPETITION_PATH}/audit?limit={limit}").status_code == 422
 
 
 def test_team_lists_own_submissions_and_organizer_lists_all(arena: Arena) -> None:
@@ -231,28 +193,6 @@ def test_submissions_can_be_filtered_by_team_and_state(arena: Arena) -> None:
     assert arena.get(f"{COMPETITION_PATH}/submissions/all?team=red").status_code == 422
 
 
-def test_list_length_does_not_change_the_number_of_queries(arena: Arena) -> None:
-    statements: list[str] = []
-
-    def record_statement(*arguments: Any) -> None:
-        statements.append(arguments[2])
-
-    def count_statements() -> int:
-        statements.clear()
-        arena.get(f"{COMPETITION_PATH}/submissions", team="red")
-        return len(statements)
-
-    arena.submit("red")
-    event.listen(engine.get_engine(), "before_cursor_execute", record_statement)
-    try:
-        statements_for_one = count_statements()
-        for seed in range(2, 6):
-            arena.submit("red", seed=seed)
-        assert count_statements() == statements_for_one > 0
-    finally:
-        event.remove(engine.get_engine(), "before_cursor_execute", record_statement)
-
-
 def test_queue_status_reports_waiting_jobs_their_age_and_the_last_sweep(arena: Arena) -> None:
     empty = arena.get(f"{COMPETITION_PATH}/queue").json()
     assert set(empty["waiting"].values()) == set(empty["scoring"].values()) == {0}
@@ -269,17 +209,3 @@ def test_queue_status_reports_waiting_jobs_their_age_and_the_last_sweep(arena: A
     assert 60 <= queue["last_sweep_s"] <= 60 + elapsed()
     other_arena = Arena.create(arena.client, slug="elsewhere")
     assert other_arena.get("/competitions/elsewhere/queue").json()["waiting"]["evaluations"] == 0
-
-
-def test_read_only_token_gets_no_organizer_data(arena: Arena) -> None:
-    with transaction() as session:
-        name = f"administrator {next(serial_numbers)}"
-        user = users.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
-        token = tokens.issue_token(session, user, name="reader", scopes=("read", "submit"))
-    for path in ("audit", "queue", "submissions/all"):
-        response = arena.get(f"{COMPETITION_PATH}/{path}", token=token)
-        assert (response.status_code, response.json()["code"]) == (403, "scope_missing")
-    assert (
-        arena.post(f"{COMPETITION_PATH}/announcements", token=token, json={"text": {"en": "x"}}).status_code
-        == 403
-    )

@@ -1,7 +1,5 @@
 """The history of the anonymization board, compared with boards that are recomputed for each moment."""
 
-import csv
-import io
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -235,37 +233,3 @@ def test_history_hides_boards_published_under_earlier_rules(arena: Arena) -> Non
         assert step["utility"] == round(step["utility"], 1)
         assert arena.client.get(f"{API}{BOARD}", headers=headers).json()["compared_with"] is None
     assert len(arena.get(HISTORY).json()["teams"][0]["steps"]) == 2  # organizers see all steps
-
-
-def test_csv_has_a_line_for_each_step_without_formulas(arena: Arena) -> None:
-    submit_release(arena, "=red", seed=3, income_factor=2.0)
-    move_times_back(1)
-    submit_release(arena, "=red", seed=4)
-    (team,) = arena.get(HISTORY).json()["teams"]
-    columns = ("rank", "overall", "utility", "security", "score")
-    expected = [
-        [
-            datetime.fromisoformat(step["at"]).isoformat(),
-            "'=red",
-            *("" if step[name] is None else str(step[name]) for name in columns),
-        ]
-        for step in team["steps"]
-    ]
-    text = arena.get(f"{HISTORY}.csv").content.decode("utf-8-sig")
-    assert list(csv.reader(io.StringIO(text, newline=""))) == [["at", "team", *columns], *expected]
-    assert len(expected) == 2
-
-
-def test_closed_board_has_a_closed_history(client: TestClient) -> None:
-    arena = Arena.create(client, extra_toml='[publication]\nboard = "teams"')
-    arena.submit("red", seed=3)
-    score_everything()
-    assert arena.client.get(f"{API}{HISTORY}").json()["code"] == "board_not_open"
-    assert arena.client.get(f"{API}{HISTORY}.csv").json()["code"] == "board_not_open"
-    response = arena.get(HISTORY, team="red")
-    assert [team["own"] for team in response.json()["teams"]] == [True]
-    unchanged = {
-        "Authorization": f"Bearer {arena.get_team_token('red')}",
-        "If-None-Match": response.headers["etag"],
-    }
-    assert arena.client.get(f"{API}{HISTORY}", headers=unchanged).status_code == 304

@@ -18,11 +18,14 @@ from app.db.transaction import transaction
 from tests.support.confirmation_forms import collect_refusals
 from tests.support.contest import Contest, load_competition
 from tests.support.database_rows import load_team_id
-from tests.support.page_requests import get_page, post_form, send_form
+from tests.support.page_requests import post_form, send_form
 from tests.support.setup_pages import PUBLICATION_FIELDS
 from tests.support.step_up import ApiRequest, PasswordForm, check_password_required, read_state, send_request
 
-pytestmark = pytest.mark.full
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.contest(extra_toml='[publication]\nowners = "hidden"', teams=("red",)),
+]
 
 RESTRICTIVE_SETTINGS = {"board": "public", "shuffle_targets": "", "digits": "2", "owners": "hidden"}
 RESTRICTIVE_SETTINGS |= {
@@ -31,13 +34,6 @@ RESTRICTIVE_SETTINGS |= {
     "frozen_from": "",
     "guesses_per_target": "3",
 }
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    new_contest = Contest.create(client, extra_toml='[publication]\nowners = "hidden"')
-    new_contest.submit("red")
-    return new_contest
 
 
 def edit_file(contest: Contest, **settings: object) -> ApiRequest:
@@ -203,20 +199,6 @@ def test_forms_require_the_password_for_more_disclosure(
         contest, prepare_form(contest), field='name="password" type="password"'
     ):
         assert prepare_form is build_publication_form or message in unescape(text)
-
-
-def test_forms_show_the_password_field_only_if_it_may_be_needed(client: TestClient) -> None:
-    contest = Contest.create(client)
-    for step in ("publication", "teams"):
-        html = get_page(contest.arena, f"{contest.path}/organize/{step}", organizer=True).text
-        form = html.split('<form method="post" action="')
-        assert not any(
-            part.startswith(
-                (f"{contest.path}/organize/publication", f"{contest.path}/organize/teams/invites")
-            )
-            and 'name="password"' in part.split("</form>")[0]
-            for part in form
-        )
 
 
 def test_file_editor_requires_the_password_for_more_disclosure(contest: Contest) -> None:

@@ -14,9 +14,8 @@ from app.config import Settings
 from app.db import engine
 from app.db.models import Secret, Token, User
 from app.db.transaction import transaction
-from app.http import archives
 from tests.support.archives import download_export, unpack_export
-from tests.support.arena import PASSWORD, Arena, build_competition_toml, build_noisy_release
+from tests.support.arena import PASSWORD, Arena, build_noisy_release
 from tests.support.contest import Contest
 from tests.support.secret_search import build_needles, find_leaks
 from tests.support.uploads import score_everything
@@ -85,20 +84,6 @@ def test_export_contains_second_phase_and_audit_log(attacked_contest: Contest) -
     assert json.loads(audit_rows[0]["after"])["sha256"]
 
 
-def test_export_contains_earlier_and_current_verdicts(arena: Arena) -> None:
-    identifier = arena.submit("red").json()["id"]
-    score_everything()
-    rescore = arena.post("/competitions/small/rescores", content=build_competition_toml(threshold=0.3))
-    assert rescore.status_code == 202, rescore.text
-    score_everything()
-    assert arena.post(f"/rescores/{rescore.json()['id']}/apply").status_code == 200
-    evaluations = parse_json_lines(unpack_export(arena)["evaluations.jsonl"])
-    assert [(evaluation["submission_id"], evaluation["current"]) for evaluation in evaluations] == [
-        (identifier, False),
-        (identifier, True),
-    ]
-
-
 def test_export_contains_no_secrets_or_credentials(attacked_contest: Contest) -> None:
     with transaction() as session:
         sealed_secrets = list(session.scalars(select(Secret.sealed)))
@@ -155,14 +140,6 @@ def test_export_contains_only_its_competition(client: TestClient) -> None:
     content = b"\n".join([*files.values(), *(name.encode() for name in files)])
     assert own_id.encode() in content
     assert not find_leaks(content, {other_id.encode(), b"green", b"elsewhere"})
-
-
-def test_large_export_is_spooled_to_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    arena.submit("red")
-    content = download_export(arena).content
-    monkeypatch.setattr(archives, "MAX_MEMORY_BYTES", 100)
-    monkeypatch.setattr(archives, "CHUNK_BYTES", 10)
-    assert download_export(arena).content == content
 
 
 def test_missing_file_is_reported_before_the_download_starts(arena: Arena, settings: Settings) -> None:

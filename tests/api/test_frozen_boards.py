@@ -9,13 +9,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import update
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.db.models import Evaluation, Guess, Rescore
+from app.db.models import Evaluation, Guess
 from app.db.transaction import transaction
 from tests.support.board_facts import create_contest, freeze_boards
-from tests.support.contest import Contest, lock_evaluations
-from tests.support.database_rows import execute
+from tests.support.contest import lock_evaluations
 from tests.support.rescores import (
-    apply_rescore,
     begin_rescore,
     build_reweighted_file,
     end_rescore,
@@ -26,17 +24,6 @@ from workers import score
 pytestmark = pytest.mark.full
 
 TWO_DAYS = timedelta(days=2)
-
-
-def read_boards(contest: Contest, *, team: str | None = None) -> dict[str, Any]:
-    """Return rows, targets and finals of all three boards."""
-    boards = {
-        board_name: contest.get_board(board_name, team=team)
-        for board_name in ("anonymization", "reidentification", "matrix")
-    }
-    return {
-        name: [board["rows"], board.get("targets"), board.get("finals")] for name, board in boards.items()
-    }
 
 
 def test_guess_accepted_after_midnight_is_shown_a_day_later(
@@ -85,19 +72,3 @@ def score_in_rescore(submission: str) -> None:
     in_rescore = Evaluation.rescore_id.is_not(None) & (Evaluation.submission_id == UUID(submission))
     with lock_evaluations(~in_rescore):
         score.score()
-
-
-def test_frozen_board_falls_back_to_the_current_file(
-    client: TestClient,
-) -> None:
-    contest = create_contest(client, rule="rank_sum")
-    contest.submit("red")
-    freeze_boards(contest)
-    apply_rescore(contest, build_reweighted_file(contest))
-    boards_before = read_boards(contest, team="red")
-    execute(update(Rescore).values(replaced_file=None))
-    assert read_boards(contest)["anonymization"][0][0]["team"] == "red"
-    ranked = [
-        boards["anonymization"][0][0]["score"] for boards in (read_boards(contest, team="red"), boards_before)
-    ]
-    assert ranked[0] < ranked[1]

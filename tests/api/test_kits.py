@@ -6,9 +6,7 @@ import re
 import shlex
 import zipfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from html import unescape
 from importlib.metadata import version
@@ -22,15 +20,12 @@ from markdown_it import MarkdownIt
 from anoncup.cli.archives import compute_file_digest
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
-from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.microdata.example import generate_households
 from app.config import Settings
 from app.locale.language import LANGUAGES
 from app.services.originals import kit_readme, kits
 from app.services.originals.kit_readme import ServiceInfo
 from tests.support.arena import API, Arena, build_competition_toml
-from tests.support.service_processes import build_household_file
 from tests.support.shell_commands import run_program
 from tests.support.shop_contest import shop
 from tests.support.two_rounds import create_two_rounds
@@ -94,25 +89,6 @@ def test_microdata_kit_has_an_example_that_its_commands_accept(arena: Arena, tmp
     assert "    original_row\n" in readme
     assert ("# Small cup\n" in readme, "# 小さな杯\n" in readme) == (True, True)
     assert_example_accepted(files, tmp_path)
-
-
-def test_kit_shows_times_in_the_competition_time_zone() -> None:
-    rules = replace(
-        parse_competition(build_competition_toml()),
-        timezone="Asia/Tokyo",
-        phases=(
-            Phase("anonymization", datetime(2027, 1, 9, 15, tzinfo=UTC), datetime(2027, 1, 31, tzinfo=UTC)),
-        ),
-    )
-    readme = kit_readme.build_readme(
-        rules,
-        TRACKS[rules.track],
-        {"anonymized": "a,b", "secret": "original_row"},
-        ["original"],
-        ServiceInfo(),
-    )
-    assert "- Anonymization phase: 2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
-    assert "- 匿名加工フェーズ：2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
 
 
 def test_readme_shows_titles_and_column_names_as_text() -> None:
@@ -184,24 +160,6 @@ def test_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: py
     assert "The code is at https://code.example.org/cup.\n" in public_readme
     assert "organizers where the code" not in public_readme
     assert "login --url https://cup.example.org\n" in public_readme
-
-
-def test_kit_changes_with_rules_and_data(arena: Arena) -> None:
-    tags = [get_kit(arena).headers["etag"]]
-    arena.put("/competitions/small/competition.toml", content=build_competition_toml(threshold=0.3))
-    changed_kit = get_kit(arena)
-    assert b"threshold = 0.3" in unpack_kit(changed_kit)["competition.toml"]
-    tags.append(changed_kit.headers["etag"])
-    arena.put("/competitions/small/original/original.csv", content=write_csv(arena.table.head(30)))
-    tags.append(get_kit(arena).headers["etag"])
-    assert len(set(tags)) == 3
-
-
-def test_parallel_requests_get_the_same_new_kit(arena: Arena) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        responses = list(pool.map(lambda _: get_kit(arena), range(16)))
-    assert {response.status_code for response in responses} == {200}
-    assert len({response.content for response in responses}) == 1
 
 
 @pytest.mark.parametrize(
@@ -278,12 +236,3 @@ def test_kit_does_not_depend_on_time_or_machine(arena: Arena) -> None:
         for entry in archive.infolist():
             assert (entry.date_time, entry.create_system) == ((1980, 1, 1, 0, 0, 0), 3)
             assert entry.external_attr >> 16 == 0o100644
-
-
-def test_kit_of_a_large_competition_has_a_complete_example(client: TestClient) -> None:
-    arena = Arena.create(client)
-    assert arena.post("/competitions", content=build_household_file("large")).status_code == 201
-    table = write_csv(generate_households(8_333))
-    assert arena.put("/competitions/large/original/original.csv", content=table).status_code == 200
-    arena.slug = "large"
-    assert len(unpack_kit(get_kit(arena))["example/secret.csv"].splitlines()) == 8_334

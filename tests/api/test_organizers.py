@@ -69,16 +69,6 @@ def test_account_with_an_invalid_field_is_refused(arena: Arena, wrong: dict[str,
     assert count_rows(User) == 2
 
 
-def test_only_administrators_create_accounts(arena: Arena) -> None:
-    body = {"name": "Ada", "password": PASSWORD, "role": "administrator"}
-    assert read_refusal(arena.post("/users", json=body)) == (403, "not_administrator")
-    create_person("Root", Role.ADMINISTRATOR)
-    read_only_token = request_token(arena.client, name="Root", password=PASSWORD, scopes=["read"]).json()[
-        "token"
-    ]
-    assert read_refusal(arena.post("/users", token=read_only_token, json=body)) == (403, "scope_missing")
-
-
 def test_second_organizer_has_the_same_rights_until_removed(arena: Arena) -> None:
     user_id = add_organizer(arena, "Olga")
     olga = request_token(arena.client, name="Olga", password=PASSWORD).json()["token"]

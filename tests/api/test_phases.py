@@ -12,7 +12,6 @@ from anoncup.competition.parser import parse_competition
 from app.db.models import Round, Team
 from app.db.transaction import transaction
 from tests.support.accounts import list_audit_entries, read_refusal
-from tests.support.arena import Arena
 from tests.support.contest import (
     Contest,
     load_competition,
@@ -287,23 +286,3 @@ def test_disqualification_withdraws_the_target_and_reinstating_restores_it(
     assert len(contest.arena.client.get(f"/api/v1{contest.path}/manifest").json()["targets"]) == 3
     assert change_disqualification(contest, red, "reinstate").status_code == 200
     assert contest.get_boards() == boards_before
-
-
-def test_disqualified_team_cannot_submit_until_reinstated(contest: Contest) -> None:
-    contest.submit("red")
-    assert change_disqualification(contest, "red", "disqualify").status_code == 200
-    assert read_refusal(contest.arena.submit("red", seed=9)) == (403, "disqualified")
-    assert contest.get_board()["rows"] == []
-    assert change_disqualification(contest, "red", "reinstate").status_code == 200
-    assert contest.arena.submit("red", seed=9).status_code == 202
-
-
-def test_frozen_board_of_a_single_phase_contest_unfreezes_at_the_end(client: TestClient) -> None:
-    frozen = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
-    arena = Arena.create(client, extra_toml=f"[publication]\nfrozen_from = {frozen}")
-    arena.submit("red")
-    score_everything()
-    assert arena.get_board()["rows"] == []
-    Contest(arena).move_phases(anonymization=(-2, -0.001))
-    run_clock()
-    assert [row["team"] for row in arena.get_board()["rows"]] == ["red"]

@@ -1,6 +1,5 @@
 """Quotas of uploads: caps, days, grants, retries and parallel uploads."""
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, update
 
-from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission
+from app.db.models import Attempt, Evaluation, Grant, Guess, Submission
 from app.db.transaction import transaction
 from app.services.contests.phases import find_midnights
 from app.services.jobs import leases
@@ -104,15 +103,6 @@ def test_day_ends_at_midnight_in_the_competition_time_zone(
     assert find_midnights(datetime.fromisoformat(now), zone) == day
 
 
-@pytest.mark.parametrize("zone", ["Africa/Cairo", "America/Santiago", "Asia/Beirut"])
-def test_day_contains_its_moments_even_if_midnight_is_skipped(zone: str) -> None:
-    start = datetime(2027, 1, 1, tzinfo=UTC)
-    for hours in range(0, 366 * 24, 5):
-        now = start + timedelta(hours=hours)
-        last, following = find_midnights(now, zone)
-        assert last <= now < following, now
-
-
 @pytest.mark.parametrize("cap", ["valid_per_day", "valid_total", "attempts_per_day", "attempts_total"])
 def test_cap_of_three_accepts_three_of_twenty_parallel_uploads(client: TestClient, cap: str) -> None:
     arena = open_limited_arena(client, **{cap: 3})
@@ -138,13 +128,6 @@ def test_cap_of_three_accepts_three_of_twenty_parallel_uploads(client: TestClien
         response.json()["quota_left"][cap] for response in responses if response.status_code == 202
     ) == ([0, 1, 2] if cap.startswith("valid") else sorted(read_quota_left(responses, cap)))
     assert arena.submit("blue").status_code == 202
-
-
-def test_refusal_states_the_local_midnight_with_time_zone(client: TestClient) -> None:
-    arena = open_limited_arena(client, attempts_per_day=1)
-    arena.submit("red")
-    detail = arena.submit("red", seed=2).json()["detail"]
-    assert re.search(r", until \d{4}-\d\d-\d\d 00:00:00 JST$", detail)
 
 
 def read_quota_left(responses: list[Response], cap: str) -> list[int]:
@@ -261,17 +244,6 @@ def test_only_malformed_guesses_count_as_attempts(client: TestClient) -> None:
     assert report["phase"] == "reidentification"
 
 
-def test_failed_guess_is_not_counted(client: TestClient) -> None:
-    contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1\n")
-    target, right_guess = open_target(contest)
-    assert contest.submit_guess("blue", target, right_guess).status_code == 202
-    assert contest.submit_guess("blue", target, right_guess).status_code == 429
-    with transaction() as session:
-        leases.finish(session, session.scalars(select(Guess)).one(), State.ERROR)
-    assert contest.list_targets("blue")[0]["guesses_left"] == 1
-    assert contest.submit_guess("blue", target, right_guess).status_code == 202
-
-
 def test_earlier_uploads_count_in_total_but_not_today(client: TestClient) -> None:
     arena = open_limited_arena(client, valid_per_day=1, valid_total=2)
     assert arena.submit("red").status_code == 202
@@ -318,18 +290,6 @@ def test_daily_grant_lasts_a_day_and_total_grant_lasts_forever(client: TestClien
     execute(update(Grant).values(granted_at=Grant.granted_at - timedelta(days=1)))
     current_caps = get_caps(arena)
     assert (current_caps["valid_per_day"]["limit"], current_caps["valid_total"]["limit"]) == (1, 2)
-
-
-def test_guess_grant_applies_to_every_target(client: TestClient) -> None:
-    contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1\n")
-    target, right_guess = open_target(contest)
-    assert grant(contest.arena, "guesses_per_target", 2, "blue").status_code == 201
-    assert [contest.submit_guess("blue", target, right_guess).status_code for _ in range(4)] == [
-        202,
-        202,
-        202,
-        429,
-    ]
 
 
 @pytest.mark.parametrize(
@@ -396,18 +356,6 @@ def test_same_key_with_different_content_is_refused(arena: Arena) -> None:
     assert count_rows(Submission) == 1
 
 
-def test_same_key_for_a_different_target_or_guess_is_refused(contest: Contest) -> None:
-    contest.arena.get_team_token("blue")
-    red, green = contest.publish_targets("red", "green")
-    right_guess = contest.build_guess(red, 5)
-    first_target, second_target = (contest.find_target(submission)["id"] for submission in (red, green))
-    assert contest.submit_guess("blue", first_target, right_guess, key="once").status_code == 202
-    for target, guess in ((second_target, right_guess), (first_target, contest.build_guess(red, 6))):
-        refusal = contest.submit_guess("blue", target, guess, key="once")
-        assert (refusal.status_code, refusal.json()["code"]) == (422, "idempotency_key_reused")
-    assert count_rows(Guess) == 1
-
-
 def test_retried_guess_gets_its_receipt_after_withdrawal_and_close(
     contest: Contest,
 ) -> None:
@@ -420,12 +368,6 @@ def test_retried_guess_gets_its_receipt_after_withdrawal_and_close(
     judge_everything()
     contest.close_attacks()
     assert contest.submit_guess("blue", target, right_guess, key="once").content == first.content
-
-
-def test_idempotency_keys_are_separate_for_each_team(arena: Arena) -> None:
-    receipts = [submit_with_key(arena, "once", team=team).json()["id"] for team in ("red", "blue")]
-    assert len(set(receipts)) == 2
-    assert count_rows(Submission) == 2
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x" * 201, "ü"])

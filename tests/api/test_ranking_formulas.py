@@ -18,14 +18,6 @@ def test_what_formulas_name_is_fixed_once_there_are_submissions(arena: Arena) ->
         assert response.status_code == status, response.text
 
 
-def test_a_wrong_formula_is_refused_with_its_place(arena: Arena) -> None:
-    file = replace_tables(load_round().file, "ranking", '[ranking]\ndefence = "utility + zz"')
-    response = arena.put(f"/competitions/{arena.slug}/competition.toml", content=file)
-    assert (response.status_code, response.json()["code"]) == (422, "invalid_formula")
-    values = response.json()["values"]
-    assert file.splitlines()[values["line"] - 1][values["column"] - 1 :].startswith("zz")
-
-
 def test_the_clock_chooses_finals_by_the_formula(client: TestClient) -> None:
     """It runs in its own database role, which may read a few columns only."""
     ranking = '[ranking]\nfinals = 1\norder = "descending"\ndefence = "utility - penalty"\n'

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.tracks.microdata import MICRODATA
-from app.db.models import Evaluation, RecordedVerdict, Rejudgement, Rescore, State
+from app.db.models import Evaluation, RecordedVerdict, Rejudgement, State
 from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.jobs import leases
@@ -22,7 +22,6 @@ from tests.support.contest import (
     Contest,
     build_outcome,
     judge_everything,
-    load_competition,
     lock_evaluations,
     run_clock,
 )
@@ -155,17 +154,6 @@ def test_cancelled_rescore_changes_nothing(contest: Contest) -> None:
     assert [action for _, action, _ in list_audit_entries()][-2:] == ["rescore.begin", "rescore.cancel"]
 
 
-def test_only_applied_rescores_keep_the_replaced_file(contest: Contest) -> None:
-    contest.submit("red")
-    file_before = load_competition().file
-    cancelled = begin_rescore(contest, build_reweighted_file(contest))
-    assert end_rescore(contest, cancelled, "cancel").status_code == 200
-    apply_rescore(contest, build_strict_file(contest))
-    assert load_competition().file != file_before
-    replaced_files = load_all(select(Rescore.replaced_file).order_by(Rescore.created_at))
-    assert replaced_files == [None, file_before]
-
-
 def test_submission_during_a_rescore_is_scored_by_both_rules(contest: Contest) -> None:
     contest.submit("red")
     identifier = begin_rescore(contest, build_strict_file(contest))
@@ -180,19 +168,6 @@ def test_submission_during_a_rescore_is_scored_by_both_rules(contest: Contest) -
     assert list_evaluations(later_submission) == [(True, "REJECTED")]
 
 
-def test_submission_cancelled_during_a_rescore_stays_cancelled(contest: Contest) -> None:
-    contest.submit("red")
-    cancelled = contest.submit("blue", score=False)
-    identifier = begin_rescore(contest, build_strict_file(contest))
-    path = f"/submissions/{cancelled}/cancel"
-    assert contest.arena.post(path, team="blue").json()["status"] == "CANCELLED"
-    score_everything()
-    rescore = get_preview(contest, identifier)
-    assert (rescore["total"], rescore["state"]) == (1, "ready")
-    assert end_rescore(contest, identifier, "apply").status_code == 200
-    assert contest.arena.get(f"/submissions/{cancelled}").json()["status"] == "CANCELLED"
-
-
 @pytest.mark.parametrize("is_scored", [True, False])
 def test_rescore_with_a_failed_evaluation_cannot_be_applied(contest: Contest, is_scored: bool) -> None:
     contest.submit("blue")
@@ -204,13 +179,6 @@ def test_rescore_with_a_failed_evaluation_cannot_be_applied(contest: Contest, is
         score.score()
     assert read_refusal(end_rescore(contest, identifier, "apply")) == (409, "rescore_failed")
     assert end_rescore(contest, identifier, "cancel").status_code == 200
-
-
-def test_failed_evaluation_may_succeed_in_a_rescore(contest: Contest) -> None:
-    red = contest.submit("red", score=False)
-    fail_evaluation(red, is_current=True)
-    apply_rescore(contest, build_reweighted_file(contest))
-    assert list_evaluations(red) == [(False, "ERROR"), (True, "SCORED")]
 
 
 def test_open_rescore_blocks_other_rescores_and_files(contest: Contest) -> None:
@@ -250,19 +218,6 @@ def test_deadline_moved_during_a_rescore_is_kept(contest: Contest) -> None:
     score_everything()
     assert end_rescore(contest, identifier, "apply").status_code == 200
     assert new_end.isoformat() in get_competition_file(contest)
-
-
-def test_rescore_from_before_the_freeze_can_be_applied_after_it(contest: Contest) -> None:
-    """The clock does not wait for a rescore, and the rescore cannot undo a transition."""
-    red = contest.submit("red")
-    identifier = begin_rescore(contest, build_strict_file(contest))
-    contest.open_attacks()
-    assert contest.get_state() == "reidentification"
-    score_everything()
-    assert end_rescore(contest, identifier, "apply").status_code == 200
-    assert contest.find_target(red)["withdrawn"]
-    run_clock()
-    assert contest.get_state() == "reidentification"
 
 
 REFUSAL = InvalidUpload([FileProblem("guess", None, None, "header", Message("no header"))]).to_json()

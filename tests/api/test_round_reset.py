@@ -8,14 +8,14 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from anoncup.errors import Conflict
-from app.db.models import AuditEntry, Evaluation, Guess, Round, State
+from app.db.models import Evaluation, Guess, Round, State
 from app.db.transaction import transaction
 from app.services.accounts import tokens
 from app.services.contests import competitions, revisions
 from app.services.jobs import health, leases
 from tests.support.accounts import read_refusal, run_in_parallel
 from tests.support.contest import Contest, judge_everything, run_clock
-from tests.support.database_rows import load_all, load_one
+from tests.support.database_rows import load_all
 from tests.support.phase_changes import accept_upload, receive_upload
 from tests.support.two_rounds import build_round, create_two_rounds
 from tests.support.uploads import score_everything
@@ -111,13 +111,6 @@ def test_only_practice_rounds_are_reset(practice: Contest) -> None:
     assert read_refusal(practice.post_as_organizer(path)) == (409, "not_practice")
 
 
-def test_reset_needs_the_password(practice: Contest) -> None:
-    headers = {"Authorization": f"Bearer {practice.arena.organizer_token}"}
-    response = practice.arena.client.post(f"/api/v1{practice.path}/reset", headers=headers)
-    assert read_refusal(response) == (403, "password_needed")
-    assert len(load_rounds()) == 1
-
-
 def test_unfinished_evaluations_are_cancelled(practice: Contest) -> None:
     practice.submit("red", score=False)
     reset(practice)
@@ -147,17 +140,6 @@ def test_waiting_guesses_are_not_judged(practice: Contest) -> None:
         assert health.count_jobs(session).guesses[State.QUEUED] == 0
     judge_everything()
     assert load_all(select(Guess.state)) == [State.QUEUED]
-
-
-def test_reset_is_audited(practice: Contest) -> None:
-    phases = practice.arena.get(practice.path).json()["phases"]
-    reset(practice, start=format_start(24))
-    entry = load_one(select(AuditEntry).where(AuditEntry.action == "phase.reset"))
-    assert entry.subject == "small.try"
-    assert entry.before is not None
-    assert entry.after is not None
-    assert list(entry.before) == [phase["name"] for phase in phases]
-    assert entry.before != entry.after
 
 
 def test_file_computed_before_a_reset_is_not_saved(practice: Contest) -> None:

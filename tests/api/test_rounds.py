@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.rules.toml_text import replace_tables
 from app.db.now import read_clock
 from app.db.transaction import transaction
 from app.services.contests import visibility
@@ -51,13 +50,6 @@ def test_slug_stands_for_the_round_that_began_last(rounds: dict[str, Contest]) -
     final.move_phases(anonymization=(-0.1, 1))
     assert describe(final, "small")["round"] == "final"
     assert preliminary.get_state() == "anonymization"
-
-
-def test_practice_round_does_not_replace_a_round_that_counts(rounds: dict[str, Contest]) -> None:
-    final = rounds["final"]
-    file = get_file(final) + build_round("practice", begins=-0.1, practice=True)
-    assert final.arena.put("/competitions/small/competition.toml", content=file).status_code == 200
-    assert describe(final, "small")["round"] == "preliminary"
 
 
 def test_weight_of_a_round_with_submissions_is_changed_with_the_password_only(
@@ -144,30 +136,6 @@ def test_rounds_have_submissions_targets_and_boards_of_their_own(rounds: dict[st
     assert (read_identified(preliminary)["blue"], read_identified(final)["red"]) == (7, 11)
 
 
-def test_phases_of_a_round_are_moved_at_its_address(rounds: dict[str, Contest]) -> None:
-    preliminary, final = rounds.values()
-    file = preliminary.arena.get("/competitions/small/competition.toml").text
-    other_phases = describe(preliminary, "small.preliminary")["phases"]
-    end = "2099-01-01T00:00:00Z"
-    response = final.arena.post(
-        f"{final.path}/phases/anonymization/extend", json={"end": end, "move_following": True}
-    )
-    assert response.status_code == 200, response.text
-    assert describe(final, "small.final")["phases"][0]["end"] == end
-    assert describe(final, "small.preliminary")["phases"] == other_phases
-    new_file = preliminary.arena.get("/competitions/small/competition.toml").text
-    assert new_file != file
-    assert replace_tables(new_file, "rounds", "") == replace_tables(file, "rounds", "")
-
-
-def test_a_round_is_paused_alone(rounds: dict[str, Contest]) -> None:
-    preliminary, final = rounds.values()
-    final.move_phases(anonymization=(-0.1, 1))
-    assert preliminary.post_as_organizer(f"{preliminary.path}/phases/anonymization/pause").status_code == 200
-    assert read_refusal(preliminary.arena.submit("red")) == (409, "phase_paused")
-    assert final.arena.submit("red").status_code == 202
-
-
 def test_teams_join_until_the_last_round_takes_no_releases(rounds: dict[str, Contest]) -> None:
     preliminary, final = rounds.values()
     preliminary.open_attacks()
@@ -241,20 +209,6 @@ def test_penalty_counts_in_its_round(client: TestClient) -> None:
     assert min(row["score"] for row in final.get_board(organizer=True)["rows"]) < -8
 
 
-def test_final_is_added_while_the_preliminary_round_runs(client: TestClient) -> None:
-    arena_rounds = create_two_rounds(client)
-    preliminary = arena_rounds["preliminary"]
-    preliminary.submit("red")
-    file = get_file(preliminary) + build_round("super-final", begins=20, data="previous")
-    response = preliminary.arena.put("/competitions/small/competition.toml", content=file)
-    assert response.status_code == 200, response.text
-    assert [entry["name"] for entry in response.json()["rounds"]] == ["preliminary", "final", "super-final"]
-    assert describe(preliminary, "small.super-final")["original_rows"] == 40
-    shortened = file[: file.index('[[rounds]]\nname = "final"')]
-    response = preliminary.arena.put("/competitions/small/competition.toml", content=shortened)
-    assert [entry["name"] for entry in response.json()["rounds"]] == ["preliminary"]
-
-
 def test_round_without_begin_is_removed_and_added_again(rounds: dict[str, Contest]) -> None:
     preliminary, final = rounds.values()
     file = get_file(preliminary)
@@ -282,27 +236,6 @@ def test_competition_without_rounds_gets_rounds(contest: Contest) -> None:
     assert describe(contest, "small.preliminary")["phases"] == phases
     assert list_own_submissions(preliminary, "red") == [(submission, 1)]
     assert describe(contest, "small.final")["original_rows"] is None
-
-
-def test_boards_compare_nothing_with_the_time_before_a_round_was_published(
-    rounds: dict[str, Contest],
-) -> None:
-    preliminary = rounds["preliminary"]
-    hidden = get_file(preliminary).replace(
-        "weight = 0.1\n", 'weight = 0.1\npublication = { board = "organizers" }\n'
-    )
-    for file in (hidden, get_file(preliminary)):
-        response = preliminary.arena.put("/competitions/small/competition.toml", content=file)
-        assert response.status_code == 200, response.text
-        entries = preliminary.arena.get("/competitions/small/audit").json()
-        changes = [entry["after"]["changed"] for entry in entries if entry["action"] == "competition.revise"]
-        assert changes[0] == ["publication", "rounds"]
-
-
-def test_round_with_the_data_of_the_previous_one_gets_no_upload(rounds: dict[str, Contest]) -> None:
-    final = rounds["final"]
-    response = final.arena.put(f"{final.path}/original/original.csv", content=b"sex\nf\n")
-    assert read_refusal(response) == (409, "previous_data")
 
 
 def test_file_of_a_round_is_no_competition(rounds: dict[str, Contest]) -> None:

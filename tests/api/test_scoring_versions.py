@@ -3,7 +3,6 @@
 import io
 import zipfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
@@ -26,7 +25,7 @@ from tests import upgrades
 from tests.support.arena import ROWS, Arena, build_noisy_release
 from tests.support.contest import Contest, load_competition, load_round
 from tests.support.organizer_pages import get_page_text
-from tests.support.organizer_uploads import add_baseline, clear_not_before
+from tests.support.organizer_uploads import clear_not_before
 from tests.support.originals import make_original
 from tests.support.page_requests import get_page
 from tests.support.translations import translate
@@ -113,19 +112,6 @@ def test_first_submission_records_the_scoring_versions(arena: Arena) -> None:
     assert load_competition().file == file_before
 
 
-def test_first_baseline_records_the_scoring_versions(client: TestClient) -> None:
-    assert add_baseline(Contest.create(client)).status_code == 202
-    assert load_round().scored_by
-
-
-def test_parallel_first_submissions_record_the_versions_once(arena: Arena) -> None:
-    teams = [arena.get_team_token(name) and name for name in ("red", "blue", "green")]
-    with ThreadPoolExecutor(3) as pool:
-        responses = list(pool.map(arena.submit, teams))
-    assert [response.status_code for response in responses] == [202, 202, 202]
-    assert load_round().scored_by == collect_scoring_versions(parse_competition(load_competition().file))
-
-
 def test_scoring_versions_in_an_uploaded_file_are_ignored(contest: Contest) -> None:
     contest.submit("red", score=False)
     scored_by = load_round().scored_by
@@ -135,13 +121,6 @@ def test_scoring_versions_in_an_uploaded_file_are_ignored(contest: Contest) -> N
         assert contest.arena.put(path, content=file).status_code == 200
         assert "scored_by" not in load_competition().file
         assert parse_competition(get_file(contest)).scored_by == scored_by
-
-
-def test_file_that_is_slow_to_rewrite_is_refused(contest: Contest) -> None:
-    deep_tables = "".join(f"[scored_by.{'.'.join('a' * (i % 60 + 1))}.x{i}]\n" for i in range(20_000))
-    path = f"{contest.path}/competition.toml"
-    for file in (get_file(contest) + deep_tables, f"[scored_by]\n{deep_tables.replace('scored_by', 'late')}"):
-        assert contest.arena.put(path, content=file).status_code == 422
 
 
 def test_new_attacker_counts_only_after_a_rescore(client: TestClient, upgrade: Upgrade) -> None:

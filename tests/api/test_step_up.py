@@ -7,7 +7,6 @@ from urllib.parse import quote
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from limits import RateLimitItemPerMinute
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
@@ -15,7 +14,6 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.schemas.roles import Role
 from app.db.models import Submission, User
 from app.db.transaction import transaction
-from app.http import throttle
 from app.http.session_cookie import COOKIE
 from app.http.throttle import ACCOUNT_LIMIT
 from app.services.accounts import tokens
@@ -26,7 +24,6 @@ from tests.support.page_requests import SAME_ORIGIN
 from tests.support.step_up import (
     ApiRequest,
     check_password_required,
-    contest,
     request_disqualification,
     request_organizer,
     request_organizer_removal,
@@ -35,9 +32,7 @@ from tests.support.step_up import (
     send_request,
 )
 
-__all__ = ["contest"]
-
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.contest(teams=("red",))]
 
 
 def days_from_now(days: float) -> str:
@@ -190,15 +185,6 @@ def test_reinstating_with_a_target_needs_the_password(
     check_password_required(contest, act)
 
 
-def test_percent_encoded_password_may_have_any_characters(contest: Contest) -> None:
-    new_password = "ながい 100% パスワード "
-    response = contest.arena.put("/me/password", json={"old": PASSWORD, "new": new_password})
-    assert response.status_code == 204
-    assert send_request(
-        contest, request_disqualification(contest), {"X-Confirm-Password": quote(new_password)}
-    ).is_success
-
-
 def confirm_by_header(contest: Contest, password: str) -> Response:
     return send_request(contest, request_disqualification(contest), {"X-Confirm-Password": quote(password)})
 
@@ -234,15 +220,6 @@ def test_password_guesses_with_a_stolen_token_are_throttled(
     method, path, content = act
     cookie = {"Cookie": f"{COOKIE}={other_session}", "X-Confirm-Password": quote(PASSWORD), **SAME_ORIGIN}
     assert contest.arena.client.request(method, API + path, headers=cookie, **content).is_success
-
-
-def test_wrong_confirmations_count_for_the_address(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "throttle"))
-    assert [confirm_by_header(contest, "guess").status_code for _ in range(4)] == [422] * 3 + [429]
-    assert (
-        contest.arena.client.post(f"{API}/password", json={"code": "x", "password": PASSWORD}).status_code
-        == 429
-    )
 
 
 @pytest.mark.parametrize(

@@ -109,11 +109,3 @@ def test_number_of_unfinished_reports_is_limited(arena: Arena) -> None:
     advise.advise()
     request_report(arena)
     assert arena.post(PATH, json={"draws": 0}).status_code == 429
-
-
-def test_finishing_a_report_starts_the_next_one(arena: Arena) -> None:
-    request_report(arena)
-    request_report(arena)
-    empty_queue()
-    advise.advise()
-    assert queue.count_messages_by_task() == {queue.SCORE: 0, queue.JUDGE: 0, queue.ADVISE: 1}

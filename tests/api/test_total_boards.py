@@ -68,27 +68,6 @@ def test_ranks_compare_exact_totals_and_teams_without_a_total_come_last(client: 
         assert list(rows)[:2] == order
 
 
-def test_total_is_by_default_the_weighted_sum(client: TestClient) -> None:
-    rounds = create_two_rounds(client, extra_toml='[publication]\nfeedback = "immediate"')
-    play_both_rounds(rounds)
-    boards = [contest.get_board("anonymization", organizer=True) for contest in rounds.values()]
-    first, second = ({row["team"]: row["overall"] for row in board["rows"]} for board in boards)
-    rows = read_total(rounds["final"], organizer=True)
-    assert rows["red"]["total"] == pytest.approx(0.1 * first["red"] + 0.9 * second["red"], rel=1e-12)
-    assert rows["red"]["rank"] == 1 + (rows["blue"]["total"] < rows["red"]["total"])
-    attacks = read_total(rounds["final"], "attack-total", organizer=True)
-    assert attacks["blue"]["total"] == pytest.approx(0.1 * 4 + 0.9 * 2)
-
-
-def test_sheet_has_a_column_for_each_round(client: TestClient) -> None:
-    rounds = create_two_rounds(client, extra_toml=FORMULAS)
-    play_both_rounds(rounds)
-    for board in ("total", "attack-total"):
-        sheet = client.get(f"/api/v1/competitions/small/boards/{board}.csv").text.splitlines()
-        assert sheet[0] == "rank,team,total,preliminary,final"
-        assert len(sheet) == 5
-
-
 def test_competition_without_rounds_has_no_total(contest: Contest) -> None:
     for board in ("total", "attack-total", "total.csv", "attack-total.csv"):
         response = contest.arena.get(f"{contest.path}/boards/{board}")

@@ -50,11 +50,6 @@ def test_original_is_complete_after_its_second_file(shop: Arena) -> None:
         assert download.content == content.encode()
 
 
-def test_customers_must_be_uploaded_before_transactions(shop: Arena) -> None:
-    status, body = upload_file(shop, "transactions", TRANSACTIONS)
-    assert (status, body["code"]) == (409, "first_file_missing")
-
-
 @pytest.mark.parametrize(
     ("content", "code"),
     [(TRANSACTIONS, "header"), ("\x00\x01", "header"), (CUSTOMERS + "c1,f,,Japan\n", "duplicate_customer")],
@@ -74,13 +69,6 @@ def test_transactions_of_unknown_customers_are_refused(shop: Arena) -> None:
     assert (first["file"], first["row"], first["column"]) == ("transactions", 7, "customer_id")
     assert (first["line"], first["values"]["value"]) == (8, "c9")
     assert upload_file(shop, "transactions", TRANSACTIONS)[0] == 200
-
-
-def test_new_customers_invalidate_the_transactions(shop: Arena) -> None:
-    upload_originals(shop)
-    status, body = upload_file(shop, "customers", CUSTOMERS.replace("Japan", "日本"))
-    assert (status, body["original_rows"]) == (200, None)
-    assert send_release(shop)[1]["code"] == "no_original"
 
 
 def test_release_of_two_files_can_be_downloaded_again(shop: Arena) -> None:
@@ -166,15 +154,3 @@ def test_second_phase_ends_with_the_reveal_of_the_shuffled_secret(running_shop: 
     assert hashlib.sha256(salt + secret).hexdigest() == target["commitment"] == result["commitment"]
     source = parse_secret(secret, original_count=4, anonymized_count=3)
     assert sorted(source) == [0, 1, 2]
-
-
-def test_order_of_records_in_a_target_is_uninformative(running_shop: Contest) -> None:
-    score_release(running_shop, "red")
-    score_release(running_shop, "blue")
-    running_shop.open_attacks()
-    for target in running_shop.list_targets("red"):
-        if not target["own"]:
-            path = f"/targets/{target['id']}/data/transactions.csv"
-            lines = running_shop.arena.get(path, team="red").text.splitlines()[1:]
-            owners = [line.split(",")[0] for line in lines]
-            assert owners == sorted(owners)

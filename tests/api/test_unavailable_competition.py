@@ -14,7 +14,6 @@ from anoncup.rules.toml_text import replace_tables
 from app.config import Settings
 from app.db.models import AuditEntry, Competition, Evaluation, RecordedVerdict, Round, State
 from app.db.transaction import transaction
-from app.locale.language import LANGUAGES
 from tests.support.arena import API, Arena, build_competition_toml
 from tests.support.contest import Contest, run_clock
 from tests.support.database_rows import execute, load_all, load_one
@@ -103,24 +102,6 @@ def test_api_list_marks_the_unavailable_competition(
     assert "code" not in second
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_front_page_explains_the_unavailable_competition(
-    client: TestClient, pair: CompetitionPair, language: str
-) -> None:
-    pair.make_unreadable()
-    html = get_page(pair.unreadable, "/", language=language).text
-    assert (
-        translate(
-            "This version of the service cannot read the competition’s file. Nothing is "
-            "lost: its organizers can read the file and replace it.",
-            language,
-        )
-        in html
-    )
-    assert "broken" in html
-    assert "/competitions/small" in html
-
-
 def test_calls_and_pages_of_the_competition_answer_unavailable(
     client: TestClient, pair: CompetitionPair
 ) -> None:
@@ -142,12 +123,6 @@ def test_calls_and_pages_of_the_competition_answer_unavailable(
         )
         in page_response.text
     )
-
-
-def test_clock_advances_other_competitions(pair: CompetitionPair) -> None:
-    pair.make_unreadable()
-    pair.readable.open_attacks()
-    assert pair.readable.get_state() == "reidentification"
 
 
 def load_evaluation() -> Evaluation:
@@ -235,30 +210,6 @@ def test_organizer_replaces_the_file_on_the_page(client: TestClient, pair: Compe
 
 
 REFUSALS = {403: "invalid_password_needed", 422: "the password is wrong"}
-
-
-def test_repair_before_the_first_submission_needs_no_password(client: TestClient) -> None:
-    new_arena = Arena.create(client, slug="broken")
-    CompetitionPair(new_arena, Contest(new_arena)).make_unreadable()
-    response = get_page(new_arena, "/competitions/broken/organize/file", organizer=True)
-    assert (response.status_code, 'name="password"' in response.text) == (503, False)
-    token = {"Authorization": f"Bearer {new_arena.organizer_token}"}
-    path = f"{API}/competitions/broken/competition.toml"
-    assert client.put(path, headers=token, content=build_competition_toml("broken")).status_code == 200
-
-
-def test_only_organizers_of_the_competition_replace_the_file(
-    client: TestClient, pair: CompetitionPair
-) -> None:
-    pair.make_unreadable()
-    other_organizer = pair.readable.arena.organizer_token
-    refusal = pair.unreadable.put(
-        "/competitions/broken/competition.toml", token=other_organizer, content=pair.original_file
-    )
-    assert refusal.status_code == 403
-    path = "/competitions/broken/organize/file"
-    assert get_page(pair.readable.arena, path, organizer=True).status_code == 403
-    assert get_page(pair.unreadable, path, team="red").status_code == 403
 
 
 def test_finished_phase_stays_finished_after_the_repair(client: TestClient, pair: CompetitionPair) -> None:

@@ -18,7 +18,6 @@ from app.storage.store import Store
 from tests.support.arena import Arena
 from tests.support.contest import Contest
 from tests.support.query_counter import log_queries
-from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full
 
@@ -84,16 +83,6 @@ def test_publishing_opens_no_extra_connection(settings: Settings) -> None:
         queue.publish([queue.SCORE, queue.JUDGE])
     assert count_connections(settings) == connections_before + 1  # the connection of the count itself
     assert queue.count_messages_by_task() == {queue.SCORE: 6, queue.JUDGE: 5, queue.ADVISE: 0}
-
-
-def test_publishing_reconnects_after_the_queue_closed_connections(settings: Settings) -> None:
-    queue.publish([queue.SCORE])
-    with redis.Redis.from_url(convert_celery_url(settings.redis_url)) as client:
-        client.client_kill_filter(_type="normal", skipme=True)
-    queue.publish([queue.SCORE])
-    assert poll_until(
-        lambda: queue.count_messages_by_task() == {queue.SCORE: 2, queue.JUDGE: 0, queue.ADVISE: 0}
-    )
 
 
 def test_claim_and_verdict_need_a_constant_number_of_queries(arena: Arena) -> None:

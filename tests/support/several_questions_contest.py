@@ -1,10 +1,26 @@
 """A contest with two questions in its second phase."""
 
+from collections.abc import Iterator
+
+import pytest
 from fastapi.testclient import TestClient
 
 from tests.support.arena import Arena
 from tests.support.contest import Contest, build_two_phase_toml
-from tests.support.several_questions_track import QUESTIONS_TOML, build_value_claims
+from tests.support.several_questions_track import (
+    QUESTIONS_TOML,
+    SEVERAL_QUESTIONS_TRACK,
+    build_value_claims,
+)
+from tests.support.track_package import install_track
+
+
+@pytest.fixture(autouse=True, scope="module")
+def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with install_track(
+        SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")
+    ):
+        yield
 
 
 def create_contest(client: TestClient, questions_toml: str = QUESTIONS_TOML) -> tuple[Contest, str]:

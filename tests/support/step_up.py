@@ -3,8 +3,6 @@
 from typing import Any
 from urllib.parse import quote
 
-import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
@@ -35,13 +33,6 @@ ApiRequest = tuple[str, str, dict[str, Any]]
 PasswordForm = tuple[str, str, dict[str, str]]
 """The page of the form, its action and its values."""
 PROBLEM_MESSAGES = {403: "problem_password_needed", 422: "the password is wrong"}
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    new_contest = Contest.create(client)
-    new_contest.submit("red")
-    return new_contest
 
 
 def request_disqualification(contest: Contest) -> ApiRequest:

@@ -23,7 +23,6 @@ from tests.support.organizer_pages import (
 from tests.support.page_requests import SAME_ORIGIN, get_page, post_form
 from tests.support.step_up import (
     PasswordForm,
-    contest,
     read_state,
     request_disqualification,
     request_organizer,
@@ -32,9 +31,7 @@ from tests.support.step_up import (
     request_rule_change,
 )
 
-pytestmark = pytest.mark.full
-
-__all__ = ["contest"]
+pytestmark = [pytest.mark.full, pytest.mark.contest(teams=("red",))]
 
 
 def build_disqualification_form(contest: Contest) -> PasswordForm:

@@ -205,7 +205,7 @@ def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> Pa
     if missing:
         if contents:
             track.check_first_file(contents, rules)
-        return ParsedOriginal(None, {}, tuple(map(build_missing_file_remark, missing)) if contents else ())
+        return ParsedOriginal(None, {}, tuple(map(_build_missing_file_remark, missing)) if contents else ())
     original, remarks = track.parse_original(contents, rules)
     measured_scales = run_where_installed(track, scales, track, original, rules.measures)
     all_scales = {**measured_scales, **rules.scales}
@@ -222,7 +222,7 @@ def find_original_part(contest: Contest, file_name: str) -> str:
     return names[file_name]
 
 
-def build_missing_file_remark(name: str) -> Remark:
+def _build_missing_file_remark(name: str) -> Remark:
     message = Message("{name}.csv is not uploaded yet; until then nobody sees the data", name=name)
     return Remark("file_missing", message)
 
