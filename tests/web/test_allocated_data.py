@@ -7,7 +7,6 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from tests.support.allocation_track import (
-    SHARED_ALLOCATION,
     TEAM_ALLOCATION,
     build_label_file,
     install_allocation,
@@ -88,18 +87,3 @@ def test_rules_show_the_commitment_and_later_the_seed(contest: Contest) -> None:
     contest.open_attacks()
     contest.close_attacks()
     assert "/api/v1/competitions/small/allocations" in get_page(contest.arena, RULES_PAGE).text
-
-
-def test_data_allocated_for_all_teams_is_offered_with_the_original(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install_allocation(monkeypatch, SHARED_ALLOCATION)
-    arena = Contest.create(client).arena
-    link = "/api/v1/competitions/small/original/hints.csv"
-    assert link not in get_page(arena, RULES_PAGE).text
-    assert "optional" in get_page(arena, DATA_PAGE, organizer=True).text
-    run_clock()
-    assert link in get_page(arena, RULES_PAGE).text
-    assert "drawn by the service" in get_page(arena, DATA_PAGE, organizer=True).text
-    kit = arena.get("/competitions/small/kit.zip").content
-    assert b"original/hints.csv" in kit

@@ -1,9 +1,7 @@
 """A contest on a track whose steps need their context, played through the service."""
 
 import io
-import re
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -18,14 +16,12 @@ from anoncup.schemas import Guess as GuessForm
 from tests.support import cohort_track
 from tests.support.allocated_contest import (
     get_team_file,
-    load_allocations,
-    load_audit_entries,
     upload_organizer_file,
 )
 from tests.support.arena import Arena
 from tests.support.cohort_track import AGE, COHORTS, ILL, read_cohort, write_numbers
 from tests.support.contest import Contest, judge_everything, run_clock
-from tests.support.page_requests import get_page, post_form
+from tests.support.page_requests import get_page
 from tests.support.track_package import install_track
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
@@ -33,7 +29,6 @@ from workers import scoring_child
 
 pytestmark = pytest.mark.full
 
-LANGUAGES = ("en", "ja")
 PATH = "/competitions/small"
 
 
@@ -96,62 +91,6 @@ def list_guesses(contest: Contest) -> list[dict[str, Any]]:
     return guesses
 
 
-def test_organizers_assign_cohorts_and_baselines_take_none(contest: Contest) -> None:
-    contest.arena.get_team_token("unknown")
-    run_clock()
-    allocations = load_allocations()
-    assert {name: row.attempt for name, row in allocations.items()} == {
-        "": 0, "red": 0, "blue": 0, "unknown": 1
-    }  # fmt: skip
-    assert allocations[""].files == allocations["red"].files != allocations["blue"].files
-    assert get_cohort(contest, "red")[:, 0].tolist() == [101, 102, 103, 104]
-    assert get_cohort(contest, "blue")[:, 0].tolist() == [105, 106, 107, 108]
-    assert get_team_file(contest.arena, "unknown").json()["code"] == "no_allocation_left"
-    fields = {"name": "copies", "method": "copy"}
-    response = post_form(contest.arena, f"{PATH}/organize/baselines", fields, organizer=True)
-    assert response.status_code == 303
-    score_everything()
-    (baseline,) = contest.arena.get(f"{PATH}/submissions/all").json()
-    assert (baseline["team"], baseline["status"]) == ("copies", "SCORED")
-
-
-def test_late_team_gets_a_cohort_from_a_register_that_changes_no_other(contest: Contest) -> None:
-    contest.arena.get_team_token("late")
-    run_clock()
-    before = load_allocations()
-    assert before["late"].files == {}
-    (first_upload,) = load_audit_entries("truth.upload")
-    data = cohort_track.make_example_data(parse_competition(cohort_track.build_competition_toml()), None, 1)
-    lines = data["register"].decode().splitlines()
-    late_lines = [line.replace("green", "late") for line in lines]
-    for changed_lines, team in (
-        ([line for line in late_lines if not line.startswith("106,")], "blue"),
-        ([lines[0], *lines[:0:-1]], "the baselines"),
-    ):
-        refusal = upload_register(contest, changed_lines)
-        assert (refusal.status_code, refusal.json()["code"]) == (409, "drawn_already")
-        assert refusal.json()["detail"] == f"the data of {team} would change, which has them already"
-    files = {"table": ("register.csv", "\n".join(late_lines[:5]).encode())}
-    page = post_form(contest.arena, f"{PATH}/organize/truth/register.csv", files=files, organizer=True)
-    assert "data of blue would change" in unescape(page.text)
-    assert upload_register(contest, late_lines).status_code == 200
-    run_clock()
-    after = load_allocations()
-    assert {name: row.files for name, row in after.items() if name != "late"} == {
-        name: row.files for name, row in before.items() if name != "late"
-    }
-    assert get_cohort(contest, "late")[:, 0].tolist() == [109, 110, 111, 112]
-    replaced = load_audit_entries("truth.upload")[-1]
-    assert replaced.before == first_upload.after != replaced.after
-    assert [entry.after["team"] for entry in load_audit_entries("own.draw")][-1] == "late"  # type: ignore[index]
-    contest.open_attacks()
-    assert upload_register(contest, late_lines).json()["code"] == "drawn_already"
-
-
-def upload_register(contest: Contest, lines: list[str]) -> Any:
-    return upload_organizer_file(contest.arena, "\n".join(lines).encode(), file="register.csv")
-
-
 def test_release_is_checked_against_the_teams_own_cohort(contest: Contest) -> None:
     response = submit(contest, "red", get_cohort(contest, "red")[:3, 1:])
     assert response.status_code == 422
@@ -209,17 +148,6 @@ def test_guess_that_only_organizers_can_refute_is_refused(contest: Contest) -> N
     assert [entry["status"] for entry in list_guesses(contest)] == ["SCORED", "REFUSED"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_pages_show_where_a_guess_is_wrong(contest: Contest, language: str) -> None:
-    target = open_attacks(contest)
-    send_guess(contest, target, "membership", 999)
-    for path in (f"/targets/{target['id']}", f"{PATH}/targets"):
-        page = unescape(get_page(contest.arena, path, team="blue", language=language).text)
-        assert translate("guess_REFUSED", language) in page
-        assert "person, row 1: there is no such person" in page.lower() or language != "en"
-        assert re.search(r'data-code="unknown_person"', page)
-
-
 @pytest.mark.parametrize(
     ("cell", "language", "reason"),
     [
@@ -247,20 +175,3 @@ def test_error_names_the_package_and_only_organizers_see_where(
     assert "cohorts" in team_page
     response = get_page(contest.arena, f"{PATH}/organize/health", team="blue", language=language)
     assert response.status_code in {403, 404}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_rules_page_shows_the_tracks_settings(contest: Contest, language: str) -> None:
-    page = get_page(contest.arena, f"{PATH}/rules", team="red", language=language).text
-    assert re.search(
-        r'<span class="parameter">asked\W*: ?2</span>|<span class="parameter">asked.{1,3}2</span>', page
-    )
-    assert translate("The files of a target show only this part of it:", language) in page
-    submissions = get_page(contest.arena, f"{PATH}/submissions", team="red", language=language).text
-    assert (
-        translate(
-            "The release contains its answer. Like a secret, it is stored sealed, and nobody can download it.",
-            language,
-        )
-        not in submissions
-    )

@@ -2,16 +2,13 @@
 
 import re
 from html import unescape
-from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.support.page_requests import extract_words, get_page
-from tests.support.translations import translate
-from tests.support.two_rounds import FORMULAS, build_round, create_two_rounds
+from tests.support.page_requests import get_page
+from tests.support.two_rounds import create_two_rounds
 
 pytestmark = pytest.mark.full
 
@@ -85,48 +82,3 @@ def test_menu_and_links_of_a_page_stay_within_its_round(rounds: dict[str, Contes
         assert paths == {"small.final"}, page
     front_html = get_page(rounds["final"].arena, "/").text
     assert set(re.findall(r'href="/competitions/([\w.-]+)', front_html)) == {"small.preliminary"}
-
-
-def test_one_round_is_not_listed(arena: Arena) -> None:
-    assert 'class="rounds"' not in get_page(arena, "/competitions/small").text
-
-
-def read_schedule(contest: Contest, **viewer: Any) -> str:
-    html = get_page(contest.arena, "/competitions/small.final", **viewer).text
-    (schedule,) = re.findall(r'<section class="schedule".*?</section>', html, re.DOTALL)
-    return unescape(" ".join(extract_words(schedule)))
-
-
-def test_schedule_lists_the_phases_and_weights_of_all_rounds(rounds: dict[str, Contest]) -> None:
-    text = read_schedule(rounds["final"])
-    weights = re.findall(r"(Preliminary|Final) · Weight: ([\d.]+)", text)
-    assert weights == [("Preliminary", "0.1"), ("Final", "0.9")]
-    phases = re.findall(r"Anonymization phase|Re-identification phase", text)
-    assert phases == ["Anonymization phase", "Re-identification phase"] * 2
-    assert text.count("Running now") == 1
-    assert "重み：0.9" in read_schedule(rounds["final"], language="ja")
-
-
-def test_schedule_says_which_round_is_practice(client: TestClient) -> None:
-    final = create_two_rounds(client, preliminary=build_round("try", begins=-1, practice=True))["final"]
-    labels = re.findall(r"(\w+) · (Practice: the results do not count|Weight)", read_schedule(final))
-    assert labels == [("Try", "Practice: the results do not count"), ("Final", "Weight")]
-
-
-@pytest.mark.parametrize("formulas", [FORMULAS, ""])
-def test_rules_say_how_the_rounds_are_combined(client: TestClient, formulas: str) -> None:
-    """A total without a formula follows from the weights."""
-    final = create_two_rounds(client, extra_toml=formulas)["final"]
-    html = unescape(get_page(final.arena, f"{final.path}/rules").text)
-    assert "Preliminary (Weight: 0.1), Final (Weight: 0.9)" in html
-    default = "sum(0.1 * round('preliminary'), 0.9 * round('final'))"
-    total = "0.1 * round('preliminary') + 0.9 * round('final')"
-    best = "max(round('preliminary'), if_missing(round('final'), 0))"
-    for key, own in (("total", total), ("attack_total", best)):
-        text = own if formulas else default
-        assert f"{translate(f'formula_{key}')} <code>{text}</code>" in html
-
-
-def test_rules_say_whose_data_a_round_has(rounds: dict[str, Contest]) -> None:
-    pages = [get_page(contest.arena, f"{contest.path}/rules").text for contest in rounds.values()]
-    assert ["This round has the data of the previous round." in html for html in pages] == [False, True]

@@ -1,7 +1,6 @@
 """The editor of the competition file: comparison, saving, upload and download."""
 
 import re
-from html import unescape
 
 import pytest
 
@@ -32,28 +31,6 @@ def test_changes_are_compared_before_saving(arena: Arena) -> None:
     stale_response = post_form(arena, path, {"text": file_before, "do": "save", "of": digest}, organizer=True)
     assert stale_response.status_code == 409
     assert "<ins>+ threshold = 0.2</ins>" in stale_response.text
-
-
-RESCORED = "There are already submissions. Saving starts a re-score"
-UNCHANGED = "No result depends on this: it is saved at once, and nothing is scored again."
-ONLY_COMMENTS = "Only comments and spacing differ: no rule changes."
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ("threshold = 0.2", "threshold = 0.25", {RESCORED}),
-        ("Small cup", "Little cup", {UNCHANGED}),
-        ("title", "# a remark\ntitle", {UNCHANGED, ONLY_COMMENTS}),
-    ],
-)
-def test_comparison_says_whether_submissions_are_scored_again(
-    arena: Arena, old: str, new: str, expected: set[str]
-) -> None:
-    arena.submit("red")
-    fields = {"text": load_competition().file.replace(old, new, 1), "do": "compare"}
-    html = unescape(post_form(arena, f"{ORGANIZE_PATH}/file", fields, organizer=True).text)
-    assert {text for text in (RESCORED, UNCHANGED, ONLY_COMMENTS) if text in html} == expected
 
 
 def test_uploaded_file_is_validated(arena: Arena) -> None:

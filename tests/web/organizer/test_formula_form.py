@@ -8,7 +8,7 @@ import pytest
 from anoncup.formulas.syntax import MAX_CHARACTERS
 from tests.support.arena import Arena
 from tests.support.contest import load_competition
-from tests.support.page_requests import assert_refused, extract_text, get_page, post_form, send_form
+from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.setup_pages import ORGANIZE_PATH, PUBLICATION_FIELDS, load_rules
 from tests.support.translations import translate
 
@@ -61,13 +61,6 @@ def test_a_named_rule_replaces_the_formulas_of_releases(arena: Arena) -> None:
     assert load_rules().ranking.attack is None
 
 
-def test_line_breaks_in_a_formula_are_blanks(arena: Arena) -> None:
-    send_form(arena, PATH, FIELDS | {"utility": "1 -\r\nmean_mae\n/ 2"}, organizer=True)
-    formula = load_rules().ranking.utility
-    assert formula is not None
-    assert formula.text == "1 - mean_mae / 2"
-
-
 @pytest.mark.parametrize(
     ("name", "typed", "position"),
     [
@@ -91,12 +84,6 @@ def test_a_wrong_formula_is_shown_at_its_field(arena: Arena, name: str, typed: s
         assert read_field(response.text, valid_name) == FIELDS[valid_name]
         assert read_error(response.text, valid_name) is None
     assert load_competition().file == file_before
-
-
-def test_several_wrong_formulas_are_shown_at_once(arena: Arena) -> None:
-    response = post_form(arena, PATH, FIELDS | {"defence": "1 +", "attack": "a.b"}, organizer=True)
-    errors = [read_error(response.text, name) for name in ("defence", "utility", "attack")]
-    assert [error is None for error in errors] == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -127,13 +114,3 @@ def test_formulas_change_after_the_first_submission_with_the_password_only(arena
     defence = load_rules().ranking.defence
     assert defence is not None
     assert defence.text == "utility + security"
-
-
-def test_a_formula_of_other_measures_starts_a_rescore(arena: Arena) -> None:
-    arena.submit("red")
-    fields = FIELDS | {"utility": "1 - k_min"}
-    response = send_form(arena, PATH, fields, organizer=True)
-    assert "/organize/rescores" in response.headers["location"]
-    assert load_rules().ranking.rule == "score"
-    note = "Only a formula that names other measures starts a re-score of all submissions."
-    assert note in extract_text(get_page(arena, PATH, organizer=True))

@@ -56,16 +56,3 @@ def test_column_with_too_many_texts_is_refused(new_organizer: Arena) -> None:
     # an identifier is left out by default
     assert import_original(new_organizer, content, file="candidates.csv").status_code == 303
     assert get_settings(load_rules("fresh")).schema.columns == (CategoricalColumn("size", tuple("0123456")),)
-
-
-def test_kinds_of_columns_can_be_chosen_and_other_cells_are_refused(new_organizer: Arena) -> None:
-    begin_setup(new_organizer, "membership")
-    response = import_original(
-        new_organizer, TABLE, file="candidates.csv", role_3="numeric", role_1="numeric"
-    )
-    assert_refused(response, 422, "sex, row 1: not a decimal number")
-    kinds = {"role_3": "numeric", "role_0": "categorical"}
-    assert import_original(new_organizer, TABLE, file="candidates.csv", **kinds).status_code == 303
-    schema = get_settings(load_rules("fresh")).schema
-    assert schema.columns[3] == NumericColumn("class", 0.0, 2.0)
-    assert [column.name for column in schema.categorical] == ["age", "sex"]

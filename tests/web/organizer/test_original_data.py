@@ -1,14 +1,9 @@
 """The page for the original data: how a file is read, which columns are taken, and what is refused."""
 
-import re
-
 import pytest
 
-from anoncup.competition.drafts import create_draft
-from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
-from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.transactions.example import load_tc400
 from app.db.transaction import transaction
 from app.services.contests import competitions
@@ -169,24 +164,6 @@ def test_wrong_cells_are_refused_with_row_and_column_and_the_choice_is_kept(
     assert load_round("fresh").original == {}
 
 
-def test_wide_table_is_imported_as_suggested(new_organizer: Arena) -> None:
-    names = ["person_id", *(f"q{n}" for n in range(30)), *(f"amount{n}" for n in range(29))]
-    rows = [
-        [str(n + 1), *(str(n * k % 5) for k in range(30)), *(str(n * 37 % 997 + k) for k in range(29))]
-        for n in range(200)
-    ]
-    content = "\n".join(",".join(row) for row in [names, *rows]).encode()
-    assert import_original(begin_setup(new_organizer), content).status_code == 303
-    assert load_rules("fresh").columns == Columns(tuple(names[1:31]), tuple(names[31:]))
-
-
-def test_line_breaks_and_row_labels_are_no_obstacle(new_organizer: Arena) -> None:
-    rows = "".join(f'{n},{20 + n % 7},{"男女"[n % 2]},{500 + 3 * n % 61},"a\nb {n}"\r\n' for n in range(80))
-    content = f',"年齢\n（歳）",性別,年収,備考\r\n{rows}'.encode()
-    assert import_original(begin_setup(new_organizer), content).status_code == 303
-    assert load_rules("fresh").columns == Columns(("年齢 （歳）", "性別"), ("年収",))
-
-
 def test_empty_amounts_become_0_only_on_request(new_organizer: Arena) -> None:
     rows = "".join(f"{'fm'[n % 2]},{n % 9},{'NA' if n % 4 else 1000 + 7 * n},{n % 5}\n" for n in range(200))
     content = f"sex,size,py010n,kids\n{rows}".encode()
@@ -249,33 +226,6 @@ def test_stored_columns_can_get_other_roles_or_be_left_out(new_organizer: Arena)
     assert post_form(new_organizer, DATA_PAGE, roles, organizer=True).status_code == 409  # replaced data
 
 
-@pytest.mark.parametrize("content", [b"a,b\nx,y\n", b"a\n1\n"])
-def test_table_without_a_column_for_each_role_is_refused(new_organizer: Arena, content: bytes) -> None:
-    assert_refused(
-        import_original(begin_setup(new_organizer), content), 422, "At least one column for each role"
-    )
-
-
-def test_expected_headers_are_shown_before_the_upload(new_organizer: Arena) -> None:
-    html = get_page(begin_setup(new_organizer, "2016"), DATA_PAGE, organizer=True).text
-    for file in TRACKS["transactions"].original_files:
-        header = file.header(load_rules("fresh"))
-        assert header is not None
-        for line in (header, *file.example_lines(load_rules("fresh"))):
-            assert ",".join(line) in html
-
-
-@pytest.mark.parametrize("start", ["2016", "2017", "membership"])
-def test_example_rows_match_the_header_of_their_file(start: str) -> None:
-    competition = parse_competition(create_draft(start))
-    for file in TRACKS[competition.track].original_files:
-        example = file.example_lines(competition)
-        if example:
-            assert len(example) == 3
-            assert example[0] == file.header(competition)
-            assert {len(line) for line in example} == {len(example[0])}
-
-
 def test_only_files_staged_for_the_same_competition_and_name_are_used(
     new_organizer: Arena, arena: Arena
 ) -> None:
@@ -291,28 +241,3 @@ def test_only_files_staged_for_the_same_competition_and_name_are_used(
         response = post_form(new_organizer, IMPORT_PATH.format("original"), fields, organizer=True)
         assert response.status_code == 409
     assert fresh.round.original == load_round("fresh").original == {}
-
-
-def test_invalid_fields_of_the_form_never_fail(new_organizer: Arena) -> None:
-    begin_setup(new_organizer)
-    fields = parse_form(upload_original(new_organizer, (HEADER + PEOPLE_ROWS).encode()).text, 'id="import"')
-    path = IMPORT_PATH.format("original")
-    for changes in (
-        {"encoding": "rot13", "separator": "ab", "decimal_mark": "x"},
-        {"role_0": "nonsense", "do": "save"},
-        {"missing": "f" * 10_000 + ", \x00,'"},
-    ):
-        assert post_form(new_organizer, path, fields | changes, organizer=True).status_code < 500
-    without_roles = {name: value for name, value in fields.items() if not re.match("role_", name)}
-    refused = post_form(new_organizer, path, without_roles | {"do": "save"}, organizer=True)
-    assert refused.status_code == 409
-    assert load_round("fresh").original == {}
-
-
-def test_table_of_amounts_has_no_unique_quasi_identifier(new_organizer: Arena) -> None:
-    table = begin_setup(new_organizer).table[["income", "rent"]].copy()
-    table.insert(0, "weight", [1000.5 + 3 * index for index in range(len(table))])
-    table["rooms"] = [index % 25 for index in range(len(table))]
-    assert import_original(new_organizer, write_csv(table)).status_code == 303
-    assert load_rules("fresh").columns == Columns(("rooms",), ("weight", "income", "rent"))
-    assert load_rules("fresh").weight("cross_count") == 0.0  # permuting a single column changes no count

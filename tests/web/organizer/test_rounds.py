@@ -8,21 +8,15 @@ import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select
 
 from anoncup.competition.parser import parse_rounds
 from anoncup.tables.csv_text import write_csv
-from app.db.models import ThresholdReport
-from app.db.transaction import transaction
-from app.locale.language import LANGUAGES
 from tests.support.arena import Arena, build_original_table
 from tests.support.contest import Contest, load_competition
 from tests.support.organizer_pages import extract_hidden_fields, format_future_time
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.setup_pages import parse_form
-from tests.support.translations import translate
-from tests.support.two_rounds import build_round, build_two_round_toml, create_two_rounds
-from tests.support.uploads import score_everything
+from tests.support.two_rounds import build_round, create_two_rounds
 
 pytestmark = pytest.mark.full
 
@@ -102,57 +96,6 @@ def test_round_with_the_data_of_the_previous_one_takes_no_upload(arena: Arena) -
     assert load_competition().file == file
 
 
-def test_own_data_of_a_round_cannot_change_the_columns_of_another(client: TestClient) -> None:
-    arena = Arena.create(client, file=build_two_round_toml(final=build_round("final", begins=7)))
-    table = build_original_table(50)
-    assert upload_table(arena, table).status_code == 303
-    paths = [f"/api/v1/competitions/small.{name}" for name in ("preliminary", "final")]
-    assert [client.get(path).json()["original_rows"] for path in paths] == [40, 50]
-    file = load_competition().file
-    renamed = upload_table(arena, table.rename(columns={"age": "years"}))
-    assert_refused(renamed, 409, "Another round has data")
-    fields = parse_form(get_text(arena, f"{PATH}/data"), 'id="roles"') | {"role_1": ""}
-    assert_refused(post_form(arena, f"{PATH}/data", fields, organizer=True), 409, "Another round has data")
-    assert load_competition().file == file
-
-
-def test_first_data_may_have_other_columns(client: TestClient) -> None:
-    final = build_round("final", begins=7, data="previous")
-    arena = Arena.create(client, file=build_two_round_toml(final=final))
-    renamed = build_original_table(50).rename(columns={"age": "years"})
-    assert upload_table(arena, renamed, "/competitions/small.preliminary/organize").status_code == 303
-    for name, rules in parse_rounds(load_competition().file).items():
-        assert rules.columns is not None
-        assert "years" in rules.columns.quasi_identifiers + rules.columns.sensitive
-        assert client.get(f"/api/v1/competitions/small.{name}").json()["original_rows"] == 50
-
-
-def test_threshold_report_and_rescore_pages_work_in_a_round(rounds: dict[str, Contest]) -> None:
-    preliminary = rounds["preliminary"]
-    arena, path = preliminary.arena, "/competitions/small.preliminary/organize"
-    preliminary.submit("red")
-    fields = {"bits": "20", "draws": "0", "seconds": "0", "asked_distance": "gower"}
-    response = send_form(arena, f"{path}/threshold/reports", fields, organizer=True)
-    with transaction() as session:
-        assert 'round = "preliminary"' in session.scalars(select(ThresholdReport.file)).one()
-    assert get_page(arena, response.headers["location"], organizer=True).status_code == 200
-    assert 'name="by" value="rules"' not in get_text(arena, f"{path}/rescores")
-    changes = "[rounds.measures.mean_mae]\nweight = 5.0\n[rounds.questions.link]\n"
-    start_of_final = '[[rounds]]\nname = "final"'
-    file = load_competition().file.replace(start_of_final, changes + start_of_final)
-    file = file.replace("weight = 0.1", "weight = 0.2")
-    begun = send_form(arena, f"{path}/rescores", {"by": "file", "file": file}, organizer=True)
-    rescore_path = begun.headers["location"].partition("?")[0]
-    parts = get_text(arena, rescore_path).partition("Parts of the file that change:")[2].partition("</p>")[0]
-    assert re.findall("<code>(.*?)</code>", parts) == ["measures", "questions", "rounds"]
-    score_everything()
-    send_form(arena, f"{rescore_path}/apply", organizer=True)
-    draft = get_text(arena, f"{path}/announcements?rescore={rescore_path.rpartition('/')[2]}")
-    for language in LANGUAGES:
-        name = translate("file_part_questions", language)
-        assert translate("- {name}", language, name=name) in draft
-
-
 def test_editor_compares_and_saves_the_file_with_all_rounds(arena: Arena) -> None:
     file = load_competition().file
     html = get_page(arena, f"{PATH}/file", organizer=True).text
@@ -176,18 +119,6 @@ def test_editor_compares_and_saves_the_file_with_all_rounds(arena: Arena) -> Non
     assert 'filename="small.toml"' in download.headers["content-disposition"]
 
 
-def test_phases_page_moves_the_phases_of_its_round(arena: Arena) -> None:
-    phases = read_phases_by_round()
-    text = get_text(arena, f"{PATH}/phases")
-    assert f'href="{PATH}/file"' in text.partition("A phase’s start is changed")[2]
-    path = f"{PATH}/phases/anonymization/extend"
-    preview = get_page(arena, f"{path}?end={format_future_time(20)}&move_following=true", organizer=True)
-    send_form(arena, path, extract_hidden_fields(preview.text), organizer=True)
-    moved = read_phases_by_round()
-    assert moved["preliminary"] == phases["preliminary"]
-    assert all(new.end > old.end for new, old in zip(moved["final"], phases["final"], strict=True))
-
-
 def test_practice_round_is_reset_on_its_phases_page(client: TestClient) -> None:
     preliminary = build_round("try", begins=-0.5, practice=True)
     practice = create_two_rounds(client, preliminary=preliminary)["try"]
@@ -203,10 +134,3 @@ def test_practice_round_is_reset_on_its_phases_page(client: TestClient) -> None:
     assert start in get_text(arena, path).replace(" ", "T")
     assert "submission_row" not in get_page(arena, "/competitions/small.try/submissions", team="red").text
     assert "Practice round begun again" in get_text(arena, "/competitions/small.try/organize/audit")
-
-
-def test_baselines_are_those_of_the_round(rounds: dict[str, Contest]) -> None:
-    arena, path = rounds["final"].arena, "/competitions/small.preliminary/organize/baselines"
-    send_form(arena, path, {"method": "add_noise", "name": "Noise"}, organizer=True)
-    assert "Noise" in get_text(arena, path)
-    assert "No baseline is on the board yet." in get_text(arena, f"{PATH}/baselines")

@@ -145,16 +145,3 @@ def test_a_missing_number_is_named(client: TestClient) -> None:
     for language in LANGUAGES:
         response = get_page(contest.arena, f"/submissions/{red}", team="red", language=language)
         assert f"= {load_translator(language).pgettext('number', 'missing')}" in extract_text(response)
-
-
-def test_named_rules_and_releases_that_the_board_does_not_score_have_no_formula(client: TestClient) -> None:
-    contest = create_contest(client, "defence = \"rank('utility') + security\"")
-    first, second = (contest.submit("red") for _ in range(2))
-    on_board = [submission for submission in (first, second) if fill_in(contest, submission, "red")]
-    assert len(on_board) == 1
-    received_at = contest.arena.get_submission(on_board[0], "red")["received_at"]
-    assert read_row(contest, "red", "red")["received_at"] == received_at
-    named = Contest.create(client, slug="named", extra_toml='[ranking]\nrule = "rank_sum"')
-    red = named.submit("red")
-    assert fill_in(named, red, "red") == {}
-    assert '<h2 id="score">' not in get_page(named.arena, f"/submissions/{red}", team="red").text

@@ -1,37 +1,26 @@
 """Target pages with several questions: each has its own form, limit and best guess."""
 
 import re
-from collections.abc import Iterator
 from html import unescape
 from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select
 
 from anoncup.schemas import GuessOutcome
 from app.db.models import Guess
-from app.db.transaction import transaction
 from app.web.team.targets import OwnGuess, find_best_by_target
-from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
 from tests.support.page_requests import assert_refused, extract_text, extract_words, get_page, post_form
-from tests.support.several_questions_contest import build_claims, create_contest
+from tests.support.several_questions_contest import build_claims, create_contest, installed_track
 from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
-from tests.support.track_package import install_track
 from tests.support.translations import translate
 from tests.support.visitor_pages import parse_rows
 
+__all__ = ["installed_track"]
+
 pytestmark = pytest.mark.full
-
-
-@pytest.fixture(autouse=True, scope="module")
-def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with install_track(
-        SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")
-    ):
-        yield
 
 
 def post_guess(contest: Contest, target: str, content: bytes, question: str) -> Response:
@@ -96,40 +85,6 @@ def test_guesses_show_their_question_and_the_best_of_each(client: TestClient) ->
     assert "Origin of the rows 2 value 1 Origin of the rows 0.2500 10 / 40 value 0.7500" in targets_text
 
 
-@pytest.mark.parametrize(
-    ("questions", "word", "absent"), [(QUESTIONS_TOML, "Value", "Rate"), ("", "Rate", "Value")]
-)
-def test_result_column_is_a_rate_only_if_all_questions_are_counted(
-    client: TestClient, questions: str, word: str, absent: str
-) -> None:
-    contest, red, target = open_target(client, questions)
-    post_guess(contest, target, contest.build_guess(red, 10), "link")
-    html = get_page(contest.arena, f"/targets/{target}", team="blue").text
-    heads = re.findall(r'<th scope="col" class="number">([^<]*)</th>', html)
-    assert (word in heads, absent in heads) == (True, False)
-
-
-def test_uncounted_guess_is_compared_with_random_guessing_whatever_else_is_counted(
-    client: TestClient,
-) -> None:
-    contest, red, target = open_target(client)
-    post_guess(contest, target, build_claims(contest, red, 30), "value")
-    judge_everything()
-    sentence = "It found 0.7500; guessing at random finds 0.5000."
-    assert sentence in extract_text(get_page(contest.arena, f"/targets/{target}", team="blue"))
-    with transaction() as session:
-        stored_guess = session.scalars(select(Guess)).one()
-        assert stored_guess.outcome is not None
-        stored_guess.outcome = {**stored_guess.outcome, "correct": 33, "trials": ROWS}
-    text = extract_text(get_page(contest.arena, f"/targets/{target}", team="blue"))
-    assert sentence in text
-    assert "rows are right" not in text
-    assert "33 /" not in text
-    targets_text = read_words(contest, f"{contest.path}/targets")
-    assert "value 0.7500" in targets_text
-    assert "value 0.7500 33" not in targets_text
-
-
 def test_best_guess_has_the_largest_risk() -> None:
     verdicts = [
         GuessOutcome(value=value, baseline=baseline, details={})
@@ -150,20 +105,3 @@ def test_refused_guess_is_explained_in_the_form_of_its_question(client: TestClie
     assert [name for name, form in question_forms.items() if 'class="note bad"' in form] == ["value"]
     unknown_response = post_guess(contest, target, b"age\n", "who")
     assert_refused(unknown_response, 422, "asked here are link, value")
-
-
-def test_repeated_file_is_one_guess_per_question(client: TestClient) -> None:
-    contest, red, target = open_target(client)
-    content = build_claims(contest, red, 3)
-    assert [post_guess(contest, target, content, "value").status_code for _ in range(2)] == [303, 303]
-    assert post_guess(contest, target, content, "link").status_code == 422
-    assert len(contest.arena.get(f"{contest.path}/guesses", team="blue").json()) == 1
-
-
-def test_question_without_guesses_left_is_closed_alone(client: TestClient) -> None:
-    contest, red, target = open_target(client)
-    for correct in range(3):
-        post_guess(contest, target, build_claims(contest, red, correct), "value")
-    response = get_page(contest.arena, f"/targets/{target}", team="blue")
-    assert translate("Your team has no guess left on this question.") in extract_text(response)
-    assert re.findall(r'name="question" value="(\w+)"', response.text) == ["link"]

@@ -11,13 +11,11 @@ from app.db.models import Target
 from app.db.transaction import transaction
 from tests.support.arena import ROWS
 from tests.support.contest import Contest
-from tests.support.translations import translate
 from tests.support.visitor_pages import (
     IMMEDIATE_FEEDBACK,
     extract_text,
     get_board_page,
     parse_body,
-    parse_ranking,
 )
 
 pytestmark = pytest.mark.full
@@ -73,24 +71,3 @@ def read_matrix_list(html: str) -> list[list[str]]:
         [extract_text(cell) for cell in re.findall(r"<(?:h3|tr)\b[^>]*>(.*?)</(?:h3|tr)>", entry, re.DOTALL)]
         for entry in re.findall(r"<li.*?</li>", matrix_list, re.DOTALL)
     ]
-
-
-def test_reidentification_board_marks_ties_and_has_a_search(client: TestClient) -> None:
-    contest = Contest.create(client, extra_toml=IMMEDIATE_FEEDBACK)
-    submissions = {team: contest.submit(team) for team in ("red", "blue", "ＧＲＥＥＮ", "last")}
-    contest.open_attacks()
-    guesses = ("red", "blue", 9), ("blue", "red", 9), ("ＧＲＥＥＮ", "red", 4), ("blue", "last", 0)
-    for team, victim, correct in guesses:
-        contest.submit_correct_guess(team, submissions[victim], correct)
-    html = get_board_page(contest.arena, "reidentification", team="last")
-    ranking = [row[:2] for row in parse_ranking(html)]
-    assert ranking == [["1=", "red"], ["1=", "blue"], ["3", "ＧＲＥＥＮ"], ["–", "last you"]]
-    assert translate("No guess that counts yet: your team has no rank.") in html
-    own_html = get_board_page(contest.arena, "reidentification", team="blue")
-    (summary,) = re.findall(r'<dl class="place own">.*?</dl>', own_html, re.DOTALL)
-    assert extract_text(summary).startswith("Your team blue Rank 1= of 3")
-    shares = re.findall(r'<rect width="([\d.]+)%"', html)
-    assert shares == [f"{100 * correct / tried:.1f}" for correct, tried in ((9, 40), (9, 80), (4, 40))]
-    search_html = get_board_page(contest.arena, "reidentification", "?find=green")
-    assert len(re.findall(r"<tr[^>]* hidden>", search_html)) == 3
-    assert translate("Found: {found} of {all}", found=1, all=4) in search_html

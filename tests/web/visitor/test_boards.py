@@ -12,12 +12,10 @@ from fastapi.testclient import TestClient
 from app.web.site import notation
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.support.page_requests import extract_words
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.support.visitor_pages import (
     IMMEDIATE_FEEDBACK,
-    VIEWERS,
     extract_text,
     get_board_page,
     parse_ranking,
@@ -25,14 +23,9 @@ from tests.support.visitor_pages import (
 
 pytestmark = pytest.mark.full
 
-BOARDS = ("anonymization", "reidentification", "matrix")
 COLUMN_GROUPS = ("in_utility", "in_security", "measures_only", "attackers_only")
+BOARDS = ("anonymization", "reidentification", "matrix")
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.+]*")
-
-
-def read_columns(html: str) -> list[str]:
-    """Return the measures and attackers in the order of the table, read from their links to the rules."""
-    return re.findall(r'/rules#(\w+)"', html.partition('<table class="ranks')[2].partition("</thead>")[0])
 
 
 @pytest.fixture
@@ -43,42 +36,6 @@ def scored_contest(client: TestClient) -> Contest:
         contest.submit(team, score=False)
     score_everything()
     return contest
-
-
-def test_weighted_measures_and_counted_attackers_are_grouped(client: TestClient) -> None:
-    arena = Arena.create(client, extra_toml="[attackers.euc1]\ncounts = false")
-    arena.submit("red")
-    score_everything()
-    html = get_board_page(arena, query="?columns=all", organizer=True)
-    head = extract_text(html.partition('<table class="ranks')[2].partition("</thead>")[0])
-    order = [head.index(translate(f"columns_{name}")) for name in COLUMN_GROUPS]
-    assert order == sorted(order)
-    columns = read_columns(html)
-    assert columns[:3] == ["mean_mae", "cross_count", "information_loss"]
-    assert columns[-1] == "euc1"
-    assert head.count(f"{translate('weight')} 2") == 1
-    bold = set(re.findall(r"<td[^>]*><b>(.*?)</b>", html))
-    board = arena.get("/competitions/small/boards/anonymization").json()
-    assert bold == {notation.format_score(board["rows"][0]["security"])}
-
-
-def test_board_without_entries_says_so(arena: Arena) -> None:
-    html = get_board_page(arena)
-    assert translate("No submission has been scored yet. The first accepted one leads this board.") in html
-    assert "<table" not in html
-    assert f'href="/competitions/{arena.slug}/submissions"' in get_board_page(arena, team="red")
-
-
-def test_team_without_an_accepted_submission_has_no_rank(scored_contest: Contest) -> None:
-    arena = scored_contest.arena
-    arena.get_team_token("nobody yet")
-    assert "nobody yet" not in extract_words(get_board_page(arena))
-    assert arena.submit_excessive("late").status_code == 202
-    score_everything()
-    html = get_board_page(arena, team="late")
-    assert translate("No accepted submission yet: your team has no rank.") in html
-    assert translate("A team without an accepted submission is listed without a rank.") in html
-    assert parse_ranking(html)[-1][:2] == ["–", "late you"]
 
 
 CLOSED_BOARD_NOTES = {
@@ -108,17 +65,6 @@ def test_closed_board_only_says_who_may_see_it(client: TestClient, setting: str,
         assert "blueteam" in get_board_page(arena, board_name, organizer=True)
 
 
-def test_attack_boards_say_whether_and_when_attacks_begin(arena: Arena, client: TestClient) -> None:
-    assert '/boards/matrix"' not in get_board_page(arena)
-    contest = Contest.create(client, slug="two-phases")
-    contest.submit("red")
-    for board_name in ("reidentification", "matrix"):
-        assert "This competition has no re-identification phase" in get_board_page(arena, board_name)
-        html = get_board_page(contest.arena, board_name)
-        assert "Teams attack each other in the re-identification phase. It begins" in html
-        assert "<table" not in html
-
-
 def mask_times(html: str) -> str:
     """Return the page with every time replaced."""
     return TIMESTAMP.sub("…", html)
@@ -144,15 +90,6 @@ def test_hidden_scores_change_no_page_until_the_close(contest: Contest) -> None:
         assert "0.9250" in get_board_page(contest.arena, "reidentification", **viewer)
 
 
-def test_board_without_guesses_leads_to_the_targets(client: TestClient) -> None:
-    contest = Contest.create(client, extra_toml=IMMEDIATE_FEEDBACK)
-    contest.publish_targets("red", "blue")
-    html = get_board_page(contest.arena, "reidentification", team="red")
-    assert translate("No guess has been scored yet. The first one opens this board.") in html
-    assert "/targets" in html.partition("<main")[2]
-    assert translate("The finals of the anonymization phase are compared.") in get_board_page(contest.arena)
-
-
 def test_frozen_board_is_announced_and_changes_only_for_organizers(client: TestClient) -> None:
     ahead, past = (datetime.now(UTC) + timedelta(hours=hours) for hours in (5, -1))
     publication = "[publication]\nfrozen_from = {}".format
@@ -170,21 +107,6 @@ def test_frozen_board_is_announced_and_changes_only_for_organizers(client: TestC
     assert parse_ranking(organizers)[0][1] == "blue"
 
 
-def test_board_says_if_it_is_rounded_and_polls_only_while_it_can_change(scored_contest: Contest) -> None:
-    note = "Until the secrets are revealed, other teams’ U and E are rounded to 2 decimals"
-    for viewer in VIEWERS:
-        html = unescape(get_board_page(scored_contest.arena, **viewer))
-        assert (note in html) is not viewer.get("organizer", False)
-    live_attribute = 'data-live="/api/v1/competitions/small/boards/anonymization"'
-    assert live_attribute in get_board_page(scored_contest.arena)
-    scored_contest.start_pause()
-    assert "data-live" not in get_board_page(scored_contest.arena)
-    scored_contest.open_attacks()
-    assert live_attribute in get_board_page(scored_contest.arena)
-    scored_contest.close_attacks()
-    assert "data-live" not in get_board_page(scored_contest.arena)
-
-
 def test_unknown_choices_of_columns_and_measure_use_the_default(scored_contest: Contest) -> None:
     rows = parse_ranking(get_board_page(scored_contest.arena))
     for query in ("?columns=nonsense", "?columns=", "?columns=all&columns=result"):
@@ -193,3 +115,25 @@ def test_unknown_choices_of_columns_and_measure_use_the_default(scored_contest: 
     assert '<option value="overall" selected>' in html
     assert 'value="mean_mae"' not in html
     assert "<b>" not in html
+
+
+def read_columns(html: str) -> list[str]:
+    """Return the measures and attackers in the order of the table, read from their links to the rules."""
+    return re.findall(r'/rules#(\w+)"', html.partition('<table class="ranks')[2].partition("</thead>")[0])
+
+
+def test_weighted_measures_and_counted_attackers_are_grouped(client: TestClient) -> None:
+    arena = Arena.create(client, extra_toml="[attackers.euc1]\ncounts = false")
+    arena.submit("red")
+    score_everything()
+    html = get_board_page(arena, query="?columns=all", organizer=True)
+    head = extract_text(html.partition('<table class="ranks')[2].partition("</thead>")[0])
+    order = [head.index(translate(f"columns_{name}")) for name in COLUMN_GROUPS]
+    assert order == sorted(order)
+    columns = read_columns(html)
+    assert columns[:3] == ["mean_mae", "cross_count", "information_loss"]
+    assert columns[-1] == "euc1"
+    assert head.count(f"{translate('weight')} 2") == 1
+    bold = set(re.findall(r"<td[^>]*><b>(.*?)</b>", html))
+    board = arena.get("/competitions/small/boards/anonymization").json()
+    assert bold == {notation.format_score(board["rows"][0]["security"])}

@@ -2,8 +2,6 @@
 
 import csv
 import io
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,33 +11,21 @@ from app.charts.heatmap import format_hundredths
 from app.web.site import notation
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
-from tests.support.page_requests import get_page
-from tests.support.several_questions_contest import build_claims, create_contest
-from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
-from tests.support.track_package import install_track
+from tests.support.several_questions_contest import build_claims, create_contest, installed_track
 from tests.support.translations import translate
 from tests.support.visitor_pages import extract_text, get_board_page, parse_ranking
+
+__all__ = ["installed_track"]
 
 pytestmark = pytest.mark.full
 
 COUNT_LABELS = ("Individuals identified", "of individuals", "Share of individuals found")
-INDIVIDUALS_PATTERN = re.compile(
-    r"share of individuals|identifies|re-identification rate|% of the individuals"
-)
 CORRECT_LINKS, CORRECT_CLAIMS = 10, 35
 EXPECTED_VALUE = (CORRECT_CLAIMS / ROWS - 0.5) / 0.5
 
 
-@pytest.fixture(scope="module")
-def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with install_track(
-        SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")
-    ):
-        yield
-
-
 @pytest.fixture
-def contest(client: TestClient, installed_track: None) -> Contest:
+def contest(client: TestClient) -> Contest:
     """Return a contest where blue answered both questions about red's target, one better than chance."""
     contest, red = create_contest(client)
     target = contest.find_target(red)["id"]
@@ -91,10 +77,3 @@ def test_matrix_can_be_filtered_by_question(contest: Contest) -> None:
     name = f"{target['name']} ({target['team']})"
     values = [line[f"{name}{part}"] for part in ("", " link", " value")]
     assert values == [str(expected_rates[question]) for question in (None, "link", "value")]
-
-
-def test_pages_mention_no_individuals(contest: Contest) -> None:
-    for suffix in ("", "/boards/anonymization", "/boards/matrix", "/boards/reidentification"):
-        response = get_page(contest.arena, contest.path + suffix, organizer=True)
-        assert response.status_code == 200
-        assert not INDIVIDUALS_PATTERN.search(extract_text(response.text)), suffix

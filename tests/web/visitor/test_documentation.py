@@ -94,9 +94,3 @@ def test_service_without_documentation_names_the_command(site_client: TestClient
         assert "make docs" in response.text
     japanese = site_client.get("/docs/", headers={"Accept-Language": "ja"})
     assert "ドキュメントはまだ作られていません" in japanese.text
-
-
-@pytest.mark.parametrize(("language", "link"), [("en", "/docs/"), ("ja", "/docs/ja/")])
-def test_footer_links_to_the_documentation(site_client: TestClient, language: str, link: str) -> None:
-    html = site_client.get("/", headers={"Accept-Language": language}).text
-    assert f'<a href="{link}">' in html.partition("<footer>")[2]

@@ -5,14 +5,13 @@ from html import unescape
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from app.web.site.notation import format_percent
 from app.web.visitor.standings import select_podium
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import Contest
+from tests.support.database_rows import load_team_id
 from tests.support.page_requests import extract_words, get_page
-from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.support.visitor_pages import build_board_from_rows, build_row
 
@@ -38,32 +37,6 @@ def test_shares_are_never_rounded_to_0_or_100_percent() -> None:
     shares = (0.0, 2 / 8333, 0.0004, 1e-9, 0.021, 0.05, 0.2149, 0.999, 8332 / 8333, 1.0)
     texts = "0% 0.024% 0.04% 0.0000001% 2.1% 5% 21% 99.9% 99.99% 100%"
     assert " ".join(map(format_percent, shares)) == texts
-
-
-def test_page_explains_the_data(arena: Arena) -> None:
-    assert "40 individuals with 4 columns" in read_overview(arena)
-    assert "40 人・4 列の個票データ" in read_overview(arena, language="ja")
-
-
-def test_page_without_a_leader_says_why(client: TestClient) -> None:
-    arena = Arena.create(client, extra_toml='[publication]\nboard = "teams"')
-    no_rank = "Nobody has a rank yet. The first accepted submission leads the board."
-    assert no_rank in read_overview(arena, team="blue")
-    arena.submit("crimson")
-    score_everything()
-    text = read_overview(arena)
-    assert "The boards of this competition are not open to you at the moment." in text
-    assert "crimson" not in text
-    assert "crimson" in read_overview(arena, team="blue")
-
-
-def test_page_without_data_sends_the_organizer_to_the_data_step(arena: Arena) -> None:
-    arena.post("/competitions", content=build_competition_toml("bare", opens=1, closes=2))
-    html = get_page(arena, "/competitions/bare").text
-    assert translate("The organizers have not uploaded the original data yet.") in html
-    assert "Not begun" in html
-    own = get_page(arena, "/competitions/bare", organizer=True).text
-    assert 'href="/competitions/bare/organize/data"' in own
 
 
 def find_next_link(arena: Arena, **viewer: Any) -> str:
@@ -113,37 +86,18 @@ def test_member_sees_own_rank_and_remaining_quota(arena: Arena) -> None:
     assert "Left to send today" not in read_overview(arena)
 
 
-def test_organizer_sees_pending_duties_and_the_dashboard_link(arena: Arena) -> None:
-    arena.submit("red")
-    text = read_overview(arena, organizer=True)
-    assert "Your desk" in text
-    assert "Teams 1 Submissions 1 Waiting 1" in text
-    score_everything()
-    assert "Submissions 1 Waiting 0" in read_overview(arena, organizer=True)
-    assert "Your desk" not in read_overview(arena, team="red")
-
-
-def test_chart_precedes_the_folded_explanation_for_members(arena: Arena) -> None:
+def test_next_step_is_the_data_then_the_rules_during_a_pause_and_none_for_the_disqualified(
+    arena: Arena,
+) -> None:
+    arena.post("/competitions", content=build_competition_toml("bare", opens=1, closes=2))
+    bare = get_page(arena, "/competitions/bare", organizer=True).text
+    assert re.findall(r'<a class="button" href="([^"]*)"', bare) == ["/competitions/bare/organize/data"]
     path = f"/competitions/{arena.slug}"
-    html_before = get_page(arena, path, team="red").text
-    assert translate("How it works") in html_before
-    assert '<svg class="chart' not in html_before
-    arena.submit("red")
-    score_everything()
-    folded = f'<summary id="how">{translate("How it works")}</summary>'
-    assert folded in get_page(arena, path, team="red").text
-    visitor = get_page(arena, path).text
-    assert f'<h2 id="how">{translate("How it works")}</h2>' in visitor
-    assert 'id="scatter"' in visitor
-    assert visitor.index('id="scatter"') < visitor.index('id="how"')
-
-
-def test_pause_shows_a_note_without_countdown(arena: Arena) -> None:
-    assert "data-until" in get_page(arena, f"/competitions/{arena.slug}").text
-    arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
-    html = get_page(arena, f"/competitions/{arena.slug}", team="red").text
-    assert translate("step_team_paused") in html
-    assert "data-until" not in html
+    arena.get_team_token("red")
+    arena.post(f"{path}/phases/anonymization/pause")
+    assert find_next_link(arena, team="red") == f"{path}/rules"
+    arena.post(f"{path}/teams/{load_team_id('red')}/disqualify")
+    assert '<a class="button"' not in get_page(arena, path, team="red").text
 
 
 def test_winners_are_named_after_the_close(contest: Contest) -> None:
@@ -159,28 +113,6 @@ def test_winners_are_named_after_the_close(contest: Contest) -> None:
     assert re.search(r"Best anonymization (red|blue) overall score \d\.\d{4}", text)
     own_text = "Re-identification board 1 of 1 Individuals identified 30 of 40"
     assert own_text in read_overview(arena, team="blue")
-
-
-def test_announcements_are_listed_newest_first_and_older_ones_folded(arena: Arena) -> None:
-    path = f"/competitions/{arena.slug}"
-    for number in range(4):
-        arena.post(f"{path}/announcements", json={"text": {"en": f"No. {number}"}})
-    text = {"en": "One.\n\nTwo <b>bold</b>.", "ja": "一つ目。\n\n二つ目。"}
-    arena.post(f"{path}/announcements", json={"text": text})
-    first, folded = get_page(arena, path).text.split('<details class="older">')
-    assert all(f"No. {number}" in first for number in (2, 3))
-    assert all(f"No. {number}" in folded for number in (0, 1))
-    assert "<p>One.</p><p>Two &lt;b&gt;bold&lt;/b&gt;.</p>" in first
-    assert first.index("One.") < first.index("一つ目") < first.index("No. 3")
-    japanese = get_page(arena, path, language="ja").text
-    assert japanese.index("一つ目") < japanese.index("One.")
-    assert re.search(r'<div lang="en" class="other"><p>One\.', japanese)
-
-
-def test_schedule_uses_the_competition_time_zone(arena: Arena) -> None:
-    html = get_page(arena, f"/competitions/{arena.slug}").text
-    assert re.search(r"<time [^>]*data-zone=\"Asia/Tokyo\" data-beside>[^<]* JST</time>", html)
-    assert html.count("data-beside") == 3  # start and end of the only phase, and the countdown
 
 
 def test_readable_answers_are_counted(arena: Arena) -> None:

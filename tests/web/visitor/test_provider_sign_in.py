@@ -299,29 +299,6 @@ def test_account_of_somebody_else_cannot_be_linked(client: TestClient, provider:
     assert list_identities() == [(provider.url, "shared", "Mei")]
 
 
-def test_person_has_one_link(
-    client: TestClient, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    provider.configure(monkeypatch, **provider.build_settings("other"))
-    link_new_person(client, provider, "Mei", "mei")
-    assert "/account/identities/" not in client.get("/account").text
-    url = begin_sign_in(client, f"/account/identities/{PROVIDER}", {"password": PASSWORD})
-    message = "this account of the provider is linked already, or you are linked to another one"
-    assert_problem(follow(client, provider.authorize(url, "second")), 409, message)
-    assert list_identities() == [(provider.url, "mei", "Mei")]
-
-
-def test_link_to_a_removed_provider_can_be_removed(
-    client: TestClient, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    link_new_person(client, provider, "Mei", "mei")
-    monkeypatch.undo()
-    get_settings.cache_clear()
-    assert provider.url in extract_text(client.get("/account"))
-    post(client, "/account/unlink", password=PASSWORD)
-    assert list_identities() == []
-
-
 def test_cookie_of_a_sign_in_is_signed_short_lived_and_bound(
     client: TestClient, provider: RunningProvider
 ) -> None:
@@ -424,12 +401,6 @@ def test_confirmation_needs_a_fresh_sign_in_if_the_provider_tells(
         assert confirm(arena.client, provider, "hanako").status_code == 422
     provider.forge(auth_time=now)
     assert confirm(arena.client, provider, "hanako").status_code == 303
-
-
-def test_confirmation_does_not_replace_a_password(client: TestClient, provider: RunningProvider) -> None:
-    link_new_person(client, provider, "Mei", "mei")
-    confirm(client, provider, "mei")
-    assert post(client, "/account/tokens", name="laptop", scopes="read").status_code == 403
 
 
 def test_password_link_removes_links_to_providers(arena: Arena, provider: RunningProvider) -> None:

@@ -13,9 +13,6 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.plugins import TRACKS
-from anoncup.rules.parameters import Parameter
-from anoncup.rules.toml_text import replace_tables
-from anoncup.tracks.parts import AnyAttacker, AnyMeasure, Attacker, Measure
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Round
@@ -47,14 +44,6 @@ def test_registered_names_have_a_title_and_a_sentence(kind: str, prefix: str) ->
     }
 
 
-def test_labels_belong_to_registered_parts_with_distinct_names() -> None:
-    methods = {f"method_{name}" for name in list_names("methods")}
-    assert {name for name in LABEL_KEYS if name.startswith("method_")} == methods
-    assert list_names("measures") & list_names("attackers") == set()
-    notes = {key.removeprefix("where_") for key in LABEL_KEYS if key.startswith("where_")}
-    assert notes <= list_names("measures")
-
-
 def test_measures_and_distances_have_a_formula_of_well_formed_mathml() -> None:
     child_counts = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "msubsup": 3}
     typeset_formulas = list(formulas.load_score_formulas().values())
@@ -72,35 +61,6 @@ def test_measures_and_distances_have_a_formula_of_well_formed_mathml() -> None:
             assert len(element) == child_counts.get(tag, len(element))
             assert not element.text or not len(element)
             assert "\\" not in (element.text or "")  # a command that LaTeX does not know
-
-
-def test_primes_are_not_superscripts() -> None:
-    text = typeset(r"n^\prime + p_{a b}^\prime + x_k^l + r_l^X")
-    assert [item for item in ("n′", "p′") if f"<mi>{item}</mi>" in text] == ["n′", "p′"]
-    assert "&#x02032;" not in text
-    assert text.count("<msubsup>") == 2
-
-
-@pytest.mark.full
-def test_part_without_a_label_is_shown_by_its_name(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    track = TRACKS["microdata"]
-    parameter = Parameter("faces", "choice", ("heads", "tails"))
-    measure: AnyMeasure = Measure("coins", 1, track.measures["mean_mae"].compute, (parameter,), weighs=True)
-    attacker: AnyAttacker = Attacker("tosser", 1, track.attackers["own_row"].attack, (parameter,))
-    extended_track = replace(
-        track,
-        measures={**track.measures, "coins": measure},
-        attackers={**track.attackers, "tosser": attacker},
-        methods={**track.methods, "toss": replace(track.methods["add_noise"], name="toss")},
-    )
-    monkeypatch.setitem(TRACKS, "microdata", extended_track)
-    assert formulas.find_measure_formula("microdata", "coins") is None
-    assert formulas.find_measure_formula("chess", "coins") is None
-    html = get_page(arena, f"/competitions/{arena.slug}/rules").text
-    assert {"coins", "tosser"} <= set(list_ids(html))
-    for path in ("baselines", "threshold"):
-        response = get_page(arena, f"/competitions/{arena.slug}/organize/{path}", organizer=True)
-        assert response.status_code == 200, path
 
 
 def read_rules_text(arena: Arena, **viewer: Any) -> str:
@@ -143,43 +103,6 @@ def test_page_shows_weights_scales_and_parameters(client: TestClient) -> None:
     assert "Guesses on a target 1,234" in text
 
 
-@pytest.mark.parametrize(
-    ("approach", "rule", "expected"),
-    [
-        ("II", "average", "Rejected if the mean distance is above 0.2."),
-        ("II", "strict", "Rejected if anybody’s distance is above 0.2."),
-        ("I", "average", "Rejected if the released data of anybody lie within 0.2"),
-    ],
-)
-def test_excessive_rule_is_shown_with_its_threshold(
-    client: TestClient, approach: str, rule: str, expected: str
-) -> None:
-    file = build_competition_toml().replace(
-        "[excessive]", f'[excessive]\napproach = "{approach}"\nrule = "{rule}"'
-    )
-    assert expected in read_rules_text(Arena.create(client, file=file))
-
-
-@pytest.mark.parametrize(
-    ("feedback", "board", "hours", "notice"),
-    [
-        ("hidden", "public", 0, ""),
-        ("immediate", "teams", 1, " 1 hour."),
-        ("daily", "public", 24, " 24 hours."),
-    ],
-)
-def test_rules_state_who_sees_what_and_when(
-    client: TestClient, feedback: str, board: str, hours: int, notice: str
-) -> None:
-    publication = f'[publication]\nfeedback = "{feedback}"\nboard = "{board}"\nreveal_notice_hours = {hours}'
-    file = replace_tables(build_competition_toml(), "publication", publication)
-    text = read_rules_text(Arena.create(client, file=file))
-    for label in (f"feedback_{feedback}", f"board_{board}"):
-        assert translate(label) in text
-    assert ("the reveal waits until that has been known for" in text) == bool(notice)
-    assert notice in text
-
-
 def test_data_and_kit_can_be_downloaded_once_available(arena: Arena) -> None:
     html = get_page(arena, f"/competitions/{arena.slug}/rules").text
     links = re.findall(r'href="(/api/[^"]+(?:csv|zip|toml))"', html)
@@ -215,17 +138,6 @@ def test_worked_example_adds_up_and_weighted_measures_come_first(year: int) -> N
         assert attacks["euc1"].parameters["give_up"] == "=abstain"
     else:
         assert not attacks["random_in_cluster"].counts
-
-
-def test_transactions_page_shows_its_measures_and_data_source(client: TestClient) -> None:
-    arena = Arena.create(client)
-    arena.post("/competitions", content=template(2016))
-    html = get_page(arena, "/competitions/cup-2016/rules").text
-    track = TRACKS["transactions"]
-    assert {*track.measures, *track.attackers, "distance_jaccard_quantity"} <= set(list_ids(html))
-    assert "mean_mae" not in html
-    assert "customer_id,receipt_id,date,time,goods,unit_price,quantity" in html
-    assert "CC BY" not in html  # the data have not been uploaded yet
 
 
 def test_only_shipped_data_is_attributed_to_online_retail() -> None:
