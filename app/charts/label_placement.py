@@ -134,9 +134,9 @@ def _place_label(
         hidden_count = _count_covered_points(box, surroundings.points)
         cost = ring + hidden_count * _HIDDEN_POINT_COST
         if line and cost < lowest_cost:
-            cost += _CROSSING_COST * any(crosses(request, box, obstacle) for obstacle in leader_obstacles)
+            cost += _CROSSING_COST * any(_crosses(request, box, obstacle) for obstacle in leader_obstacles)
             cost += sum(
-                crosses(request, box, dot)
+                _crosses(request, box, dot)
                 for dot in _list_mark_boxes_towards(request, box, surroundings.points)
             )
         if cost < lowest_cost and (request.is_required or not hidden_count):
@@ -165,7 +165,7 @@ def _iter_places(request: LabelRequest, width: float) -> Iterator[tuple[float, B
 
 def _build_leader(request: LabelRequest, box: Box) -> tuple[str, tuple[Box, ...]]:
     """Return the path from a mark to the nearest position in its label, and the areas that it takes up."""
-    (x, y), distance = find_nearest_point(request, box)
+    (x, y), distance = _find_nearest_point(request, box)
     dx, dy = x - request.x, y - request.y
     start_share = min((request.mark_size + 1) / distance, 1.0)
     begin = request.x + start_share * dx, request.y + start_share * dy
@@ -179,15 +179,15 @@ def _build_leader(request: LabelRequest, box: Box) -> tuple[str, tuple[Box, ...]
     return build_outline("M", *begin, "L", x, y), leader_boxes
 
 
-def find_nearest_point(request: LabelRequest, box: Box) -> tuple[tuple[float, float], float]:
+def _find_nearest_point(request: LabelRequest, box: Box) -> tuple[tuple[float, float], float]:
     """Return the position in a box that is nearest to a point, and its distance."""
     x, y = min(max(request.x, box.left), box.right), min(max(request.y, box.top), box.bottom)
     return (x, y), math.hypot(x - request.x, y - request.y) or 1.0
 
 
-def crosses(request: LabelRequest, box: Box, obstacle: Box) -> bool:
+def _crosses(request: LabelRequest, box: Box, obstacle: Box) -> bool:
     """Return whether the leader line of a label crosses another box (Liang–Barsky clipping)."""
-    (x, y), distance = find_nearest_point(request, box)
+    (x, y), distance = _find_nearest_point(request, box)
     first, last = min((request.mark_size + LEADER_CLEARANCE) / distance, 1.0), 1.0
     for start, extent, low, high in (
         (request.x, x - request.x, obstacle.left, obstacle.right),
@@ -205,7 +205,7 @@ def _list_mark_boxes_towards(
     request: LabelRequest, box: Box, points: Sequence[tuple[float, float]]
 ) -> list[Box]:
     """Return the areas of the marks that lie horizontally between a point and its label."""
-    left, right = sorted((request.x, find_nearest_point(request, box)[0][0]))
+    left, right = sorted((request.x, _find_nearest_point(request, box)[0][0]))
     first, last = bisect(points, (left - 4,)), bisect(points, (right + 4,))
     return [
         Box(x - 4, y - 4, x + 4, y + 4) for x, y in points[first:last] if (x, y) != (request.x, request.y)

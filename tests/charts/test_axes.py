@@ -91,15 +91,6 @@ def test_days_start_at_midnight_in_the_competition_time_zone() -> None:
     assert [datetime.fromtimestamp(tick, tokyo).hour for tick in result.ticks] == [0] * 6
 
 
-def test_skipped_hour_has_no_tick() -> None:
-    """On 29 March 2026, Berlin goes from 02:00 to 03:00."""
-    zone = ZoneInfo("Europe/Berlin")
-    begin = datetime(2026, 3, 29, 0, 0, tzinfo=zone)
-    result = build_time_axis([begin, begin + timedelta(hours=5)], "Europe/Berlin")
-    assert result.labels == ("03-29", "01:00", "03:00", "04:00", "05:00")
-    assert [later - earlier for earlier, later in pairwise(result.ticks)] == [3600.0] * 4
-
-
 @given(
     st.integers(0, 14_000),
     st.integers(0, 1439),
@@ -116,17 +107,6 @@ def test_time_ticks_are_few_distinct_and_inside_the_axis(
     assert list(result.ticks) == sorted(set(result.ticks))
     assert all(result.low <= tick <= result.high for tick in result.ticks)
     assert result.low <= moments[0].timestamp() <= moments[1].timestamp() <= result.high
-
-
-def test_hour_ticks_show_the_day_once() -> None:
-    begin = datetime(2026, 7, 1, 3, 10, 20, tzinfo=UTC)
-    assert build_time_axis([begin, begin + timedelta(hours=3)], "Asia/Tokyo").labels[:2] == (
-        "12:30\n07-01",
-        "13:00",
-    )
-    result = build_time_axis([begin], "Asia/Tokyo")
-    assert result.labels == ("12:09\n07-01", "12:10", "12:11", "12:12")
-    assert (result.low, result.high) == (result.ticks[0], result.ticks[-1])
 
 
 @given(st.lists(st.floats(-1e-3, 5), min_size=1, max_size=9))

@@ -14,7 +14,7 @@ from app.charts.frame import PICTURE_WIDTH, Box
 from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap, format_hundredths
 from app.charts.histogram import HistogramWords, build_bins, build_histogram
 from app.charts.label_placement import LabelRequest, place_labels
-from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
+from app.charts.scatter_figure import ScatterWords, build_scatter
 from app.charts.svg import estimate_text_width, isolate_text, shorten
 from app.charts.text import translate_words
 from tests.support.chart_samples import (
@@ -113,13 +113,6 @@ def test_names_are_escaped_everywhere() -> None:
     assert "\x00" not in html
 
 
-def test_right_to_left_name_does_not_reorder_numbers() -> None:
-    (mark,) = find_marks(
-        build_scatter([ScatterPoint(HOSTILE_NAMES[3], 0.1, 0.2)], translate_words(ScatterWords, EN)), "others"
-    )
-    assert mark.attrib["aria-label"] == f"\u2068{HOSTILE_NAMES[3]}\u2069: utility loss 0.1000, risk 0.2000"
-
-
 @pytest.mark.parametrize("name", [*HOSTILE_NAMES, "日本語" * 30])
 def test_text_is_cut_to_the_available_width(name: str) -> None:
     for width in (20.0, 90.0, 5000.0):
@@ -185,17 +178,6 @@ def test_each_team_has_one_mark() -> None:
     assert shapes == {"own": {"path"}, "front": {"circle"}, "others": {"circle"}, "baseline": {"path"}}
 
 
-def test_own_team_is_labelled_in_a_crowd() -> None:
-    crowd = [
-        ScatterPoint(f"rival {index}", 0.5 + index % 9 / 1000, 0.5 + index // 9 / 1000) for index in range(99)
-    ]
-    figure = build_scatter(
-        [*crowd, ScatterPoint("ours", 0.5045, 0.505, own=True)], translate_words(ScatterWords, EN)
-    )
-    names = parse_markup(figure.svg).findall(".//g[@class='names']/text")
-    assert [label.text for label in names] == ["ours"]
-
-
 @given(
     st.lists(
         st.tuples(st.integers(0, 480), st.integers(0, 300), st.sampled_from(HOSTILE_NAMES)), max_size=12
@@ -257,25 +239,6 @@ def test_values_above_the_threshold_are_hatched_and_counted() -> None:
     below_threshold = build_histogram([5, 3], words, minimum=0, maximum=0.2, threshold=0.3)
     assert "hatched" not in below_threshold.svg
     assert below_threshold.legend == ()
-
-
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 5))
-def test_labels_of_threshold_and_mean_do_not_overlap(threshold: float, mean: float, largest: float) -> None:
-    figure = build_histogram(
-        [1, 2],
-        translate_words(HistogramWords, JA),
-        minimum=0,
-        maximum=largest,
-        threshold=threshold,
-        mean=mean,
-    )
-    rows = [
-        float(label.attrib["y"])
-        for label in parse_markup(figure.svg).findall(".//text[@class='label middle']")
-    ]
-    title = float(parse_markup(figure.svg).findall(".//text[@class='title']")[0].attrib["y"])
-    assert len(rows) == 2
-    assert all(lower - upper >= 15 for upper, lower in pairwise([title, *rows]))
 
 
 # Matrix
@@ -355,27 +318,3 @@ def test_plot_of_500_teams_is_small_and_fast() -> None:
     words = translate_words(ScatterWords, EN)
     assert len(build_scatter(points, words).svg.encode()) < 120_000
     assert count_instructions(lambda: build_scatter(points, words)) < 1_700_000
-
-
-def test_large_matrix_is_fast() -> None:
-    targets = [HeatmapHeader(f"target {index}", own=index < 2) for index in range(200)]
-    rates = (SAMPLE_VALUES["five hundred"] * 40)[: 100 * 200]
-    rows = [HeatmapRow(HeatmapHeader(f"team {n}"), rates[n * 200 : n * 200 + 200]) for n in range(100)]
-    words = translate_words(HeatmapWords, EN)
-    assert count_instructions(lambda: render_figure(build_heatmap(targets, rows, words))) < 250 * 100 * 200
-
-
-def test_rounded_point_shows_the_range_of_its_values() -> None:
-    points = [
-        ScatterPoint("a", 0.02, 1.0, rounding_error=0.005),
-        ScatterPoint("b", 0.03, 0.9, rounding_error=0.005),
-        ScatterPoint("c", 0.04, 0.95),
-    ]
-    drawing = str(build_scatter(points, translate_words(ScatterWords, EN)).svg)
-    group = drawing.partition('class="blurs"')[2].partition("</g>")[0]
-    boxes = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', group)
-    tops, widths = [float(box[1]) for box in boxes], {round(float(box[2]), 1) for box in boxes}
-    assert (len(boxes), len(widths)) == (2, 1)
-    full_height, half_height = (float(box[3]) for box in sorted(boxes, key=lambda box: -float(box[3])))
-    assert full_height == pytest.approx(2 * half_height, abs=0.2)  # no risk is above 1
-    assert min(tops) >= 0

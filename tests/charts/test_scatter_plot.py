@@ -10,15 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.charts.figure import Figure
-from app.charts.frame import Box
-from app.charts.label_placement import LEADER_CLEARANCE, LabelRequest, crosses, find_nearest_point
 from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
 from app.charts.text import translate_words
 from tests.support.chart_samples import (
     EN,
     HOSTILE_NAMES,
     JA,
-    find_center,
     find_marks,
     list_corners,
     parse_markup,
@@ -60,16 +57,6 @@ def test_teams_at_one_point_share_a_mark_with_all_names() -> None:
     assert sum(len(mark["names"]) for mark in read_view_data(figure)["marks"]) == 6
 
 
-def test_stack_of_500_teams_has_a_short_label() -> None:
-    figure = build_scatter([ScatterPoint(f"team {n}", 0.3, 0.4, rank=1) for n in range(500)], WORDS)
-    (mark,) = find_marks(figure, "others")
-    assert mark.attrib["aria-label"].count("team ") == 20
-    assert "480 more: utility loss 0.3000" in mark.attrib["aria-label"]
-    (view_mark,) = read_view_data(figure)["marks"]
-    assert view_mark["names"] == [f"team {n}" for n in range(500)]
-    assert len(figure.rows) == 500
-
-
 def test_podium_and_own_team_are_labelled_with_ranks() -> None:
     ranks = [1, 2, 2, 4, 3, 9]
     points = [ScatterPoint(f"t{n}", 0.1 + n / 10, 0.7 - n / 10, rank=rank) for n, rank in enumerate(ranks)]
@@ -100,14 +87,6 @@ def test_outliers_are_arrows_outside_the_window() -> None:
     assert 1 < full_window[3] <= 1.03
 
 
-def test_baselines_widen_the_window_only_for_few_teams() -> None:
-    method = ScatterPoint("add_noise", 0.1, 0.9, baseline=True)
-    for number, is_in_view in ((1, True), (3, True), (4, False)):
-        teams = [ScatterPoint(f"t{n}", 0.5 + n / 100, 0.5, rank=n + 1) for n in range(number)]
-        x_min, x_max, y_min, y_max = read_view_data(build_scatter([*teams, method], WORDS))["home"]
-        assert (x_min <= 0.1 <= x_max and y_min <= 0.9 <= y_max) is is_in_view, number
-
-
 def test_description_states_shared_values_once() -> None:
     equal_points = [ScatterPoint(f"t{n}", 0.123456, 1.0, rank=1) for n in range(3)]
     assert build_scatter(equal_points, WORDS).description == "Teams: 3. Utility loss 0.1235, risk 1.0000."
@@ -121,62 +100,6 @@ def test_description_states_shared_values_once() -> None:
     assert description.endswith(
         "from 0.00 to 0.20, risk from 0.3000 to 1.00. ours: utility loss 0.1500, risk 0.3000."
     )
-
-
-def test_labels_do_not_overlap_the_leader_line() -> None:
-    crowd = [ScatterPoint(f"team {n}", 0.3 - n / 20, 0.1 + n / 20, rank=n + 1, overall=0.2) for n in range(4)]
-    figure = parse_markup(
-        build_scatter([*crowd, ScatterPoint("x", 0.4, 0.4)], WORDS, with_score_levels=True).svg
-    )
-    (best,) = [line for line in figure.iter("path") if line.attrib["class"] == "equal best"]
-    (x1, y1), (x2, y2) = list_corners(best.attrib["d"])
-    texts = figure.findall(".//g[@class='names']/text")
-    assert {text.text for text in texts} >= {"1. team 0", "2. team 1", "3. team 2"}
-    for text in texts:
-        x, y = float(text.attrib["x"]), float(text.attrib["y"])
-        width = 0.55 * 15 * len(text.text or "")
-        start = {"label": x, "label middle": x - width / 2, "label end": x - width}[
-            text.attrib["class"].rpartition(" ")[0]
-        ]
-        for position in (start, start + width / 2, start + width):
-            assert abs(y1 + (position - x1) / (x2 - x1) * (y2 - y1) - y) > 6, text.text
-
-
-ROUNDED_NUMBERS = st.floats(0, 100).map(lambda value: round(value, 1))
-
-
-@given(
-    st.tuples(ROUNDED_NUMBERS, ROUNDED_NUMBERS),
-    st.tuples(ROUNDED_NUMBERS, ROUNDED_NUMBERS),
-    st.tuples(ROUNDED_NUMBERS, ROUNDED_NUMBERS, ROUNDED_NUMBERS, ROUNDED_NUMBERS),
-)
-def test_leader_line_crosses_the_boxes_of_its_points(
-    point: tuple[float, float], name: tuple[float, float], box: tuple[float, float, float, float]
-) -> None:
-    anchor, label_box = LabelRequest(*point, "n"), Box(*name, name[0] + 30, name[1] + 15)
-    obstacle = Box(min(box[0], box[1]), min(box[2], box[3]), max(box[0], box[1]), max(box[2], box[3]))
-    (x, y), long = find_nearest_point(anchor, label_box)
-    begin = min((anchor.mark_size + LEADER_CLEARANCE) / long, 1)
-    shares = [begin + (1 - begin) * step / 1000 for step in range(1, 1000)] if begin < 1 else []
-    points = [(anchor.x + share * (x - anchor.x), anchor.y + share * (y - anchor.y)) for share in shares]
-    depths = [
-        min(a - obstacle.left, obstacle.right - a, b - obstacle.top, obstacle.bottom - b) for a, b in points
-    ]
-    if max(depths, default=-1) > 1e-6:
-        assert crosses(anchor, label_box, obstacle)
-    elif max(depths, default=-1) < -0.2:
-        assert not crosses(anchor, label_box, obstacle)
-
-
-def test_own_team_and_winner_are_inside_the_window() -> None:
-    points = [
-        *CROWDED_POINTS,
-        ScatterPoint("ours", 0.9, 0.9, own=True, rank=62),
-        ScatterPoint("winner", 0.0, 0.0, rank=1),
-    ]
-    x_min, x_max, y_min, y_max = read_view_data(build_scatter(points, WORDS))["home"]
-    assert -0.031 < x_min == y_min < 0
-    assert x_max > 0.9 < y_max
 
 
 @given(
@@ -224,51 +147,8 @@ def test_score_lines_connect_points_of_equal_score() -> None:
     assert [element.name for element in figure.legend].count("levels") == 2
 
 
-@given(
-    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30),
-    st.sampled_from([0, 0.005]),
-)
-def test_score_labels_are_inside_the_plane_and_hide_no_mark(
-    pairs: list[tuple[float, float]], blur: float
-) -> None:
-    points = [
-        ScatterPoint(str(n), *pair, rounding_error=blur, rank=n + 1, overall=sum(pair) / 2)
-        for n, pair in enumerate(pairs)
-    ]
-    figure = parse_markup(build_scatter(points, WORDS, with_score_levels=True).svg)
-    line = next(iter(figure.findall(".//path[@class='axis']"))).attrib["d"]
-    (plane_left, plane_bottom), plane_right = (
-        map(float, line[1:].split("H")[0].split()),
-        float(line.rpartition("H")[2]),
-    )
-    dots = [(float(circle.attrib["cx"]), float(circle.attrib["cy"])) for circle in figure.iter("circle")]
-    for text in figure.findall(".//g[@class='series levels']/text"):
-        x, y, half = float(text.attrib["x"]), float(text.attrib["y"]), 0.3 * 15 * len(text.text or "")
-        assert plane_left <= x - half < x + half <= plane_right + 0.1
-        assert 30 <= y <= plane_bottom - 7
-        assert not [dot for dot in dots if abs(dot[0] - x) < half and abs(dot[1] - y) < 8], text.text
-
-
 def list_y_ticks(figure: Figure) -> list[Any]:
     return parse_markup(figure.svg).findall(".//text[@class='tick end']")
-
-
-def test_rank_sums_have_no_score_lines() -> None:
-    figure = build_scatter([ScatterPoint("a", 0.2, 0.3, rank=1, overall=0.25)], WORDS)
-    assert read_view_data(figure)["with_levels"] is False
-    assert parse_markup(figure.svg).findall(".//path[@class='equal']") == []
-    assert "levels" not in {entry.name for entry in figure.legend}
-
-
-def test_better_corner_is_labelled_outside_the_plane() -> None:
-    figure = build_scatter([*CROWDED_POINTS, ScatterPoint("corner", 0.0, 0.0, rank=1)], WORDS)
-    (better,) = parse_markup(figure.svg).findall(".//text[@class='better']")
-    lowest = max(find_center(element)[1] for element in find_marks(figure, "others"))
-    assert float(better.attrib["y"]) > lowest + 30
-    titles = [
-        element for element in parse_markup(figure.svg).iter() if element.attrib.get("class") == "title end"
-    ]
-    assert float(titles[0].attrib["x"]) > float(better.attrib["x"]) + 100
 
 
 def test_view_data_has_raw_names_and_labels() -> None:
@@ -286,7 +166,3 @@ def test_view_data_has_raw_names_and_labels() -> None:
         }
         assert {mark["description"] for mark in content["marks"]} == labels
         assert content["words"]["x_title"] == t("Utility loss (lower is better)")
-
-
-def test_empty_plane_has_no_view_data() -> None:
-    assert "data-view" not in render_figure(build_scatter([], WORDS))

@@ -47,24 +47,6 @@ def test_timeline_steps_down_at_each_improvement() -> None:
     assert spans == pytest.approx([spans[0], spans[0], spans[0] / 2], abs=0.2)
 
 
-def test_timeline_steps_up_where_the_highest_is_best() -> None:
-    start = datetime(2026, 7, 1, tzinfo=UTC)
-    entries = [
-        TimelineEntry(f"#{n}", start + timedelta(hours=n), score, "accepted")
-        for n, score in enumerate((-2.0, 1.5, 0.5, None, 30.0))
-    ]
-    words = translate_words(TimelineWords, EN)
-    figure = build_timeline(entries, words, zone="UTC", higher_is_better=True)
-    assert "First accepted score: -2; best: 30." in figure.description.replace("−", "-")
-    (line,) = parse_markup(figure.svg).findall(".//path[@class='line']")
-    heights = [y for _, y in list_corners(line.attrib["d"])]
-    assert heights == sorted(heights, reverse=True)
-    assert len(set(heights)) == 3
-    single = build_timeline(entries[-1:], words, zone="UTC", higher_is_better=True)
-    (mark,) = find_marks(single, "accepted")
-    assert find_center(mark)[1] > 0
-
-
 def test_interval_spans_its_ends_on_the_common_axis() -> None:
     rates = [
         AttackRate(0.3, low=0.2, high=0.5, baseline=0.1),

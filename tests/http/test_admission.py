@@ -156,12 +156,6 @@ def test_number_of_bytes_parsed_in_parallel_is_limited(arena: Arena, peak_parall
     assert peak_parallel_parses == [1]
 
 
-def test_upload_above_the_byte_budget_is_parsed_alone(arena: Arena, peak_parallel_parses: list[int]) -> None:
-    with limited_process(parsed_mb=0) as web, limited_process(parsed_mb=0) as second_web:
-        assert_all_accepted(arena, web, second_web)
-    assert peak_parallel_parses == [1]
-
-
 def test_large_file_is_spooled_to_an_unnamed_file(
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

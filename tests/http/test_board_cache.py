@@ -28,7 +28,6 @@ from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, Viewer, compute_scope, floor_to_hour
 from tests.support.arena import API, Arena
 from tests.support.database_rows import execute
-from tests.support.page_requests import get_page
 from tests.support.query_counter import log_queries
 from tests.support.two_rounds import build_contest, build_round, create_two_rounds
 from tests.support.uploads import score_everything
@@ -75,14 +74,6 @@ def test_unchanged_board_needs_no_query(scored_arena: Arena, name: str) -> None:
     assert count_statements(scored_arena, name) == (200, 1)
 
 
-@pytest.mark.parametrize("name", BOARDS)
-def test_unchanged_board_needs_no_query_for_a_team(scored_arena: Arena, name: str) -> None:
-    token = scored_arena.get_team_token("red")
-    for credentials in (build_token_headers(token), build_session_headers(scored_arena.get_session(token))):
-        etag = get_board(scored_arena, name, **credentials).headers["etag"]
-        assert count_statements(scored_arena, name, etag, **credentials) == (304, 1)
-
-
 def list_own_flags(response: Response) -> list[bool]:
     return [row["own"] for row in response.json()["rows"]]
 
@@ -103,13 +94,6 @@ def test_token_revoked_elsewhere_opens_no_cached_board(scored_arena: Arena) -> N
         writer.execute(update(Token).values(revoked_at=func.clock_timestamp()))
     board_after = get_board(scored_arena, etag=tags[1], **build_session_headers(session))
     assert (board_after.status_code, list_own_flags(board_after)) == (200, [False])
-
-
-def test_expired_token_opens_no_cached_board(scored_arena: Arena) -> None:
-    credentials = build_token_headers(scored_arena.get_team_token("red"))
-    etag = get_board(scored_arena, **credentials).headers["etag"]
-    execute(update(Token).values(expires_at=func.clock_timestamp()))
-    assert get_board(scored_arena, etag=etag, **credentials).status_code == 401
 
 
 def test_cached_token_is_valid_until_it_expires(scored_arena: Arena) -> None:
@@ -181,14 +165,6 @@ def test_commit_during_rendering_invalidates_the_board(scored_arena: Arena) -> N
     assert rendered == ["red", "crimson"]
 
 
-def test_rollback_does_not_invalidate_the_board(scored_arena: Arena) -> None:
-    etag = get_board(scored_arena).headers["etag"]
-    with engine.get_session_factory()() as writer:
-        writer.execute(update(Team).values(name="crimson"))
-        writer.rollback()
-    assert get_board(scored_arena, etag=etag).status_code == 304
-
-
 def test_cached_board_is_valid_until_time_changes_it(scored_arena: Arena) -> None:
     with transaction() as session:
         # Within an hour, ranks are compared with the same moment of the day before.
@@ -234,18 +210,6 @@ def test_unchanged_total_needs_no_query(final_arena: Arena, reader: dict[str, An
         etag = get_board(final_arena, name, **credentials).headers["etag"]
         assert count_statements(final_arena, name, etag, **credentials) == (304, 1)
         assert count_statements(final_arena, name, **credentials) == (200, 1)
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_page_of_totals_takes_them_from_the_cache(
-    final_arena: Arena, reader: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = f"/competitions/{final_arena.slug}/boards/total"
-    pages = [get_page(final_arena, path, **reader)]
-    monkeypatch.delattr(total, "_build_board")  # nothing can be computed again
-    pages.append(get_page(final_arena, path, **reader))
-    assert [page.status_code for page in pages] == [200, 200]
-    assert "red" in pages[1].text
 
 
 @pytest.mark.parametrize("reader", READERS)

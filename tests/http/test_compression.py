@@ -43,16 +43,3 @@ def test_answer_to_a_form_is_not_compressed(arena: Arena) -> None:
     response = arena.client.post("/sign-in", data=fields, headers=headers)
     assert len(response.content) > 1024
     assert "content-encoding" not in response.headers
-
-
-def test_archives_are_not_compressed(arena: Arena) -> None:
-    assert not is_compressed(arena, f"{API}/competitions/{arena.slug}/kit.zip")
-
-
-@pytest.mark.parametrize("prefix", ["", "W/"])
-def test_cached_board_is_not_sent_again_in_either_encoding(arena: Arena, prefix: str) -> None:
-    path = f"{API}/competitions/{arena.slug}/boards/anonymization"
-    etag = arena.client.get(path).headers["etag"]
-    for encoding in ("gzip", "identity"):
-        headers = {"accept-encoding": encoding, "if-none-match": prefix + etag}
-        assert arena.client.get(path, headers=headers).status_code == 304

@@ -1,7 +1,6 @@
 """The public URL of the service: links, accepted hosts, HTTPS cookies and warnings."""
 
 from collections.abc import Iterator
-from urllib.parse import urljoin
 
 import pytest
 from fastapi.testclient import TestClient
@@ -51,20 +50,6 @@ def test_links_use_the_request_address_without_configuration(arena: Arena) -> No
 def test_openapi_document_has_the_configured_address(public_url: None) -> None:
     with TestClient(create_app(), base_url=PUBLIC_URL) as client:
         assert client.get(f"{API}/openapi.json").json()["servers"] == [{"url": PUBLIC_URL}]
-
-
-def test_openapi_paths_are_relative_to_the_document(client: TestClient) -> None:
-    document_url = f"http://localhost{API}/openapi.json"
-    document = client.get(document_url).json()
-    (server,) = document["servers"]
-    root = urljoin(document_url, server["url"]).rstrip("/")
-    paths = [
-        path for path, operations in document["paths"].items() if "get" in operations and "{" not in path
-    ]
-    public_paths = [path for path in paths if path != "/metrics"]  # only for operators
-    assert len(public_paths) >= 5
-    for path in public_paths:
-        assert client.get(root + path).status_code in {200, 401, 403, 503}, path
 
 
 @pytest.mark.parametrize(
@@ -227,8 +212,3 @@ def test_server_without_public_url_warns_and_has_a_local_url(
     assert local_service.build_local_url(host, 8000) == url
     local_service.warn_if_no_public_url(host)
     assert ("ANONCUP_PUBLIC_URL" in caplog.text) is is_warned
-
-
-def test_server_with_a_public_url_does_not_warn(public_url: None, caplog: pytest.LogCaptureFixture) -> None:
-    local_service.warn_if_no_public_url("0.0.0.0")
-    assert caplog.text == ""
