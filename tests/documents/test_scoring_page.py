@@ -55,7 +55,7 @@ def compute_example(year: int) -> ScoringExample:
 
 @pytest.mark.full
 @for_each_year
-def test_page_states_the_utility_scores(year: int) -> None:
+def test_page_states_the_scores(year: int) -> None:
     case = compute_example(year)
     weighted_scores = []
     for name, scale in case.scales.items():
@@ -67,32 +67,16 @@ def test_page_states_the_utility_scores(year: int) -> None:
     assert case.verdict.utility == pytest.approx(sum(weighted_scores) / len(weighted_scores))
     terms = " + ".join(f"{score:.6g}" for score in weighted_scores)
     assert f"**U** = ({terms}) / {len(weighted_scores)} = {case.verdict.utility:.6g}." in case.section
-
-
-@pytest.mark.full
-@for_each_year
-def test_page_states_the_attack_rates(year: int) -> None:
-    case = compute_example(year)
-    for name, result in case.verdict.attackers.items():
-        assert f"| {name} | {result.rate.correct:.0f} | {result.rate.rate:.6g} |" in case.section
-
-
-@pytest.mark.full
-@for_each_year
-def test_page_states_the_scores(year: int) -> None:
-    case = compute_example(year)
+    for name, attacker in case.verdict.attackers.items():
+        assert f"| {name} | {attacker.rate.correct:.0f} | {attacker.rate.rate:.6g} |" in case.section
     u, e = case.verdict.utility, case.verdict.security
     assert (
         f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {compute_overall_loss(u, e):.6g}."
         in case.section
     )
-
-
-@pytest.mark.full
-def test_page_states_the_distance_of_transactions() -> None:
-    case = compute_example(2016)
-    assert case.verdict.excessive is not None
-    assert f"The mean distance is {case.verdict.excessive.mean:.6g}" in case.section
+    if year == 2016:
+        assert case.verdict.excessive is not None
+        assert f"The mean distance is {case.verdict.excessive.mean:.6g}" in case.section
 
 
 @pytest.mark.full
