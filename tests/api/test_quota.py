@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, update
 
-from app.db.models import Attempt, Evaluation, Grant, Guess, Submission
+from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission
 from app.db.transaction import transaction
 from app.services.contests.phases import find_midnights
 from app.services.jobs import leases
@@ -379,3 +379,27 @@ def test_invalid_key_is_refused_before_counting(arena: Arena, key: str) -> None:
     response = arena.client.post(f"{API}/competitions/small/submissions", headers=headers, files={"x": b""})
     assert (response.status_code, response.json()["code"]) == (422, "idempotency_key")
     assert count_rows(Attempt) == 0
+
+
+def test_guess_quota_counts_no_failures_and_grows_by_grants(client: TestClient) -> None:
+    contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1\n")
+    target, right_guess = open_target(contest)
+    assert contest.submit_guess("blue", target, right_guess).status_code == 202
+    with transaction() as session:
+        leases.finish(session, session.scalars(select(Guess)).one(), State.ERROR)
+    assert contest.list_targets("blue")[0]["guesses_left"] == 1
+    assert grant(contest.arena, "guesses_per_target", 1, "blue").status_code == 201
+    statuses = [contest.submit_guess("blue", target, right_guess).status_code for _ in range(3)]
+    assert statuses == [202, 202, 429]
+
+
+def test_same_key_for_a_different_target_or_guess_is_refused(contest: Contest) -> None:
+    contest.arena.get_team_token("blue")
+    red, green = contest.publish_targets("red", "green")
+    right_guess = contest.build_guess(red, 5)
+    first_target, second_target = (contest.find_target(submission)["id"] for submission in (red, green))
+    assert contest.submit_guess("blue", first_target, right_guess, key="once").status_code == 202
+    for target, guess in ((second_target, right_guess), (first_target, contest.build_guess(red, 6))):
+        refusal = contest.submit_guess("blue", target, guess, key="once")
+        assert (refusal.status_code, refusal.json()["code"]) == (422, "idempotency_key_reused")
+    assert count_rows(Guess) == 1

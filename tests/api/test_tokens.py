@@ -68,6 +68,8 @@ def test_token_works_only_within_its_scopes(arena: Arena) -> None:
             tokens.issue_token(session, organizer, name="scoped", scopes=scope_set) for scope_set in scopes
         )
     invites, submissions = (f"/competitions/{arena.slug}/{part}" for part in ("invites", "submissions"))
+    competition = f"/competitions/{arena.slug}"
+    team = f"{competition}/team"
     codes = {
         "reader invites": arena.post(invites, token=read_token, json={}).json()["code"],
         "sender invites": arena.post(invites, token=submit_token, json={}).json()["code"],
@@ -75,6 +77,16 @@ def test_token_works_only_within_its_scopes(arena: Arena) -> None:
         "maker lists": arena.get(submissions, token=organize_token).json()["code"],
         "reader sends": arena.post(submissions, token=read_token).json()["code"],
         "reader creates": arena.post("/competitions", token=read_token, content="x").json()["code"],
+        "reader joins": arena.post("/join", token=read_token, json={"invite": "x"}).json()["code"],
+        "reader invites members": arena.post(f"{team}/invites", token=read_token, json={}).json()["code"],
+        "reader removes": arena.call("DELETE", f"{team}/members/{uuid4()}", token=read_token).json()["code"],
+        "reader revokes": arena.call("DELETE", f"/tokens/{uuid4()}", token=read_token).json()["code"],
+        "sender reads team": arena.get(team, token=submit_token).json()["code"],
+        "sender lists tokens": arena.get("/tokens", token=submit_token).json()["code"],
+        **{
+            f"reader reads {part}": arena.get(f"{competition}/{part}", token=read_token).json()["code"]
+            for part in ("audit", "queue", "submissions/all")
+        },
     }
     assert set(codes.values()) == {"scope_missing"}
     assert arena.post(invites, token=organize_token, json={}).status_code == 201

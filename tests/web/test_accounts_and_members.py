@@ -8,10 +8,11 @@ from fastapi.testclient import TestClient
 from limits import RateLimitItemPerMinute
 from sqlalchemy import select
 
+from anoncup.schemas.roles import Role
 from app.db.models import Token, User
 from app.db.transaction import transaction
 from app.http import throttle
-from app.services.accounts import tokens
+from app.services.accounts import tokens, users
 from tests.support.accounts import (
     create_invite,
     create_team_invite,
@@ -173,3 +174,13 @@ def test_unknown_address_is_a_page_in_browsers_and_json_elsewhere(
     assert translate("This page does not exist, or is not open to you.", language) in response.text
     assert client.get(path).json()["code"] == "not_found"
     assert client.get(f"{API}{path}", headers=ACCEPT_HTML).json()["code"] == "not_found"
+
+
+def test_token_gets_no_scope_that_the_session_lacks(arena: Arena) -> None:
+    with transaction() as session:
+        user = users.create_user(session, name="Chief", password=PASSWORD, role=Role.ORGANIZER)
+        arena.team_tokens["few"] = tokens.issue_token(session, user, name="few", scopes=("read", "submit"))
+    for scope, status in (("organize", 403), ("submit", 201)):
+        response = post_form(arena, "/account/tokens", {"name": "x", "scopes": scope}, team="few")
+        assert response.status_code == status
+    assert post_form(arena, "/account/tokens", {"name": "x"}, team="few").status_code == 422
