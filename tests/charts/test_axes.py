@@ -107,11 +107,3 @@ def test_time_ticks_are_few_distinct_and_inside_the_axis(
     assert list(result.ticks) == sorted(set(result.ticks))
     assert all(result.low <= tick <= result.high for tick in result.ticks)
     assert result.low <= moments[0].timestamp() <= moments[1].timestamp() <= result.high
-
-
-@given(st.lists(st.floats(-1e-3, 5), min_size=1, max_size=9))
-def test_distance_axis_does_not_begin_below_zero(values: list[float]) -> None:
-    result = build_axis(values, non_negative=True)
-    assert 0 <= result.low < result.high
-    assert result.high >= max(values)
-    assert result.labels[0][0] != "−"
