@@ -231,7 +231,7 @@ def _list_remedies(
     if not leaders:
         return
     cheats = [release for release in leaders if release.kind == "cheat"]
-    if cheats and recommended is not None and _exceed(cheats, recommended):
+    if cheats and recommended is not None and _is_led_by_method_within(releases, recommended):
         message = Message("a threshold of {threshold}, which rejects this cheat", threshold=recommended)
         yield CodedMessage("threshold", message)
     accepted = [release for release in releases if not release.violations]
@@ -252,8 +252,12 @@ def _list_remedies(
         yield from _list_remedies_against_doing_nothing(rules, is_risk_lowered=min(risks, default=1.0) < 1.0)
 
 
-def _exceed(releases: Sequence[PlayedRelease], threshold: float) -> bool:
-    return all(release.mean_distance > threshold + TOLERANCE for release in releases)
+def _is_led_by_method_within(releases: Sequence[PlayedRelease], threshold: float) -> bool:
+    """Return whether only sample methods lead among the ranked releases that the threshold accepts."""
+    ranked = [release for release in releases if release.rank is not None]
+    remaining = [release for release in ranked if release.mean_distance <= threshold + TOLERANCE]
+    leaders = [release for release in remaining if release.rank == remaining[0].rank]
+    return bool(leaders) and all(release.kind == "method" for release in leaders)
 
 
 def _is_led_by_method(accepted: Sequence[PlayedRelease]) -> bool:
