@@ -18,27 +18,39 @@ from tests.support.wait import poll_until
 IMAGE = "anoncup-trial"
 SERVERS = ("postgres", "redis")
 LONG_RUNNING = ("web", "worker", "reports", "scheduler")
+COMMAND_LINE = "from anoncup.cli.main import main; main()"
+API_CALL = """
+import json, sys
+from anoncup.cli.connection import connect
+with connect() as client:
+    print(client.send(*sys.argv[1:], json=json.load(sys.stdin)).text)
+"""
 
 
 @dataclass(frozen=True)
 class ContainerUser:
-    """A person who uses the command line with their own configuration."""
+    """A person who uses the command line and the API with their own configuration."""
 
     folder: Path
     url: str
     prefix: tuple[str, ...]
 
-    def run(self, *arguments: str | Path, stdin: str = "") -> CommandResult:
-        command = (sys.executable, "-c", "from anoncup.cli.main import main; main()", *map(str, arguments))
+    def run(self, program: str, *arguments: str, stdin: str = "") -> str:
+        """Run a Python program that must succeed, in the network of the containers."""
+        command = (*self.prefix, sys.executable, "-c", program, *arguments)
         env = {"XDG_CONFIG_HOME": str(self.folder), "ANONCUP_URL": self.url, "NO_PROXY": "127.0.0.1"}
-        return run((*self.prefix, *command), stdin=stdin, env=env)
+        return require_success(command, run(command, stdin=stdin, env=env))
 
     def __call__(self, *arguments: str | Path, stdin: str = "") -> str:
-        return require_success(("anoncup", *map(str, arguments)), self.run(*arguments, stdin=stdin))
+        return self.run(COMMAND_LINE, *map(str, arguments), stdin=stdin)
 
     def read_json(self, *arguments: str | Path, stdin: str = "") -> Any:
         """Run a command with ``--json`` and return the parsed output."""
         return json.loads(self(*arguments, "--json", stdin=stdin))
+
+    def call_api(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Send a request for which there is no command."""
+        return json.loads(self.run(API_CALL, method, path, stdin=json.dumps(body)))
 
 
 @dataclass
@@ -123,7 +135,7 @@ class ComposeStack:
 
     def sign_up_member(self, name: str, *, slug: str) -> ContainerUser:
         """Sign up a user with a team named after them."""
-        invite = self.get_organizer()("organize", "invites", slug).strip()
+        invite = self.get_organizer().call_api("POST", f"/competitions/{slug}/invites", {})["code"]
         user = self.get_user(name)
         arguments = (
             "sign-up",

@@ -62,10 +62,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def open_competition(organizer: ContainerUser, folder: Path, *, file: str, slug: str) -> None:
+def open_competition(organizer: ContainerUser, folder: Path, *, file: str) -> None:
     (folder / "competition.toml").write_text(file)
-    organizer("organize", "create", folder / "competition.toml")
-    organizer("organize", "upload", slug, folder / "original.csv")
+    files = (folder / "competition.toml", "--original", folder / "original.csv")
+    organizer("organize", "apply", *files)
 
 
 def submit_release(member: ContainerUser, folder: Path, slug: str, *, seed: int = 1) -> str:
@@ -81,31 +81,31 @@ def submit_release(member: ContainerUser, folder: Path, slug: str, *, seed: int 
 
 
 def change_phases(
-    organizer: ContainerUser, folder: Path, *, file: str, slug: str, attacks: tuple[datetime, datetime]
+    organizer: ContainerUser, folder: Path, *, file: str, attacks: tuple[datetime, datetime]
 ) -> None:
     """Set the window of the second phase in the competition file; the first ends when it begins."""
     start, end = attacks
     phases = [Phase("anonymization", start - DAY, start), Phase("reidentification", start, end)]
     (folder / "competition.toml").write_text(replace_phases(file, phases))
-    arguments = ("organize", "file", slug, folder / "competition.toml", "--password-stdin")
+    arguments = ("organize", "apply", folder / "competition.toml", "--password-stdin")
     organizer(*arguments, stdin=PASSWORD + "\n")
 
 
 def read_state(organizer: ContainerUser, slug: str) -> str:
-    return str(organizer.read_json("organize", "phases", slug)["state"])
+    return str(organizer.read_json("organize", "show", slug)["state"])
 
 
 def test_contest_is_played_until_the_reveal(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "played"
     file = build_two_phase_toml(slug)
-    open_competition(organizer, folder, file=file, slug=slug)
+    open_competition(organizer, folder, file=file)
     red, blue = (stack.sign_up_member(name, slug=slug) for name in ("red", "blue"))
     submit_release(red, folder, slug)
     submit_release(blue, folder, slug, seed=2)
     assert len(red.read_json("board", slug)["rows"]) == 2
 
     now = datetime.now(UTC)
-    change_phases(organizer, folder, file=file, slug=slug, attacks=(now, now + DAY))
+    change_phases(organizer, folder, file=file, attacks=(now, now + DAY))
     assert poll_until(lambda: read_state(organizer, slug) == "reidentification"), stack.read_logs("scheduler")
     blue("download", slug, "--targets", "--into", folder / "fetched")
     (target,) = (row for row in blue.read_json("targets", slug) if not row["own"])
@@ -114,20 +114,24 @@ def test_contest_is_played_until_the_reveal(stack: ComposeStack, folder: Path) -
     blue("guess", f"{slug}/{target['name']}", "--file", folder / "guess.csv")
     assert poll_until(lambda: [row["status"] for row in blue.read_json("guesses", slug)] == ["SCORED"])
 
-    change_phases(organizer, folder, file=file, slug=slug, attacks=(now, datetime.now(UTC)))
+    change_phases(organizer, folder, file=file, attacks=(now, datetime.now(UTC)))
     assert poll_until(lambda: read_state(organizer, slug) == "closed"), stack.read_logs("scheduler")
     assert [row["correct"] for row in blue.read_json("guesses", slug)] == [1]
 
 
 def test_organizer_gets_a_report(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "advised"
-    open_competition(organizer, folder, file=build_competition_toml(slug), slug=slug)
-    assert organizer.read_json("organize", "threshold", slug)["status"] == "SCORED"
+    open_competition(organizer, folder, file=build_competition_toml(slug))
+    report = organizer.call_api("POST", f"/competitions/{slug}/threshold-reports", {})
+    path = f"/threshold-reports/{report['id']}"
+    assert poll_until(lambda: organizer.call_api("GET", path)["status"] == "SCORED"), stack.read_logs(
+        "reports"
+    )
 
 
 def test_accepted_uploads_survive_new_containers(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "kept"
-    open_competition(organizer, folder, file=build_competition_toml(slug), slug=slug)
+    open_competition(organizer, folder, file=build_competition_toml(slug))
     green = stack.sign_up_member("green", slug=slug)
     submit_release(green, folder, slug)
     board = green.read_json("board", slug)
@@ -140,7 +144,7 @@ def test_accepted_uploads_survive_new_containers(stack: ComposeStack, folder: Pa
 
 def test_backups_are_restored_on_an_empty_machine(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "restored"
-    open_competition(organizer, folder, file=build_competition_toml(slug), slug=slug)
+    open_competition(organizer, folder, file=build_competition_toml(slug))
     violet = stack.sign_up_member("violet", slug=slug)
     submit_release(violet, folder, slug)
     board = violet.read_json("board", slug)
@@ -162,7 +166,7 @@ def test_backups_are_restored_on_an_empty_machine(stack: ComposeStack, folder: P
 
 def test_each_worker_scores_while_the_others_are_frozen(stack: ComposeStack, folder: Path) -> None:
     organizer, slug = stack.get_organizer(), "scaled"
-    open_competition(organizer, folder, file=build_competition_toml(slug), slug=slug)
+    open_competition(organizer, folder, file=build_competition_toml(slug))
     yellow = stack.sign_up_member("yellow", slug=slug)
     stack.start(scale={"worker": 3})
     workers = stack.list_containers("worker")
@@ -234,7 +238,7 @@ def test_service_works_with_an_s3_store(
         servers=(*SERVERS, "s3"),
         settings=settings,
     ) as stack:
-        open_competition(stack.get_organizer(), folder, file=build_competition_toml("stored"), slug="stored")
+        open_competition(stack.get_organizer(), folder, file=build_competition_toml("stored"))
         submit_release(stack.sign_up_member("red", slug="stored"), folder, "stored")
         for name in ("web", "worker"):
             assert stack.run_inside(name, "sh", "-c", "ls /data/blobs").status != 0, name
