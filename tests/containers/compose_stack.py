@@ -18,6 +18,8 @@ from tests.support.wait import poll_until
 IMAGE = "anoncup-trial"
 SERVERS = ("postgres", "redis")
 LONG_RUNNING = ("web", "worker", "reports", "scheduler")
+SERVICES = (*LONG_RUNNING, "deliveries")
+"""All services of the image that keep running. The last has no health check."""
 COMMAND_LINE = "from anoncup.cli.main import main; main()"
 API_CALL = """
 import json, sys

@@ -15,8 +15,8 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.tables.csv_text import write_csv
 from tests.containers.compose_stack import (
     IMAGE,
-    LONG_RUNNING,
     SERVERS,
+    SERVICES,
     ComposeStack,
     ContainerUser,
     run_stack,
@@ -181,7 +181,7 @@ def test_each_worker_scores_while_the_others_are_frozen(stack: ComposeStack, fol
 
 
 def test_services_are_unprivileged_and_images_read_only(stack: ComposeStack) -> None:
-    for name in (*SERVERS, *LONG_RUNNING):
+    for name in (*SERVERS, *SERVICES):
         status = stack.run_inside(name, "cat", "/proc/1/status").stdout
         fields = dict(line.split(":\t", 1) for line in status.splitlines())
         assert "0" not in fields["Uid"].split() + fields["Gid"].split(), name
@@ -192,7 +192,7 @@ def test_services_are_unprivileged_and_images_read_only(stack: ComposeStack) -> 
 
 def test_only_workers_and_clock_can_read_private_keys(stack: ComposeStack) -> None:
     statuses = {
-        name: stack.run_inside(name, "sh", "-c", "ls /keys/private/*.key").status for name in LONG_RUNNING
+        name: stack.run_inside(name, "sh", "-c", "ls /keys/private/*.key").status for name in SERVICES
     }
     assert {name for name, status in statuses.items() if status == 0} == SERVICES_WITH_KEYS
     # The web application also cannot write to the cache of compiled code that workers run.
