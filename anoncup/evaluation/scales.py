@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from anoncup.errors import InvalidCompetition
 from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.evaluation.results import ResultChecker, compute_measure
-from anoncup.geometry.stable_sums import finite_mean
+from anoncup.geometry.statistics import mean
 from anoncup.plugins import INSTALLED
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.model import AnyTrack
@@ -49,9 +49,9 @@ def _compute_scale(
     track: str,
 ) -> float:
     """Return a measure's scale, 0 if there is none; ``check_scales`` then rejects a weight."""
-    if measure.scale is None:
-        return finite_mean(compute_measure(measure, release, settings, track=track) for release in releases)
     scale = measure.scale(original) if callable(measure.scale) else measure.scale
+    if scale is None:
+        scale = mean(compute_measure(measure, release, settings, track=track) for release in releases)
     return float(ResultChecker(track, f"measures.{measure.name}").require_number(scale))
 
 

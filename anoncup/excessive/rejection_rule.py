@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray
-from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import N_, Message, PluralMessage
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.parts import AnyDistance, AnyScoredRelease
@@ -34,7 +33,7 @@ class IndividualDistances:
 
     @property
     def mean(self) -> float:
-        return clipped_mean(self.values)
+        return float(self.values.mean())
 
     @property
     def largest(self) -> float:
@@ -49,12 +48,6 @@ class IndividualDistances:
         end = farthest if farthest > _MIN_HISTOGRAM_END else 1.0
         counts, _ = np.histogram(self.values, bins=_HISTOGRAM_BINS, range=(0.0, end))
         return DistanceHistogram(tuple(int(count) for count in counts), end)
-
-
-def clipped_mean(distances: FloatArray) -> float:
-    """Return the mean, clipped to the largest float if the sum overflows."""
-    with np.errstate(over="ignore"):
-        return min(float(distances.mean()), LARGEST_FLOAT)
 
 
 def compute_individual_distances(release: AnyScoredRelease, distance: AnyDistance) -> IndividualDistances:

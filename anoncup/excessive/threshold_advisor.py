@@ -18,9 +18,7 @@ from anoncup.excessive.fixed_point_odds import (
     log2,
     tail_probability,
 )
-from anoncup.excessive.rejection_rule import clipped_mean
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.stable_sums import LARGEST_FLOAT
 from anoncup.messages import Message, serialize_prefixed
 from anoncup.tracks.linkage.shuffling import make_shuffler, sample_derangement
 from anoncup.tracks.parts import AnyDistance, HasRows
@@ -135,7 +133,7 @@ def advise(
     max_matrix = MAX_MATRIX_INDIVIDUALS if draws else MAX_ASSIGNED_INDIVIDUALS
     matrix = distance.matrix(original) if individual_count <= max_matrix else None
     bounds = tuple(
-        MeanBound(fixed, min(s_lower(nearest_distances, fixed) / individual_count, LARGEST_FLOAT))
+        MeanBound(fixed, s_lower(nearest_distances, fixed) / individual_count)
         for fixed in sorted({cheat.fixed for cheat in cheats})
     )
     low, high = float(nearest_distances.min()) / 2, bounds[-1].s_lower
@@ -199,7 +197,7 @@ def _compute_s_exact_mean(matrix: FloatArray | None) -> float | None:
     if matrix is None or len(matrix) > MAX_ASSIGNED_INDIVIDUALS:
         return None
     permutation = find_cheapest_derangement(matrix)
-    return None if permutation is None else clipped_mean(matrix[np.arange(len(matrix)), permutation])
+    return None if permutation is None else float(matrix[np.arange(len(matrix)), permutation].mean())
 
 
 def _suggest_remedy(low: float, cheats: tuple[CheatType, ...], sizes: IntArray) -> Message:
@@ -246,7 +244,7 @@ def _simulate_cheats(
             distances = distance.pairs(original, rows, permutation)
         else:
             distances = matrix.take(rows * len(rows) + permutation)
-        return clipped_mean(distances)
+        return float(distances.mean())
 
     means_by_type = {}
     for seed, (name, draw_permutation) in enumerate(_list_permutation_types(groups).items()):
@@ -277,7 +275,7 @@ def build_histogram(means: FloatArray) -> SimulationHistogram:
         counts=tuple(counts.tolist()),
         edges=tuple(edges.tolist()),
         least=float(means.min()),
-        mean=clipped_mean(means),
+        mean=float(means.mean()),
         largest=float(means.max()),
     )
 
@@ -286,8 +284,4 @@ def _find_histogram_range(means: FloatArray) -> tuple[float, float]:
     """Return the range of the values, slightly widened if they only differ by rounding."""
     smallest, largest = float(means.min()), float(means.max())
     margin = 1e-9 * max(abs(largest), 1.0)
-    return (
-        (smallest, largest)
-        if largest - smallest > margin
-        else (smallest - margin, min(largest + margin, LARGEST_FLOAT))
-    )
+    return (smallest, largest) if largest - smallest > margin else (smallest - margin, largest + margin)

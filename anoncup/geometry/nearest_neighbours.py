@@ -1,144 +1,189 @@
-"""Exact nearest neighbours within groups of rows, by search trees; ties go to the lower row number."""
+"""Exact nearest neighbours within groups of rows; ties go to the lower row number.
 
-from dataclasses import dataclass
+Distances are Euclidean, with squares added in column order. Small groups are compared row by row. In large
+ones, a tree selects candidates, whose squares are then added again, because the tree has another order.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
+from scipy.spatial import cKDTree
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
-from anoncup.geometry.encoding import RowGroups, sort_rows_by_group
-from anoncup.geometry.kernels import octree_bvh
+from anoncup.geometry.encoding import RowGroups
 from anoncup.geometry.kernels import trees as kernels
 from anoncup.geometry.kernels.knn_gower import STACK_SIZE
-from anoncup.geometry.kernels.octree_bvh import LANES, NO_ROW
 
 LEAF_SIZE = 12
 """Maximum number of points in a leaf."""
-_SCATTER_SAMPLE = 64
-"""Maximum number of queries from which the column of largest scatter is estimated."""
-MIN_SORTED_QUERIES = 50_000
-"""Minimum number of queries that are sorted by group. Fewer fit into the processor's cache anyway."""
+NO_ROW = np.iinfo(np.int64).max
+_MAX_COMPARED_ROWS = 64
+"""Maximum number of rows of a group without a tree."""
+_MAX_PAIRS_PER_BLOCK = 2**15
+"""Maximum number of pairs of rows that are compared at a time, so that they fit into a processor's cache."""
+_LEAF_SIZE = 32
+_ROUNDING_MARGIN = 1 + 1e-9
+"""Exceeds the relative rounding error of the distances of a tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourIndex:
-    """Search structure for the nearest rows within a group.
+    """Points (n, columns) by group: the rows of group g are ``members[starts[g]:starts[g + 1]]``, ascending.
 
-    The rows of group g are ``members[starts[g]:starts[g + 1]]``. Large groups have a tree with root
-    ``roots[g]``; other groups have root -1 and are scanned.
-
-    A node has up to eight children from ``first_child`` on. They are nodes or, if ``is_leaf``, blocks of
-    eight points. ``low`` and ``high`` (nodes, columns * 8) are the bounding boxes of the children, and
-    ``blocks`` (blocks, columns * 8) the points; the eight cells of a column are side by side.
-    ``smallest_rows`` (nodes, 8) are the lowest row numbers within the children, and ``block_rows``
-    (blocks, 8) the row numbers of the points.
+    ``earlier_equal_count`` (n,): number of earlier rows of the same group with equal points.
     """
 
     points: FloatArray
     members: IntArray
     starts: IntArray
-    roots: IntArray
-    blocks: FloatArray
-    block_rows: IntArray
-    first_child: IntArray
-    is_leaf: BoolArray
-    low: FloatArray
-    high: FloatArray
-    smallest_rows: IntArray
+    earlier_equal_count: IntArray
+    trees: dict[tuple[int, int], tuple[IntArray, cKDTree]] = field(default_factory=dict)
+
+    def get_tree(self, group: int, count: int) -> tuple[IntArray, cKDTree]:
+        """Return the tree of a group, with the first ``count`` rows of each point, and these rows.
+
+        Without this limit, a large group of equal rows would be searched as a whole for each query.
+        """
+        if (group, count) not in self.trees:
+            rows = self.members[self.starts[group] : self.starts[group + 1]]
+            rows = rows[self.earlier_equal_count[rows] < count]
+            self.trees[group, count] = rows, cKDTree(self.points[rows], leafsize=_LEAF_SIZE)
+        return self.trees[group, count]
 
 
 def build_index(
     points: FloatArray, groups: RowGroups, is_included: BoolArray | None = None
 ) -> NeighbourIndex:
     """Index ``points`` (n, columns) by group; ``is_included`` (n,) selects the rows, None selects all."""
-    points, members, sizes = np.ascontiguousarray(points), groups.members.copy(), groups.sizes
+    points, members, sizes = _require_column(points), groups.members, groups.sizes
     if is_included is not None:
         members = members[is_included[members]]
         sizes = np.bincount(groups.group_ids[members], minlength=groups.count)
-    block_count, node_count = _count_blocks_and_nodes(sizes)
-    lane_width = points.shape[1] * LANES
-    index = NeighbourIndex(
-        points=points,
-        members=members,
-        starts=np.append(0, np.cumsum(sizes)),
-        roots=np.full(len(sizes), -1),
-        blocks=np.full((block_count, lane_width), np.inf),
-        block_rows=np.full((block_count, LANES), NO_ROW),
-        first_child=np.empty(node_count, dtype=np.int64),
-        is_leaf=np.empty(node_count, dtype=np.bool_),
-        low=np.full((node_count, lane_width), np.inf),
-        high=np.full((node_count, lane_width), -np.inf),
-        smallest_rows=np.full((node_count, LANES), NO_ROW),
-    )
-    octree_bvh.build_octrees(index.points, members, index.starts, *_list_tree_arrays(index))
-    return index
+    earlier_equal_count = np.zeros(len(points), dtype=np.int64)
+    if sizes.max(initial=0) > _MAX_COMPARED_ROWS:
+        cells = pd.DataFrame({"group": groups.group_ids[members], "point": list_row_keys(points[members])})
+        earlier_equal_count[members] = cells.groupby(["group", "point"], sort=False).cumcount()
+    return NeighbourIndex(points, members, np.append(0, np.cumsum(sizes)), earlier_equal_count)
 
 
-def _count_blocks_and_nodes(sizes: IntArray) -> tuple[int, int]:
-    """Return the number of blocks and of nodes that groups of these sizes need."""
-    level_sizes = -(-sizes[sizes > octree_bvh.MAX_SCANNED_ROWS] // LANES)
-    blocks, nodes = int(level_sizes.sum()), 0
-    while len(level_sizes):
-        level_sizes = -(-level_sizes // LANES)
-        nodes += int(level_sizes.sum())
-        level_sizes = level_sizes[level_sizes > 1]
-    return blocks, nodes
+def _require_column(points: FloatArray) -> FloatArray:
+    """Return the points row-wise in memory, with a column of zeros if they have none."""
+    return np.ascontiguousarray(points) if points.shape[1] else np.zeros((len(points), 1))
 
 
-def _list_tree_arrays(
-    index: NeighbourIndex,
-) -> tuple[IntArray, FloatArray, IntArray, IntArray, BoolArray, FloatArray, FloatArray, IntArray]:
-    """Return the tree arrays in the order that the kernels expect."""
-    nodes = index.first_child, index.is_leaf, index.low, index.high, index.smallest_rows
-    return (index.roots, index.blocks, index.block_rows, *nodes)
+def list_row_keys(values: FloatArray) -> list[bytes]:
+    """Return each row as bytes, which are equal for equal rows, even if one has 0.0 and the other -0.0."""
+    cells = np.ascontiguousarray(values + 0.0)
+    keys: list[bytes] = cells.view(f"V{cells.shape[1] * cells.itemsize}").ravel().tolist()
+    return keys
 
 
-def find_nearest_rows(
-    index: NeighbourIndex,
-    queries: FloatArray,
-    group_ids: IntArray,
-    *,
-    absolute: bool = False,
-    excluded_rows: IntArray | None = None,
-) -> IntArray:
-    """Return the nearest row of the same group for each query, (q,).
+def find_nearest_rows(index: NeighbourIndex, queries: FloatArray, group_ids: IntArray) -> IntArray:
+    """Return the nearest row of the same group for each query, (q,); -1 for group -1 and empty groups."""
+    return find_k_nearest_rows(index, queries, group_ids, 1)[0][:, 0]
 
-    The distance is Euclidean or, if ``absolute``, the sum of |x - y|. For a single column, both give the same
-    order, but the latter cannot overflow or underflow. ``excluded_rows`` (q,): a row that must not be the
-    answer, or -1. The result is -1 for queries of group -1, and if no row is left.
+
+def find_k_nearest_rows(
+    index: NeighbourIndex, queries: FloatArray, group_ids: IntArray, count: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the ``count`` nearest rows in each query's group, and their squared distances, both (q, count).
+
+    Rows are sorted by distance, then by row number. In smaller groups, lines are padded with -1 and infinity.
     """
-    excluded = np.full(len(queries), -1, dtype=np.int64) if excluded_rows is None else excluded_rows
-    order = _find_query_order(index, queries, group_ids)
-    if order is None:
-        return _search(index, np.ascontiguousarray(queries), group_ids, absolute, excluded)
-    rows = np.empty(len(queries), dtype=np.int64)
-    rows[order] = _search(index, queries[order], group_ids[order], absolute, excluded[order])
-    return rows
+    queries, group_sizes = _require_column(queries), np.diff(index.starts)
+    squares, rows = np.full((len(queries), count), np.inf), np.full((len(queries), count), -1)
+    sizes = np.where(group_ids < 0, 0, group_sizes[group_ids])
+    small = np.flatnonzero((sizes > 0) & (sizes <= _MAX_COMPARED_ROWS))
+    rows[small], squares[small] = _compare_all(index, queries[small], group_ids[small], count)
+    for group in np.unique(group_ids[sizes > _MAX_COMPARED_ROWS]):
+        own = np.flatnonzero(group_ids == group)
+        # Queries in succession should visit the same parts of the tree.
+        own = own[np.argsort(queries[own, queries[own].std(axis=0).argmax()])]
+        rows[own], squares[own] = _search_tree(index, queries[own], int(group), count)
+    return rows, squares
 
 
-def _search(
-    index: NeighbourIndex, queries: FloatArray, group_ids: IntArray, absolute: bool, excluded_rows: IntArray
-) -> IntArray:
-    rows = np.full(len(queries), -1, dtype=np.int64)
-    small_groups = index.points, index.members, index.starts, index.roots
-    octree_bvh.scan_small_groups(queries, group_ids, *small_groups, absolute, excluded_rows, rows)
-    if len(index.low):
-        octree_bvh.search_nearest(
-            queries, group_ids, *_list_tree_arrays(index), absolute, excluded_rows, rows
-        )
-    return rows
+def _search_tree(
+    index: NeighbourIndex, queries: FloatArray, group: int, count: int
+) -> tuple[IntArray, FloatArray]:
+    """Search the tree of a group; if the row after the last one may be as near, compare all that may be."""
+    members, tree = index.get_tree(group, count)
+    width = min(count + 1, len(members))
+    distances, positions = map(np.asarray, tree.query(queries, np.arange(1, width + 1)))
+    candidates = members[np.sort(positions, axis=1)].ravel()
+    rows, squares = _rank(index.points, queries, candidates, np.full(len(queries), width), count)
+    radii = distances[:, min(count, width) - 1] * _ROUNDING_MARGIN
+    tied = np.flatnonzero((distances[:, -1] <= radii) & (width > count))
+    ball_sizes = tree.query_ball_point(queries[tied], radii[tied], return_length=True)
+    for block in _split(ball_sizes):
+        own = tied[block]
+        balls = tree.query_ball_point(queries[own], radii[own], return_sorted=True)
+        candidates = members[np.concatenate(balls).astype(np.int64)]
+        rows[own], squares[own] = _rank(index.points, queries[own], candidates, ball_sizes[block], count)
+    return rows, squares
 
 
-def _find_query_order(index: NeighbourIndex, queries: FloatArray, group_ids: IntArray) -> IntArray | None:
-    """Return an order of queries that visit the same parts of the index in succession; None: do not sort."""
-    if len(index.roots) > 1:
-        return (
-            sort_rows_by_group(group_ids + 1, np.bincount(group_ids + 1))
-            if len(queries) >= MIN_SORTED_QUERIES
-            else None
-        )
-    with np.errstate(over="ignore", invalid="ignore"):
-        scatter = queries[:: len(queries) // _SCATTER_SAMPLE + 1].std(axis=0) if len(queries) else queries[:1]
-    return np.argsort(queries[:, scatter.argmax()]) if scatter.size else None
+def _compare_all(
+    index: NeighbourIndex, queries: FloatArray, group_ids: IntArray, count: int
+) -> tuple[IntArray, FloatArray]:
+    """Compare each query with all rows of its group."""
+    squares, rows = np.empty((len(queries), count)), np.empty((len(queries), count), dtype=np.int64)
+    starts, sizes = index.starts[group_ids], np.diff(index.starts)[group_ids]
+    for block in _split(sizes):
+        candidates = index.members[_concatenate_ranges(starts[block], sizes[block])]
+        rows[block], squares[block] = _rank(index.points, queries[block], candidates, sizes[block], count)
+    return rows, squares
+
+
+def _split(sizes: IntArray) -> Iterator[slice]:
+    """Yield slices of queries with at most about ``_MAX_PAIRS_PER_BLOCK`` candidates, given their numbers."""
+    ends = np.flatnonzero(np.diff(np.cumsum(sizes) // _MAX_PAIRS_PER_BLOCK)) + 1
+    bounds = [0, *ends.tolist(), len(sizes)] if len(sizes) else []
+    return (slice(first, last) for first, last in pairwise(bounds))
+
+
+def _concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
+    """Return the numbers from each start on, as many as its size."""
+    offsets = np.cumsum(sizes) - sizes
+    numbers: IntArray = np.arange(sizes.sum()) + np.repeat(starts - offsets, sizes)
+    return numbers
+
+
+def _rank(
+    points: FloatArray, queries: FloatArray, candidates: IntArray, sizes: IntArray, count: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the nearest candidates of each query and their squared distances, both (q, count).
+
+    The ``sizes`` (q,), none 0, count each query's candidates; these are rows in ascending order.
+    """
+    starts, query_of = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(queries)), sizes)
+    squares = _sum_squares(points[candidates] - queries[query_of])
+    if count == 1:  # several times faster than sorting
+        minima = np.minimum.reduceat(squares, starts)
+        tied = np.flatnonzero(squares == minima[query_of])
+        first = tied[np.flatnonzero(np.diff(query_of[tied], prepend=-1))]
+        return candidates[first, np.newaxis], minima[:, np.newaxis]
+    order, places = np.lexsort((squares, query_of)), np.arange(len(squares)) - starts[query_of]
+    order, places, query_of = (values[places < count] for values in (order, places, query_of))
+    nearest, distances = np.full((len(queries), count), -1), np.full((len(queries), count), np.inf)
+    nearest[query_of, places], distances[query_of, places] = candidates[order], squares[order]
+    return nearest, distances
+
+
+def _sum_squares(gaps: FloatArray) -> FloatArray:
+    """Return the sum of squares of each row, added in column order."""
+    total = np.zeros(len(gaps))
+    for column in gaps.T:
+        total += column * column
+    return total
+
+
+def allocate_neighbour_lists(queries: int, count: int) -> tuple[FloatArray, IntArray]:
+    """Return empty neighbour lists: distances and rows, both (queries, count)."""
+    return np.full((queries, count), np.inf), np.full((queries, count), NO_ROW, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,26 +203,6 @@ class KdForest:
     smallest_row: IntArray
     low: FloatArray
     high: FloatArray
-
-
-def find_k_nearest_rows(
-    index: NeighbourIndex, queries: FloatArray, group_ids: IntArray, count: int
-) -> tuple[IntArray, FloatArray]:
-    """Return the ``count`` nearest rows in each query's group, and their squared distances, both (q, count).
-
-    Rows are sorted by distance, then by row number. In smaller groups, lines are padded with -1 and infinity.
-    """
-    squared_distances, rows = allocate_neighbour_lists(len(queries), count)
-    octree_bvh.search_k_nearest(
-        np.ascontiguousarray(queries), group_ids, index.points, index.members, index.starts,
-        *_list_tree_arrays(index), squared_distances, rows,
-    )  # fmt: skip
-    return np.where(np.isfinite(squared_distances), rows, -1), squared_distances
-
-
-def allocate_neighbour_lists(queries: int, count: int) -> tuple[FloatArray, IntArray]:
-    """Return empty neighbour lists for a kernel to fill: distances and rows, both (queries, count)."""
-    return np.full((queries, count), np.inf), np.full((queries, count), NO_ROW, dtype=np.int64)
 
 
 def list_forest_arrays(

@@ -1,32 +1,65 @@
 """Memoize derived values in a dictionary that belongs to the object they are derived from."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, runtime_checkable
 
 from anoncup.geometry.arrays import CACHED_ROWS
 
-ValueT = TypeVar("ValueT")
 Memo = dict[tuple[Any, ...], Any]
 
 
 @runtime_checkable
-class _HasMemo(Protocol):
+class HasMemo(Protocol):
+    """An object that keeps values derived from it. They can be pickled with it."""
+
     @property
     def memo(self) -> Memo: ...
 
 
+class _HasMemoAndRows(HasMemo, Protocol):
+    @property
+    def rows(self) -> int: ...
+
+
+_P = ParamSpec("_P")
+_ResultT = TypeVar("_ResultT")
+_OwnerT = TypeVar("_OwnerT", bound=HasMemo)
+_SizedOwnerT = TypeVar("_SizedOwnerT", bound=_HasMemoAndRows)
+
+
 def get_memo(owner: object) -> Memo:
     """Return the memo of an object. It is new and empty if the object's track keeps none."""
-    return owner.memo if isinstance(owner, _HasMemo) else {}
+    return owner.memo if isinstance(owner, HasMemo) else {}
 
 
-def memoize(memo: Memo, key: tuple[Any, ...], compute: Callable[[], ValueT]) -> ValueT:
-    """Return the value stored under ``key``; compute and store it on first use."""
-    if key not in memo:
-        memo[key] = compute()
-    return cast(ValueT, memo[key])
+def memoize(
+    function: Callable[Concatenate[_OwnerT, _P], _ResultT],
+) -> Callable[Concatenate[_OwnerT, _P], _ResultT]:
+    """Store the results of a function in the memo of its first argument, one for each set of other arguments.
+
+    These must be hashable. Results are shared, so callers must not change them.
+    """
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def call(owner: _OwnerT, /, *arguments: _P.args, **keywords: _P.kwargs) -> _ResultT:
+        key = (name, *arguments, *keywords.items())
+        if key not in owner.memo:
+            owner.memo[key] = function(owner, *arguments, **keywords)
+        return cast(_ResultT, owner.memo[key])
+
+    return call
 
 
-def memoize_if_small(memo: Memo, key: tuple[Any, ...], rows: int, compute: Callable[[], ValueT]) -> ValueT:
-    """Memoize like :func:`memoize` if there are few rows; otherwise compute each time to save memory."""
-    return memoize(memo, key, compute) if rows <= CACHED_ROWS else compute()
+def memoize_if_small(
+    function: Callable[Concatenate[_SizedOwnerT, _P], _ResultT],
+) -> Callable[Concatenate[_SizedOwnerT, _P], _ResultT]:
+    """Memoize only for owners with few rows; for others compute each time, because memory is scarcer."""
+    memoized = memoize(function)
+
+    @wraps(function)
+    def call(owner: _SizedOwnerT, /, *arguments: _P.args, **keywords: _P.kwargs) -> _ResultT:
+        return (memoized if owner.rows <= CACHED_ROWS else function)(owner, *arguments, **keywords)
+
+    return call

@@ -51,6 +51,11 @@ class ScoredRelease(Generic[_ReleaseT_co, _TargetT_co, _AnswerT_co]):
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
+    def rows(self: ScoredRelease[_ReleaseT_co, HasRows, _AnswerT_co]) -> int:
+        """The number of released individuals."""
+        return self.target.rows
+
+    @property
     def original(self: ScoredRelease[_ReleaseT_co, HasOriginal[_OriginalT], _AnswerT_co]) -> _OriginalT:
         """The original of a target that knows it."""
         return self.target.original

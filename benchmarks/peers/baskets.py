@@ -20,7 +20,11 @@ _BLOCK = 500
 def _attack_uncached(target: TransactionTarget, attack: Callable[[TransactionTarget], IntArray]) -> IntArray:
     """Run the attack without cached values of either table."""
     original = target.original
-    encoding = {key: value for key, value in original.memo.items() if key[0] == "original"}
+    encoding = {
+        key: value
+        for key, value in original.memo.items()
+        if key[0].endswith(("Original.baskets", "Original._encode"))
+    }
     return attack(replace(target, original=replace(original, memo=encoding), memo={}))
 
 

@@ -28,7 +28,11 @@ def _copy_without_target_cache(target: MicrodataTarget) -> MicrodataTarget:
 def copy_without_caches(target: MicrodataTarget) -> MicrodataTarget:
     """Return the target without cached values of either table."""
     original = target.original
-    encoding = {key: value for key, value in original.memo.items() if key[0] == "original"}
+    encoding = {
+        key: value
+        for key, value in original.memo.items()
+        if key[0].endswith(("Original.values", "Original._encode"))
+    }
     return replace(target, original=replace(original, memo=encoding), memo={})
 
 

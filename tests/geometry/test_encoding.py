@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 from numba.core.caching import CacheImpl
 
-from anoncup.geometry.arrays import IntArray, slice_columns, sort_lexically
+from anoncup.geometry.arrays import IntArray, slice_columns
 from anoncup.geometry.encoding import assign_groups, factorize, group_rows
 from anoncup.geometry.kernels.compilation import CompiledLoop
-from anoncup.geometry.kernels.groups import find_first_duplicates
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata.release import MicrodataOriginal, build_target
 
@@ -32,11 +31,6 @@ def test_equal_rows_form_sorted_groups(shape: tuple[int, int], largest: int) -> 
     assert grouping.group_ids.tolist() == [group_of_row[row] for row in rows]
     assert grouping.sizes.tolist() == [rows.count(row) for row in group_of_row]
     assert grouping.members.tolist() == sorted(range(len(rows)), key=lambda row: (rows[row], row))
-    wider_grouping = group_rows(codes, [largest + 3] * shape[1])
-    assert (wider_grouping.group_ids.tolist(), wider_grouping.sizes.tolist()) == (
-        grouping.group_ids.tolist(),
-        grouping.sizes.tolist(),
-    )
 
 
 @pytest.mark.parametrize("largest", LARGEST_CODES)
@@ -53,45 +47,10 @@ def test_rows_of_another_table_are_assigned_to_groups(shape: tuple[int, int], la
     assert assign_groups(grouping, other_codes).tolist() == expected
 
 
-@pytest.mark.parametrize("values", [[0.0, -0.0], [1.0, 2.0, 5e-324, -1.7e308], [3.5], [np.nan, 1.0]])
-@pytest.mark.parametrize(("rows", "columns"), [(0, 2), (1, 0), (1, 3), (90, 0), (90, 1), (90, 4)])
-def test_duplicates_within_a_group_are_found(rows: int, columns: int, values: list[float]) -> None:
-    rng = np.random.default_rng(4)
-    known_cells, other_cells = (rng.choice(values, (size, columns)) for size in (rows, 70))
-    known_groups, groups = rng.integers(0, 3, rows), rng.integers(-1, 4, 70)
-    slots = np.full(2 << rows.bit_length(), -1)
-    for group_of, cells, is_inserting in ((known_groups, known_cells, True), (groups, other_cells, False)):
-        expected = [
-            next(
-                (
-                    row_number
-                    for row_number in range(rows)
-                    if known_groups[row_number] == group and (known_cells[row_number] == row).all()
-                ),
-                None,
-            )
-            for group, row in zip(group_of, cells, strict=True)
-        ]
-        own_rows = np.arange(len(cells)) if is_inserting else np.full(len(cells), -1)
-        first_rows = np.empty(len(cells), dtype=np.int64)
-        find_first_duplicates(group_of, cells, known_groups, known_cells, slots, is_inserting, first_rows)
-        assert first_rows.tolist() == [
-            default if match is None else match
-            for match, default in zip(expected, own_rows.tolist(), strict=True)
-        ]
-
-
 def test_out_of_range_codes_match_no_group() -> None:
     """With three codes per column, the row (0, 3) would get the same key as (1, 0)."""
     grouping = group_rows(np.array([[1, 0], [2, 2]]))
     assert assign_groups(grouping, np.array([[0, 3], [1, 0], [3, 0], [2, 2]])).tolist() == [-1, 0, -1, 1]
-
-
-@pytest.mark.parametrize("values", [[0.0, -0.0], [1.0, 2.0, 5e-324, -1e308], [3.5], np.linspace(0, 1, 90)])
-@pytest.mark.parametrize("rows", [0, 1, 2, 80])
-def test_row_order_equals_lexsort(values: list[float], rows: int) -> None:
-    keys = np.random.default_rng(3).choice(values, (4, rows))
-    assert sort_lexically(*keys).tolist() == np.lexsort(keys[::-1]).tolist()
 
 
 @pytest.mark.parametrize("indices", [[], [0], [3], [1, 2], [0, 1, 2, 3], [2, 1], [0, 2], [1, 1]])

@@ -11,14 +11,10 @@ from anoncup.geometry import kernels
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import group_rows
 from anoncup.geometry.kernels import gower as nearest_kernels
-from anoncup.geometry.kernels import groups as group_kernels
-from anoncup.geometry.kernels import octree_bvh
 from anoncup.geometry.kernels import trees as tree_kernels
 from anoncup.geometry.nearest_neighbours import (
     LEAF_SIZE,
-    MIN_SORTED_QUERIES,
     KdForest,
-    NeighbourIndex,
     build_forest,
     build_index,
     find_k_nearest_rows,
@@ -35,12 +31,11 @@ ROWS = 700
 SINGLE_GROUP = group_rows(np.zeros((ROWS, 0), dtype=np.int64))
 
 
-def find_by_brute_force(points: FloatArray, query: FloatArray, *, absolute: bool = False) -> int:
+def find_by_brute_force(points: FloatArray, query: FloatArray) -> int:
     total = np.zeros(len(points))
-    with np.errstate(over="ignore"):
-        for column in range(points.shape[1]):
-            gap = points[:, column] - query[column]
-            total = total + (np.abs(gap) if absolute else gap * gap)
+    for column in range(points.shape[1]):
+        gap = points[:, column] - query[column]
+        total = total + gap * gap
     return int(total.argmin())
 
 
@@ -52,10 +47,10 @@ def generate_points(kind: str, rng: np.random.Generator, columns: int = 4) -> Fl
         "zeros": lambda: np.where(rng.random(shape) < 0.8, 0.0, rng.lognormal(10, 2, shape)),
         "identical": lambda: np.full(shape, 3.5),
         "constant": lambda: np.where(np.arange(columns) == 1, rng.integers(0, 50, shape), 7.0),
-        "tiny": lambda: rng.integers(-3, 4, shape).astype(np.float64) * 5e-324,
-        "huge": lambda: rng.integers(-2, 3, shape).astype(np.float64) * 1e200,
-        "largest": lambda: rng.choice([-1.7e308, 1.7e308, 0.0, 1.0], shape),
-        "mixed": lambda: rng.choice([0.0, 1e16, 1e16 + 2, 1e-200, 1e200, 1.0, 0.1, 0.3], shape),
+        "tiny": lambda: rng.integers(-3, 4, shape).astype(np.float64) * 1e-30,
+        "huge": lambda: rng.integers(-2, 3, shape).astype(np.float64) * 1e29,
+        "largest": lambda: rng.choice([-1e30, 1e30, 0.0, 1.0], shape),
+        "mixed": lambda: rng.choice([0.0, 1e16, 1e16 + 2, 1e-30, 1e30, 1.0, 0.1, 0.3], shape),
         "outlier": lambda: np.where(rng.random(shape) < 0.001, 1e12, rng.integers(0, 9, shape) / 10),
     }
     return generators[kind]()
@@ -80,10 +75,11 @@ def test_nearest_rows_equal_brute_force(kind: str, is_mixed: bool) -> None:
 def test_single_column_is_searched_by_absolute_difference(kind: str) -> None:
     rng = np.random.default_rng(8)
     points, queries = generate_points(kind, rng, 1), generate_points("mixed", rng, 1)[:200]
+    queries[:2] = np.nextafter(points[:2], 2e30)
     rows = find_nearest_rows(
-        build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64), absolute=True
+        build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64)
     )
-    assert rows.tolist() == [find_by_brute_force(points, query, absolute=True) for query in queries]
+    assert rows.tolist() == [int(np.abs(points[:, 0] - query).argmin()) for query in queries[:, 0]]
 
 
 def test_groups_are_searched_separately() -> None:
@@ -96,42 +92,6 @@ def test_groups_are_searched_separately() -> None:
     )
     assert ((rows == -1) == (groups == -1)).all()
     assert (group_of[rows] == groups)[groups >= 0].all()
-
-
-@pytest.mark.parametrize("groups", [1, 6, 60])
-@pytest.mark.parametrize("kind", KINDS)
-def test_excluded_and_dropped_rows_are_never_found(kind: str, groups: int) -> None:
-    rng = np.random.default_rng(14)
-    points, group_of = generate_points(kind, rng), rng.permutation(np.arange(ROWS) % groups)
-    is_kept, excluded_rows = rng.random(ROWS) < 0.7, rng.integers(-1, ROWS, ROWS)
-    index = build_index(points, group_rows(group_of[:, None]), is_kept)
-    rows = find_nearest_rows(index, points, group_of, excluded_rows=excluded_rows)
-    for query, row in enumerate(rows):
-        candidates = np.flatnonzero(
-            is_kept & (group_of == group_of[query]) & (np.arange(ROWS) != excluded_rows[query])
-        )
-        expected = (
-            candidates[find_by_brute_force(points[candidates], points[query])] if len(candidates) else -1
-        )
-        assert row == expected
-
-
-def test_many_queries_give_the_same_results_as_few() -> None:
-    rng = np.random.default_rng(16)
-    points, group_of = generate_points("grid", rng), rng.permutation(np.arange(ROWS) % 30)
-    index, repeats = build_index(points, group_rows(group_of[:, None])), MIN_SORTED_QUERIES // ROWS + 1
-    queries = generate_points("grid", rng)
-    groups = rng.integers(-1, 30, ROWS)
-    excluded_rows = rng.integers(-1, ROWS, ROWS)
-    single_result = find_nearest_rows(index, queries, groups, excluded_rows=excluded_rows)
-    repeated_result = find_nearest_rows(
-        index,
-        *(np.concatenate([array] * repeats) for array in (queries, groups)),
-        excluded_rows=np.concatenate([excluded_rows] * repeats),
-    )
-    assert np.array_equal(
-        repeated_result.reshape(repeats, ROWS), np.broadcast_to(single_result, (repeats, ROWS))
-    )
 
 
 @pytest.mark.parametrize("columns", [0, 3])
@@ -156,56 +116,10 @@ def test_k_nearest_rows_equal_a_sort_of_plain_sums(kind: str, groups: int, count
         candidates = np.flatnonzero(is_kept & (group_of == query_groups[query]))
         sums = np.zeros(len(candidates))
         for column in range(columns):
-            with np.errstate(over="ignore"):
-                sums += (points[candidates, column] - queries[query, column]) ** 2
+            sums += (points[candidates, column] - queries[query, column]) ** 2
         nearest = np.argsort(sums, kind="stable")[: min(count, np.isfinite(sums).sum())]
         assert rows[query].tolist() == [*candidates[nearest], *[-1] * (count - len(nearest))]
         assert squares[query].tolist() == [*sums[nearest], *[np.inf] * (count - len(nearest))]
-
-
-def check_rows_below(index: NeighbourIndex, node: int) -> list[int]:
-    """Return the rows of a node after checking its boxes.
-
-    The box of each child bounds its rows exactly, and unused boxes are at infinity.
-    """
-    node_rows: list[int] = []
-    bounds = (
-        index.low[node].reshape(-1, octree_bvh.LANES).T,
-        index.high[node].reshape(-1, octree_bvh.LANES).T,
-    )
-    for lane, (least_row, low, high) in enumerate(zip(index.smallest_rows[node], *bounds, strict=True)):
-        if least_row == octree_bvh.NO_ROW:
-            assert (low == np.inf).all()
-            continue
-        child = int(index.first_child[node]) + lane
-        rows = check_block_rows(index, child) if index.is_leaf[node] else check_rows_below(index, child)
-        assert least_row == min(rows)
-        assert np.array_equal(low, index.points[rows].min(axis=0))
-        assert np.array_equal(high, index.points[rows].max(axis=0))
-        node_rows += rows
-    return node_rows
-
-
-def check_block_rows(index: NeighbourIndex, block: int) -> list[int]:
-    rows = index.block_rows[block]
-    for row, point in zip(rows, index.blocks[block].reshape(-1, octree_bvh.LANES).T, strict=True):
-        assert (
-            np.array_equal(point, index.points[row]) if row < octree_bvh.NO_ROW else (point == np.inf).all()
-        )
-    return [int(row) for row in rows if row < octree_bvh.NO_ROW]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("rows", "groups"), [(1, 1), (33, 1), (ROWS, 1), (ROWS, 9), (ROWS, 60)])
-def test_index_trees_contain_all_rows_of_their_group(kind: str, rows: int, groups: int) -> None:
-    rng = np.random.default_rng(15)
-    group_of = rng.permutation(np.arange(rows) % groups)
-    index = build_index(generate_points(kind, rng)[:rows], group_rows(group_of[:, None]))
-    for group, root in enumerate(index.roots):
-        members = index.members[index.starts[group] : index.starts[group + 1]]
-        assert sorted(members) == np.flatnonzero(group_of == group).tolist()
-        assert (root < 0) == (len(members) <= octree_bvh.MAX_SCANNED_ROWS)
-        assert root < 0 or check_rows_below(index, int(root)) == members.tolist()
 
 
 def list_descendants(forest: KdForest, node: int) -> list[int]:
@@ -281,12 +195,7 @@ def test_kernels_are_compiled_once() -> None:
         attacker.attack(target)
     gower_nearest_other(original)
     compiled_kernels: list[Any] = [
-        group_kernels.encode_texts, group_kernels.append_digits, group_kernels.build_hash_slots,
-        group_kernels.look_up_keys,
-        octree_bvh.build_octrees, octree_bvh.scan_small_groups, octree_bvh.search_nearest,
-        nearest_kernels.nearest_neighbour_sums,
-        tree_kernels.split_points, tree_kernels.build_kd_trees, group_kernels.find_first_duplicates,
-        group_kernels.sort_by_group,
+        nearest_kernels.nearest_neighbour_sums, tree_kernels.split_points, tree_kernels.build_kd_trees,
     ]  # fmt: skip
     # A kernel has no signature if it was only loaded from the disk cache inside another kernel.
     assert {
@@ -323,10 +232,8 @@ def test_attackers_on_real_data_agree_with_brute_force() -> None:
         candidates = matching if len(matching) else all_rows
         nearest_row = int(candidates[find_by_brute_force(x.values[candidates], y.values[j])])
         expected = {
-            "id_sa": int(
-                candidates[find_by_brute_force(x.values[candidates, :1], y.values[j, :1], absolute=True)]
-            ),
-            "sa_nearest": find_by_brute_force(x.values[:, :1], y.values[j, :1], absolute=True),
+            "id_sa": int(candidates[find_by_brute_force(x.values[candidates, :1], y.values[j, :1])]),
+            "sa_nearest": find_by_brute_force(x.values[:, :1], y.values[j, :1]),
             "euc1": nearest_row if len(matching) else -1,
             "euc2": nearest_row,
         }

@@ -9,9 +9,7 @@ from anoncup.geometry.kernels import (
     assignment,
     baskets,
     gower,
-    groups,
     knn_gower,
-    octree_bvh,
     trees,
 )
 from anoncup.geometry.kernels.compilation import CompiledLoop
@@ -25,12 +23,11 @@ def disable_cache_writes() -> None:
 
 
 def load_caches() -> None:
-    """Compile what every table needs, and prepare to load other loops from the cache without writing to it.
+    """Prepare to load loops from the cache without writing to it.
 
     Must be called before the process enters a sandbox, because numba does not open a cache that is not
     writable.
     """
-    _warm_tables()
     for loop in CompiledLoop.all_loops:
         loop.make_cache_readonly()
 
@@ -44,37 +41,12 @@ def load() -> None:
     warm_baskets()
 
 
-def _warm_tables() -> None:
-    """Compile what reading and preparing a table needs."""
-    zeros, zero_codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
-    offsets, characters = np.frombuffer(bytes(16), dtype=np.int64), np.frombuffer(b"", dtype=np.uint8)
-    groups.encode_texts(
-        offsets, characters, np.full(1, -1, dtype=np.int64), zeros.copy(), zeros.copy(), zeros.copy()
-    )
-    groups.append_digits(zero_codes, zeros + 1, zeros.copy())
-    groups.build_hash_slots(zeros, np.full(2, -1))
-    groups.look_up_keys(zeros.copy(), zeros, np.full(2, -1))
-
-
 def _warm_microdata() -> None:
-    _warm_tables()
     zeros = np.zeros(1, dtype=np.int64)
     values = np.zeros((1, 1))
     zero_codes = np.zeros((1, 1), dtype=np.int64)
     no_child, rows = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     tree = (values, zeros, zeros, zeros + 1, no_child, zeros, values, values)
-    groups.sort_by_group(zeros, zeros.copy(), no_child.copy())
-    groups.find_first_duplicates(zeros, values, zeros, values, np.full(2, -1), True, no_child.copy())
-    index = (
-        zeros,
-        np.arange(2),
-        no_child,
-        *(values, zero_codes, zeros, zeros > 0, values, values, zero_codes),
-    )
-    octree_bvh.build_octrees(values, *index)
-    octree_bvh.scan_small_groups(values, zeros, values, *index[:3], False, no_child, zeros.copy())
-    octree_bvh.search_nearest(values, zeros, *index[2:], False, no_child, zeros.copy())
-    octree_bvh.search_k_nearest(values, zeros, values, *index, values.copy(), rows)
     spans, widths, short_codes = np.arange(2), np.ones(1), zero_codes.astype(np.int32)
     blocks = np.zeros((1, knn_gower.BLOCK_SIZE), dtype=np.uint8)
     knn_gower.search_k_nearest_gower(
@@ -107,6 +79,4 @@ def warm_baskets() -> None:
     baskets.jaccard_matrix(*(offsets, zeros, zeros) * 2, zeros)
     baskets.find_largest_products(*entries, *entries, np.ones(1), 1.0)
     assignment.find_k_smallest(np.zeros((1, 1)), 1)
-    baskets.find_most_similar_customers(*(offsets, zeros, zeros) * 3, zeros, zeros, 1.0)
-    baskets.count_common_buyers(offsets, zeros, offsets, zeros)
     baskets.cosine_gaps(zeros, zeros, np.zeros(1), np.zeros(1), offsets, zeros, 1)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from anoncup.geometry.arrays import FloatArray
-from anoncup.geometry.stable_sums import find_scale_exponent, standard_deviation
+from anoncup.geometry.statistics import standard_deviation
 from anoncup.tracks.membership.rows import find_equal_rows, gower_distances, iter_blocks
 from anoncup.tracks.membership.tables import TypedTable
 
@@ -106,22 +106,13 @@ def density(target: MembershipAttackInput) -> FloatArray:
 
 
 def _find_varying_columns(target: MembershipAttackInput) -> list[_ScaledColumn]:
-    """Return the numeric columns that vary among the candidates, with their standard deviations.
-
-    Each column is scaled by a power of two so that the range of the candidates is about 1.
-    """
+    """Return the numeric columns that vary among the candidates, with their standard deviations."""
     columns = []
     for candidate_column, release_column in zip(
         target.candidates.numbers.T, target.release_table.numbers.T, strict=True
     ):
-        scale_exponent = find_scale_exponent(candidate_column)
-        scaled = np.ldexp(candidate_column, scale_exponent)
-        exponent = scale_exponent - int(np.frexp(scaled.max() - scaled.min())[1])
-        with np.errstate(over="ignore"):
-            candidate_values = np.ldexp(candidate_column, exponent)
-            release_values = np.ldexp(release_column, exponent)
-        if candidate_values.min() < candidate_values.max():
-            columns.append((candidate_values, release_values, standard_deviation(candidate_values)))
+        if candidate_column.min() < candidate_column.max():
+            columns.append((candidate_column, release_column, standard_deviation(candidate_column)))
     return columns
 
 

@@ -13,8 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.stable_sums import compute_correlations as pearson
-from anoncup.geometry.stable_sums import finite_mean
+from anoncup.geometry.statistics import compute_correlations, mean
 from anoncup.tracks.membership.decimals import exact_decimal, largest_float_up_to, smallest_float_from
 from anoncup.tracks.membership.rows import find_equal_rows, sort_rows
 from anoncup.tracks.membership.tables import TypedTable
@@ -30,7 +29,7 @@ _ColumnBins = tuple[IntArray, IntArray]
 
 def marginals(members: TypedTable, release_table: TypedTable) -> float:
     """Return the mean over the columns of the total variation distance of the two binned distributions."""
-    return finite_mean(
+    return mean(
         total_variation(*column_bins) for column_bins in bin_columns(members, release_table, MARGINAL_BINS)
     )
 
@@ -41,7 +40,7 @@ def pairs(members: TypedTable, release_table: TypedTable) -> float:
     Numeric columns have five bins. The value is 0 if there is no pair of columns.
     """
     column_bins = bin_columns(members, release_table, _PAIR_BINS)
-    return finite_mean(total_variation(*_cross_columns(a, b)) for a, b in combinations(column_bins, 2))
+    return mean(total_variation(*_cross_columns(a, b)) for a, b in combinations(column_bins, 2))
 
 
 def correlations(members: TypedTable, release_table: TypedTable) -> float:
@@ -50,9 +49,9 @@ def correlations(members: TypedTable, release_table: TypedTable) -> float:
     A constant column has correlation 0 with every other one. The value is 0 if there is no pair.
     """
     member_correlations, release_correlations = (
-        pearson(list(sort_rows(table).numbers.T)) for table in (members, release_table)
+        compute_correlations(list(sort_rows(table).numbers.T)) for table in (members, release_table)
     )
-    return finite_mean(np.abs(member_correlations - release_correlations) / 2)
+    return mean(np.abs(member_correlations - release_correlations) / 2)
 
 
 def tails(members: TypedTable, release_table: TypedTable) -> float:
@@ -62,7 +61,7 @@ def tails(members: TypedTable, release_table: TypedTable) -> float:
     numeric columns.
     """
     columns = zip(members.numbers.T, release_table.numbers.T, strict=True)
-    return finite_mean(_compare_tails(*values) for values in columns)
+    return mean(_compare_tails(*values) for values in columns)
 
 
 def copies(members: TypedTable, release_table: TypedTable) -> float:

@@ -5,7 +5,7 @@ from numpy.random import Generator
 from scipy.special import ndtr, ndtri
 
 from anoncup.geometry.arrays import FloatArray, IntArray, NumericArray
-from anoncup.geometry.stable_sums import standard_deviation
+from anoncup.geometry.statistics import standard_deviation
 from anoncup.tables.csv_text import limit_numbers
 from anoncup.tracks.membership.tables import TypedTable
 

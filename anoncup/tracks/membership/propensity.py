@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from anoncup.geometry.arrays import FloatArray
-from anoncup.geometry.stable_sums import compute_deviations
+from anoncup.geometry.statistics import center
 from anoncup.tracks.membership.rows import sort_rows
 from anoncup.tracks.membership.tables import TypedTable
 
@@ -49,7 +49,7 @@ def build_design_matrix(members: TypedTable, release_table: TypedTable) -> Float
 
 def standardise(column: FloatArray) -> FloatArray:
     """Scale to mean 0 and standard deviation 1 (ddof 0); a constant column becomes 0."""
-    centred = compute_deviations(column)
+    centred = center(column)
     deviation = np.sqrt(np.mean(centred * centred))
     return centred / deviation if deviation > 0 else centred
 

@@ -31,7 +31,6 @@ from anoncup.tracks.membership.decimals import (
 from anoncup.tracks.membership.reference_predictor import predict
 from anoncup.tracks.membership.settings import get_hidden_schema
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, parse_rows, parse_scores
-from anoncup.tracks.memo import memoize
 from anoncup.tracks.model import ReleaseContext
 from anoncup.tracks.outcomes import NORMAL_QUANTILE_975, Outcome, wilson_interval
 
@@ -152,7 +151,11 @@ def make_reference_guess(members: Members) -> TypedTable:
     key = sha256(
         members.rows.tobytes() + hidden_column.numbers.tobytes() + hidden_column.codes.tobytes()
     ).digest()
-    return memoize(original.memo, ("reference_guess", key), predict_members)
+    memo_key = ("reference_guess", key)
+    if memo_key not in original.memo:
+        original.memo[memo_key] = predict_members()
+    guess: TypedTable = original.memo[memo_key]
+    return guess
 
 
 def judge_attribute(

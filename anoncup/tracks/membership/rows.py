@@ -7,7 +7,6 @@ import numpy as np
 from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.geometry.kernels import gower as kernels
 from anoncup.geometry.kernels.gower import SMALLEST_WIDTH
-from anoncup.geometry.stable_sums import find_scale_exponent
 from anoncup.tracks.membership.tables import TypedTable
 
 MAX_DISTANCES_PER_BLOCK = 2**22
@@ -44,17 +43,12 @@ def gower_distances(query_table: TypedTable, other_table: TypedTable, candidates
     distances stay equal in any order of summation. Gower, "A general coefficient of similarity and some of
     its properties", 1971.
     """
-    exponents = np.array([find_scale_exponent(column) for column in candidates.numbers.T], dtype=np.int64)
-    scaled = np.ldexp(candidates.numbers, exponents)
-    widths = scaled.max(axis=0) - scaled.min(axis=0)
-    with np.errstate(over="ignore"):
-        values = np.ldexp(query_table.numbers, exponents)
-        other_values = np.ldexp(other_table.numbers, exponents)
+    widths = np.ptp(candidates.numbers, axis=0)
     sums = kernels.gower_sum_matrix(
         query_table.codes.astype(np.int32, order="C"),
-        np.ascontiguousarray(values),
+        np.ascontiguousarray(query_table.numbers),
         other_table.codes.T.astype(np.int32, order="C"),
-        np.ascontiguousarray(other_values.T),
+        np.ascontiguousarray(other_table.numbers.T),
         np.where(widths > 0, widths, SMALLEST_WIDTH),
     )
     means: FloatArray = np.round(sums / len(candidates.schema.columns), _DISTANCE_DECIMALS)

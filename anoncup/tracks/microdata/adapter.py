@@ -30,7 +30,7 @@ def null_release(original: MicrodataOriginal, seed: int) -> ScoredMicrodata:
 
 def group_individuals(original: MicrodataOriginal, names: Sequence[str]) -> IntArray:
     """Return the group of every row by the named quasi-identifiers, (n,)."""
-    return original.group_by(names).group_ids
+    return original.group_by(tuple(names)).group_ids
 
 
 def subset(original: MicrodataOriginal, rows: IntArray) -> MicrodataOriginal:

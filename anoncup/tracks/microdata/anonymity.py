@@ -4,13 +4,12 @@ An equivalence class is a set of rows of Y with equal quasi-identifiers. These m
 have no weight in the utility.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
+from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import RowGroups, group_rows
 from anoncup.tracks.memo import memoize, memoize_if_small
 from anoncup.tracks.microdata.release import ScoredMicrodata
@@ -41,9 +40,10 @@ def l_diversity(release: ScoredMicrodata) -> float:
     return min(compute_l_diversity_by_column(release).values(), default=0.0)
 
 
+@memoize
 def compute_l_diversity_by_column(release: ScoredMicrodata) -> dict[str, float]:
     """Return distinct l of each sensitive column."""
-    return memoize(release.memo, ("l",), lambda: _measure_by_column(release, _count_min_distinct))
+    return _measure_by_column(release, _count_min_distinct)
 
 
 def t_closeness(release: ScoredMicrodata) -> float:
@@ -55,9 +55,10 @@ def t_closeness(release: ScoredMicrodata) -> float:
     return max(compute_t_closeness_by_column(release).values(), default=0.0)
 
 
+@memoize
 def compute_t_closeness_by_column(release: ScoredMicrodata) -> dict[str, float]:
     """Return t of each sensitive column."""
-    return memoize(release.memo, ("t",), lambda: _measure_by_column(release, _max_ordered_emd))
+    return _measure_by_column(release, _max_ordered_emd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,35 +141,28 @@ def _sum_segments(numbers: IntArray, starts: IntArray) -> IntArray:
     return sums
 
 
+@memoize
 def _group_classes(release: ScoredMicrodata) -> RowGroups:
-    return memoize(
-        release.memo, ("classes",), lambda: group_rows(release.target.codes, release.target.widths)
-    )
+    return group_rows(release.target.codes)
 
 
 def _measure_by_column(
     release: ScoredMicrodata, measure: Callable[[IntArray, StepFunctions], float]
 ) -> dict[str, float]:
-    steps = memoize_if_small(
-        release.memo, ("steps",), release.target.rows, lambda: _build_steps(_group_classes(release).sizes)
-    )
-    names = release.original.columns.sensitive
-    return {name: measure(ranks, steps) for name, ranks in zip(names, _iter_ranks(release), strict=True)}
+    steps = _build_class_steps(release)
+    names = enumerate(release.original.columns.sensitive)
+    return {name: measure(_rank_by_class(release, column_index), steps) for column_index, name in names}
 
 
-def _iter_ranks(release: ScoredMicrodata) -> Iterator[IntArray]:
-    """Yield the dense ranks of each sensitive column, sorted by class, then rank."""
-    for column_index, column in enumerate(release.target.values.T):
-        yield memoize_if_small(
-            release.memo,
-            ("ranks", column_index),
-            release.target.rows,
-            partial(_rank_by_class, release, column),
-        )
+@memoize_if_small
+def _build_class_steps(release: ScoredMicrodata) -> StepFunctions:
+    return _build_steps(_group_classes(release).sizes)
 
 
-def _rank_by_class(release: ScoredMicrodata, column: FloatArray) -> IntArray:
-    ranks = np.unique(column, return_inverse=True)[1]
+@memoize_if_small
+def _rank_by_class(release: ScoredMicrodata, column_index: int) -> IntArray:
+    """Return the dense ranks of a sensitive column, sorted by class, then rank, (n',)."""
+    ranks = np.unique(release.target.values[:, column_index], return_inverse=True)[1]
     rank_count = int(ranks.max()) + 1
     sorted_ranks: IntArray = np.sort(_group_classes(release).group_ids * rank_count + ranks) % rank_count
     return sorted_ranks

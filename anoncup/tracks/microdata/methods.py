@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import build_vocabulary, encode, get_column_texts
-from anoncup.geometry.stable_sums import find_scale_exponent, standard_deviation
+from anoncup.geometry.statistics import standard_deviation
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import limit_numbers
 from anoncup.tracks.linkage.merging import find_representatives, merge_small_classes
@@ -83,9 +83,8 @@ def microaggregate(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> An
     group_of = find_equivalence_classes(table, roles.quasi_identifiers)
 
     def average(column: FloatArray) -> FloatArray:
-        exponent = find_scale_exponent(column)
-        sums = np.bincount(group_of, weights=np.ldexp(column, exponent))
-        return limit_numbers(np.ldexp((sums / np.bincount(group_of))[group_of], -exponent))
+        sums = np.bincount(group_of, weights=column)
+        return limit_numbers((sums / np.bincount(group_of))[group_of])
 
     return _replace_columns(
         table, {name: average(_get_column_values(table, name)) for name in roles.sensitive}

@@ -1,7 +1,6 @@
 """Distances between all rows of the original X, and of a release Y to the nearest other rows of X.
 
-They are computed in blocks to limit memory. Euclidean distances are over the sensitive columns, in raw units,
-and limited to the largest float.
+They are computed in blocks to limit memory. Euclidean distances are over the sensitive columns, in raw units.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,7 +8,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.stable_sums import LARGEST_FLOAT, find_scale_exponent
 from anoncup.tracks.microdata.distances import compute_gower_block, gower_to_source
 from anoncup.tracks.microdata.release import (
     MicrodataOriginal,
@@ -40,8 +38,7 @@ def gower_to_others(release: ScoredMicrodata) -> FloatArray:
 
 def euclidean_to_source(release: ScoredMicrodata) -> FloatArray:
     """Return the Euclidean distance of every row of Y to its source, (n',)."""
-    with np.errstate(over="ignore"):
-        return _compute_norms(release.target.values - release.original.values[release.answer])
+    return _compute_norms(release.target.values - release.original.values[release.answer])
 
 
 def euclidean_matrix(original: MicrodataOriginal) -> FloatArray:
@@ -66,8 +63,7 @@ def euclidean_nearest_other(original: MicrodataOriginal) -> FloatArray:
 
 def _compute_euclidean_block(target: MicrodataTarget, first: int, last: int) -> FloatArray:
     """Return Euclidean distances of rows first to last - 1 of Y to all rows of X, (last - first, n)."""
-    with np.errstate(over="ignore"):
-        return _compute_norms(target.values[first:last, None, :] - target.original.values)
+    return _compute_norms(target.values[first:last, None, :] - target.original.values)
 
 
 def gower_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArray) -> FloatArray:
@@ -78,18 +74,13 @@ def gower_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArra
 
 def euclidean_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArray) -> FloatArray:
     """Return the Euclidean distance between ``rows[i]`` and ``other_rows[i]`` of X for every i."""
-    with np.errstate(over="ignore"):
-        return _compute_norms(original.values[other_rows] - original.values[rows])
+    return _compute_norms(original.values[other_rows] - original.values[rows])
 
 
 def _compute_norms(differences: FloatArray) -> FloatArray:
-    """Return Euclidean norms along the last axis, at most the largest float; differences may be infinite."""
-    differences = np.clip(differences, -LARGEST_FLOAT, LARGEST_FLOAT)
-    exponent = find_scale_exponent(differences)
-    with np.errstate(over="ignore"):
-        lengths = np.ldexp(np.sqrt((np.ldexp(differences, exponent) ** 2).sum(axis=-1)), -exponent)
-    result: FloatArray = np.minimum(lengths, LARGEST_FLOAT)
-    return result
+    """Return Euclidean norms along the last axis."""
+    norms: FloatArray = np.sqrt((differences**2).sum(axis=-1))
+    return norms
 
 
 def _build_matrix(original: MicrodataOriginal, compute_block: _ComputeBlock) -> FloatArray:

@@ -4,14 +4,14 @@ All that is derived from the original alone is memoized in :class:`MicrodataOrig
 :class:`MicrodataTarget`, which has no field for the answer; measures get :class:`ScoredRelease` tables.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from anoncup.geometry.arrays import FloatArray, IntArray, slice_columns, sort_lexically
+from anoncup.geometry.arrays import FloatArray, IntArray, slice_columns
 from anoncup.geometry.encoding import (
     RowGroups,
     Vocabulary,
@@ -60,41 +60,31 @@ class MicrodataOriginal:
         return self._encode()[1]
 
     @property
+    @memoize
     def values(self) -> FloatArray:
         """The sensitive cells, (n, sensitive columns)."""
-        return memoize(
-            self.memo, ("original", "values"), lambda: _get_sensitive_values(self.table, self.columns)
-        )
+        return _get_sensitive_values(self.table, self.columns)
 
+    @memoize
     def _encode(self) -> tuple[tuple[Vocabulary, ...], IntArray]:
-        def encode() -> tuple[tuple[Vocabulary, ...], IntArray]:
-            columns = [factorize(self.table[name]) for name in self.columns.quasi_identifiers]
-            vocabularies = tuple(build_vocabulary(distinct) for _, distinct in columns)
-            return vocabularies, _stack_columns([codes for codes, _ in columns], self.rows)
+        columns = [factorize(self.table[name]) for name in self.columns.quasi_identifiers]
+        vocabularies = tuple(build_vocabulary(distinct) for _, distinct in columns)
+        return vocabularies, _stack_columns([codes for codes, _ in columns], self.rows)
 
-        return memoize(self.memo, ("original", "encoding"), encode)
+    def select(self, sensitive: Sequence[str]) -> FloatArray:
+        """Return the cells of the named sensitive columns, (n, names)."""
+        return slice_columns(self.values, find_column_indices(sensitive, self.columns.sensitive))
 
-    def group_by(self, quasi_identifiers: Sequence[str]) -> RowGroups:
+    @memoize
+    def group_by(self, quasi_identifiers: tuple[str, ...]) -> RowGroups:
         """Return the equivalence classes of X over the named quasi-identifiers; one class without names."""
         column_indices = find_column_indices(quasi_identifiers, self.columns.quasi_identifiers)
-        codes = slice_columns(self.codes, column_indices)
-        widths = [len(self.vocabularies[column_index]) for column_index in column_indices]
-        return memoize(self.memo, ("grouping", *column_indices), lambda: group_rows(codes, widths))
+        return group_rows(slice_columns(self.codes, column_indices))
 
-    def get_search_index(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> NeighbourIndex:
-        """Return search trees over the named sensitive columns, one for each class of :meth:`group_by`."""
-        column_indices = find_column_indices(sensitive, self.columns.sensitive)
-        points = slice_columns(self.values, column_indices)
-        key = ("index", tuple(quasi_identifiers), tuple(sensitive))
-        return memoize(self.memo, key, lambda: build_index(points, self.group_by(quasi_identifiers)))
-
-    def get_canonical_rows(self) -> IntArray:
-        """Return the rows ordered by sensitive values, for sums that do not depend on the file's order."""
-        return memoize(self.memo, ("canonical",), lambda: _sort_canonically(self.values))
-
-    def order_by(self, key: tuple[str, ...], values: Callable[[], FloatArray]) -> IntArray:
-        """Return the rows in ascending order of ``values``, ties in row order; memoized under ``key``."""
-        return memoize(self.memo, ("order", *key), lambda: np.argsort(values(), kind="stable"))
+    @memoize
+    def index_classes(self, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]) -> NeighbourIndex:
+        """Return a search index over the named sensitive columns for each class of :meth:`group_by`."""
+        return build_index(self.select(sensitive), self.group_by(quasi_identifiers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +106,20 @@ class MicrodataTarget:
     def rows(self) -> int:
         return len(self.anonymized)
 
-    def match_classes(self, quasi_identifiers: Sequence[str]) -> IntArray:
+    def select(self, sensitive: Sequence[str]) -> FloatArray:
+        """Return the cells of the named sensitive columns, (n', names)."""
+        return slice_columns(self.values, find_column_indices(sensitive, self.original.columns.sensitive))
+
+    @memoize
+    def match_classes(self, quasi_identifiers: tuple[str, ...]) -> IntArray:
         """Return the class of X with the same quasi-identifiers for each row of Y, (n',), or -1.
 
         Classes are numbered as by ``original.group_by``.
         """
         column_indices = find_column_indices(quasi_identifiers, self.original.columns.quasi_identifiers)
-        grouping = self.original.group_by(quasi_identifiers)
-        return memoize(
-            self.memo,
-            ("matches", *column_indices),
-            lambda: assign_groups(grouping, slice_columns(self.codes, column_indices)),
+        return assign_groups(
+            self.original.group_by(quasi_identifiers), slice_columns(self.codes, column_indices)
         )
-
-    def get_canonical_rows(self) -> IntArray:
-        """Return the rows of Y ordered as by :meth:`MicrodataOriginal.get_canonical_rows`."""
-        return memoize(self.memo, ("canonical",), lambda: _sort_canonically(self.values))
 
 
 ScoredMicrodata: TypeAlias = ScoredRelease[pd.DataFrame, MicrodataTarget, IntArray]
@@ -180,11 +168,6 @@ def _get_sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
     except ValueError:
         return values.copy()
     return values
-
-
-def _sort_canonically(values: FloatArray) -> IntArray:
-    """Return the rows sorted by all of their values, so that the order of the file does not matter."""
-    return sort_lexically(*values.T[::-1]) if values.shape[1] else np.arange(len(values))
 
 
 def find_column_indices(names: Sequence[str], role_columns: Sequence[str]) -> list[int]:

@@ -2,40 +2,26 @@
 
 The paper is IPSJ Journal, vol. 57, no. 9, pp. 1900-1910, 2016. Each function has the name that its measure
 has in competition files. The measures tell how much an anonymized table Y differs from the original X, so 0
-is best. All values are finite for every finite table and do not depend on the order of the rows.
+is best. X has n rows, Y has n'.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray, slice_columns
 from anoncup.geometry.encoding import group_rows
-from anoncup.geometry.stable_sums import (
-    LARGEST_FLOAT,
-    compute_correlations,
-    find_scale_exponent,
-    finite_mean,
-    is_sum_exact,
-    mean,
-    scaled_mean,
-    standard_deviation,
-)
-from anoncup.tracks.memo import memoize, memoize_if_small
+from anoncup.geometry.statistics import compute_correlations, mean, standard_deviation
+from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata.distances import compute_cell_differences
-from anoncup.tracks.microdata.release import (
-    MicrodataOriginal,
-    MicrodataTarget,
-    ScoredMicrodata,
-    find_column_indices,
-)
+from anoncup.tracks.microdata.release import MicrodataOriginal, ScoredMicrodata, find_column_indices
 
 
 def mean_mae(release: ScoredMicrodata) -> float:
     """Return U1, the mean over the sensitive columns of |mean in X - mean in Y|; in data units, >= 0."""
-    original_columns = _columns_in_canonical_order(release.original)
-    release_columns = _columns_in_canonical_order(release.target)
-    return scaled_mean(_mean_gap(x, y) for x, y in zip(original_columns, release_columns, strict=True))
+    columns = zip(release.original.values.T, release.target.values.T, strict=True)
+    return mean(abs(x.mean() - y.mean()) for x, y in columns)
 
 
 def mean_deviation(original: MicrodataOriginal) -> float:
@@ -45,12 +31,12 @@ def mean_deviation(original: MicrodataOriginal) -> float:
     releases, in which the values of each column are shuffled independently. U1 is 0 for these, because
     shuffling a column does not change its mean.
     """
-    return finite_mean(standard_deviation(column) for column in np.ascontiguousarray(original.values.T))
+    return mean(standard_deviation(column) for column in original.values.T)
 
 
 def find_largest_sensitive_cell(original: MicrodataOriginal) -> float:
     """Return the largest absolute sensitive value, because U1 reads all sensitive columns."""
-    return _find_largest(original.values)
+    return float(np.abs(original.values).max(initial=0.0))
 
 
 def find_largest_target_cell(
@@ -60,7 +46,8 @@ def find_largest_target_cell(
     target: Sequence[str] | None = None,
 ) -> float:
     """Return the largest absolute value of the target columns of :func:`cross_mean`."""
-    return _find_largest(original.values[:, _find_target_indices(original, target)])
+    names = original.columns.sensitive[:1] if target is None else target
+    return float(np.abs(original.select(names)).max(initial=0.0))
 
 
 def cross_mean(
@@ -72,20 +59,16 @@ def cross_mean(
     values that occur in X or in Y; the mean of an empty cell is 0. The result is averaged over the columns
     ``target`` (default: the first sensitive one).
     """
-    columns = release.original.columns.quasi_identifiers if columns is None else columns
-    column_indices = _find_target_indices(release.original, target)
-    return scaled_mean(_cell_mean_gap(release, columns, column_index) for column_index in column_indices)
+    cross_table = _build_cross_table(release, _choose_columns(release, columns))
+    names = release.original.columns.sensitive[:1] if target is None else target
+    values = zip(release.original.select(names).T, release.target.select(names).T, strict=True)
+    return mean(cross_table.average(cross_table.compute_mean_gaps(x, y)) for x, y in values)
 
 
 def cross_count(release: ScoredMicrodata, *, columns: Sequence[str] | None = None) -> float:
     """Return U3, the mean difference of cell counts in the cross-table of :func:`cross_mean`; >= 0."""
-    columns = release.original.columns.quasi_identifiers if columns is None else columns
-    original_cells, release_cells = _number_cells(release, columns)
-    cell_count = max(original_cells.max(initial=0), release_cells.max(initial=0)) + 1
-    count_differences = np.bincount(original_cells, minlength=cell_count) - np.bincount(
-        release_cells, minlength=cell_count
-    )
-    return _divide_by_cells(release, columns, float(np.abs(count_differences).sum()))
+    cross_table = _build_cross_table(release, _choose_columns(release, columns))
+    return cross_table.average(cross_table.compute_count_gaps())
 
 
 def cor_mae(release: ScoredMicrodata) -> float:
@@ -93,13 +76,13 @@ def cor_mae(release: ScoredMicrodata) -> float:
 
     A constant column has r = 0 with every other one. The value is 0 with fewer than two columns.
     """
-    original_correlations = memoize(
-        release.original.memo,
-        ("correlations",),
-        lambda: compute_correlations(_columns_in_canonical_order(release.original)),
-    )
-    release_correlations = compute_correlations(_columns_in_canonical_order(release.target))
-    return finite_mean(np.abs(original_correlations - release_correlations).tolist())
+    release_correlations = compute_correlations(list(release.target.values.T))
+    return mean(np.abs(_correlate_original(release.original) - release_correlations))
+
+
+@memoize
+def _correlate_original(original: MicrodataOriginal) -> FloatArray:
+    return compute_correlations(list(original.values.T))
 
 
 def information_loss(release: ScoredMicrodata) -> float:
@@ -107,9 +90,7 @@ def information_loss(release: ScoredMicrodata) -> float:
 
     Differences are not clipped. In a column that is constant in X, an equal cell counts 0 and any other 1.
     """
-    losses = compute_cell_differences(release)
-    with np.errstate(over="ignore"):
-        return min(float((losses / max(losses.size, 1)).sum()), LARGEST_FLOAT)
+    return mean(compute_cell_differences(release).ravel())
 
 
 def row_difference(release: ScoredMicrodata) -> float:
@@ -122,76 +103,60 @@ def count_original_rows(original: MicrodataOriginal) -> float:
     return float(original.rows)
 
 
-def _find_largest(values: FloatArray) -> float:
-    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+@dataclass(frozen=True, slots=True)
+class CrossTable:
+    """A cross-table of X and of Y.
+
+    ``original_cells`` (n,) and ``release_cells`` (n',) are the cells of the rows among the ``count`` occupied
+    ones; ``widths`` are the numbers of values of the columns.
+    """
+
+    original_cells: IntArray
+    release_cells: IntArray
+    count: int
+    widths: tuple[int, ...]
+
+    def compute_count_gaps(self) -> IntArray:
+        """Return |rows of X - rows of Y| of each occupied cell."""
+        gaps: IntArray = np.abs(
+            _count(self.original_cells, self.count) - _count(self.release_cells, self.count)
+        )
+        return gaps
+
+    def compute_mean_gaps(self, original: FloatArray, release: FloatArray) -> FloatArray:
+        """Return |mean in X - mean in Y| of each occupied cell, for a column of X (n,) and of Y (n',)."""
+        original_means = _average_by_cell(self.original_cells, original, self.count)
+        return np.abs(original_means - _average_by_cell(self.release_cells, release, self.count))
+
+    def average(self, gaps: FloatArray | IntArray) -> float:
+        """Return the mean over all cells, of which there may be more than any integer type can count."""
+        total = float(gaps.sum())
+        for width in self.widths:
+            total /= width
+        return total
 
 
-def _find_target_indices(original: MicrodataOriginal, target: Sequence[str] | None) -> list[int]:
-    sensitive = original.columns.sensitive
-    return find_column_indices(sensitive[:1] if target is None else target, sensitive)
-
-
-def _mean_gap(x: FloatArray, y: FloatArray) -> tuple[float, int]:
-    """Return the difference of the means and its binary exponent; the unscaled value may overflow."""
-    exponent = find_scale_exponent(x, y)
-    return abs(mean(np.ldexp(x, exponent)) - mean(np.ldexp(y, exponent))), exponent
-
-
-def _cell_mean_gap(release: ScoredMicrodata, columns: Sequence[str], column_index: int) -> tuple[float, int]:
-    """Return the mean difference of the cells' means in one column, and its binary exponent."""
-    tables: list[MicrodataOriginal | MicrodataTarget] = [release.original, release.target]
-    cells = _number_cells(release, columns)
-    values = [table.values[:, column_index] for table in tables]
-    cell_count = max(table_cells.max(initial=0) for table_cells in cells) + 1
-    exponent = find_scale_exponent(*values)
-    original_means, release_means = (
-        _cell_means(*_order_for_sums(table, table_cells, column), exponent, cell_count)
-        for table, table_cells, column in zip(tables, cells, values, strict=True)
-    )
-    return _divide_by_cells(release, columns, float(np.abs(original_means - release_means).sum())), exponent
-
-
-def _order_for_sums(
-    table: MicrodataOriginal | MicrodataTarget, cells: IntArray, values: FloatArray
-) -> tuple[IntArray, FloatArray]:
-    """Return cells and values in canonical order; if sums are exact in any order, return them unchanged."""
-    if is_sum_exact(values):
-        return cells, values
-    order = table.get_canonical_rows()
-    return cells[order], values[order]
-
-
-def _cell_means(cells: IntArray, values: FloatArray, exponent: int, count: int) -> FloatArray:
-    sums = np.bincount(cells, weights=np.ldexp(values, exponent), minlength=count)
-    means: FloatArray = sums / np.maximum(np.bincount(cells, minlength=count), 1)
-    return means
-
-
-def _number_cells(release: ScoredMicrodata, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Return the numbers of the occupied cells that the rows of X and of Y fall in."""
+@memoize
+def _build_cross_table(release: ScoredMicrodata, columns: tuple[str, ...]) -> CrossTable:
     original, target = release.original, release.target
-    column_indices = find_column_indices(columns, original.columns.quasi_identifiers)
-
-    def compute() -> tuple[IntArray, IntArray]:
-        codes = [slice_columns(table.codes, column_indices) for table in (original, target)]
-        cells = group_rows(np.concatenate(codes)).group_ids
-        return cells[: original.rows], cells[original.rows :]
-
-    return memoize(release.memo, ("cells", *column_indices), compute)
+    indices = find_column_indices(columns, original.columns.quasi_identifiers)
+    codes = [slice_columns(table.codes, indices) for table in (original, target)]
+    cells = group_rows(np.concatenate(codes))
+    original_cells, release_cells = np.split(cells.group_ids, [original.rows])
+    return CrossTable(original_cells, release_cells, cells.count, tuple(target.widths[i] for i in indices))
 
 
-def _divide_by_cells(release: ScoredMicrodata, columns: Sequence[str], total: float) -> float:
-    """Divide ``total`` by the number of cells, which may be far too large for an integer type."""
-    for column_index in find_column_indices(columns, release.original.columns.quasi_identifiers):
-        total /= release.target.widths[column_index]
-    return total
+def _choose_columns(release: ScoredMicrodata, columns: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(release.original.columns.quasi_identifiers if columns is None else columns)
 
 
-def _columns_in_canonical_order(table: MicrodataOriginal | MicrodataTarget) -> list[FloatArray]:
-    """Return the sensitive columns with their rows in canonical order, so that sums do not depend on it."""
+def _count(cells: IntArray, count: int) -> IntArray:
+    return np.bincount(cells, minlength=count)
 
-    def compute() -> list[FloatArray]:
-        rows = table.get_canonical_rows()
-        return [column[rows] for column in table.values.T]
 
-    return memoize_if_small(table.memo, ("ordered",), table.rows, compute)
+def _average_by_cell(cells: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """Return the mean of the values in each cell, 0 in empty ones."""
+    means: FloatArray = np.bincount(cells, weights=values, minlength=count) / np.maximum(
+        _count(cells, count), 1
+    )
+    return means

@@ -51,7 +51,7 @@ def build_target(original: MonthlyOriginal, release: MonthlyRelease | PublishedP
     rows = release.kept_rows
     return MonthlyTarget(
         release_rows=rows.assign(good=rows["good"].str[:KNOWN_GOOD_LENGTH]),
-        known_rows=memoize(original.memo, ("known_rows",), lambda: truncate_goods(original)),
+        known_rows=truncate_goods(original),
         known_masks={question: original.knowledge[table_name] for question, table_name in QUESTIONS.items()},
         customer_row=original.customer_row,
         month_index=original.month_index,
@@ -85,12 +85,7 @@ def _build_guess(target: MonthlyTarget, matches: IntArray) -> PseudonymTable:
     return replace(target.empty_guess, pseudonyms=guess)
 
 
+@memoize
 def _encode_column(target: MonthlyTarget, name: str) -> IntArray:
     """Encode the texts of a column as numbers, those of the released rows first, then those of T."""
-
-    def encode() -> IntArray:
-        return factorize(pd.concat([target.release_rows[name], target.known_rows[name]], ignore_index=True))[
-            0
-        ]
-
-    return memoize(target.memo, ("codes", name), encode)
+    return factorize(pd.concat([target.release_rows[name], target.known_rows[name]], ignore_index=True))[0]

@@ -11,12 +11,14 @@ from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, convert_to_mask, iterate_text_columns, write_csv
 from anoncup.tables.files import Remark
 from anoncup.tables.line_numbers import add_line_numbers
+from anoncup.tracks.memo import memoize
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES, KNOWN_GOOD_LENGTH, TRANSACTION_COLUMNS
 from anoncup.tracks.monthly.original import MonthlyOriginal
 from anoncup.tracks.monthly.release import find_deleted_rows, mark_deleted_rows
 from anoncup.tracks.transactions.tables import parse_text_table
 
 
+@memoize
 def truncate_goods(original: MonthlyOriginal) -> pd.DataFrame:
     """Return T with every good cut to its first two characters, (rows, 7)."""
     cells = original.records.cells

@@ -11,7 +11,7 @@ from math import fsum
 import numpy as np
 from scipy.sparse import coo_array, csr_array, triu
 
-from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts, SparseWeights
+from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts, SparseWeights
 from anoncup.geometry.encoding import encode, factorize, get_column_texts
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.monthly.original import MonthlyOriginal, PurchaseRecords
@@ -90,29 +90,28 @@ def _cosine_change(release: MonthlyRelease, map_quantities: _QuantityMap) -> flo
 
 def _get_amounts(release: MonthlyRelease) -> tuple[SparseCounts, SparseCounts]:
     """Return q of T and of AT, (goods, users), with goods in the alphabetical order of their ids."""
-    original = release.original
-    original_amounts = memoize(
-        original.memo,
-        ("amounts",),
-        lambda: _sum_quantities(original, original.records, original.records.is_kept),
-    )
-    release_amounts = memoize(
-        release.memo,
-        ("amounts",),
-        lambda: _sum_quantities(original, release.records, release.records.is_kept),
-    )
-    return original_amounts, release_amounts
+    return _sum_original_quantities(release.original), _sum_release_quantities(release)
 
 
-def _sum_quantities(original: MonthlyOriginal, records: PurchaseRecords, is_kept: BoolArray) -> SparseCounts:
-    rows = records.cells[is_kept]
+@memoize
+def _sum_original_quantities(original: MonthlyOriginal) -> SparseCounts:
+    return _sum_quantities(original, original.records)
+
+
+@memoize
+def _sum_release_quantities(release: MonthlyRelease) -> SparseCounts:
+    return _sum_quantities(release.original, release.records)
+
+
+def _sum_quantities(original: MonthlyOriginal, records: PurchaseRecords) -> SparseCounts:
+    rows = records.cells[records.is_kept]
     good_numbers = {
         good: number
         for number, good in enumerate(sorted(set(get_column_texts(original.records.cells, "good"))))
     }
     users, user_ids = factorize(rows["customer"])
     goods = encode(get_column_texts(rows, "good"), good_numbers)
-    entries = (records.quantity[is_kept], (goods, users))
+    entries = (records.quantity[records.is_kept], (goods, users))
     return coo_array(entries, shape=(len(good_numbers), len(user_ids))).tocsr()
 
 

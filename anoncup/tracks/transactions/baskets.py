@@ -6,19 +6,14 @@ customers, M' the anonymized one of n' customers. ``anoncup.tracks`` lists the p
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from anoncup.geometry.arrays import FloatArray, IntArray, Sparse, SparseCounts, SparseWeights
-from anoncup.geometry.kernels.baskets import (
-    find_largest_products,
-    find_most_similar_customers,
-    jaccard_matrix,
-)
+from anoncup.geometry.kernels.baskets import find_largest_products, jaccard_matrix
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.release import ScoredTransactions, TransactionOriginal, TransactionTarget
 
@@ -30,40 +25,15 @@ TIE_TOLERANCE = 1e-12
 """Scores that differ by a smaller share of the larger one are ties, so that rounding does not decide."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchableCustomers:
-    """The customers of M in the order of the search, with the largest baskets first.
-
-    ``rows`` (n,) are their rows in M and ``basket_sizes`` (n,) the sizes of their baskets. ``baskets``
-    (n, goods) holds the baskets by row, ``buyers`` the same table by column.
-    """
-
-    rows: IntArray
-    basket_sizes: IntArray
-    baskets: SparseCounts
-    buyers: "csc_array[np.int64]"
-
-
 def find_most_similar(target: TransactionTarget, kind: JaccardKind) -> IntArray:
     """Return the customer of M with the largest J for each customer of M', (n',).
 
     Ties go to the first row of M; customers with an empty basket abstain (-1).
     """
-    release_baskets = _select_amounts(target.baskets, kind)
-    searchable = _build_searchable(target.original, kind)
-    column_ends = _extend_column_ends(_convert_to_int64(searchable.buyers.indptr), release_baskets.shape[1])
-    order = _order_by_search_cost(release_baskets, np.diff(column_ends))
-    row_starts, goods, amounts = unpack_sparse(release_baskets)
-    release_rows = row_starts, goods[order], amounts[order]
-    original_columns = column_ends, *unpack_sparse(searchable.buyers)[1:]
-    return find_most_similar_customers(
-        *release_rows,
-        *original_columns,
-        *unpack_sparse(searchable.baskets),
-        searchable.basket_sizes,
-        searchable.rows,
-        1.0 - TIE_TOLERANCE,
-    )
+    guess = np.full(target.baskets.shape[0], -1)
+    for rows, scores in iter_similarities(target, kind, np.flatnonzero(np.diff(target.baskets.indptr))):
+        guess[rows] = find_best_columns(scores)
+    return guess
 
 
 def iter_similarities(
@@ -75,15 +45,19 @@ def iter_similarities(
     return _iter_blocks(baskets, original, np.arange(target.rows) if rows is None else rows)
 
 
+def _iter_own_similarities(
+    original: TransactionOriginal, kind: JaccardKind, rows: IntArray
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Yield blocks of rows of M with their J to all customers of M, (rows, n)."""
+    baskets = _select_amounts(original.baskets, kind)
+    return _iter_blocks(baskets, baskets, rows)
+
+
+@memoize
 def distance_matrix(original: TransactionOriginal, kind: JaccardKind) -> FloatArray:
     """Return 1 - J of every pair of customers of M, (n, n); symmetric, zeros on the diagonal."""
-
-    def compute() -> FloatArray:
-        baskets = _select_amounts(original.baskets, kind)
-        blocks = [block for _, block in _iter_blocks(baskets, baskets, np.arange(original.rows))]
-        return 1.0 - np.concatenate(blocks)
-
-    return memoize(original.memo, ("distances", kind), compute)
+    blocks = _iter_own_similarities(original, kind, np.arange(original.rows))
+    return 1.0 - np.concatenate([block for _, block in blocks])
 
 
 def pair_distances(
@@ -119,9 +93,8 @@ def distances_to_others(release: ScoredTransactions, kind: JaccardKind) -> Float
 
 def nearest_other(original: TransactionOriginal, kind: JaccardKind) -> FloatArray:
     """Return 1 - J of every customer of M and the most similar other one, (n,); infinite if none."""
-    baskets = _select_amounts(original.baskets, kind)
     distances = np.full(original.rows, np.inf)
-    for rows, scores in _iter_blocks(baskets, baskets, np.arange(original.rows)):
+    for rows, scores in _iter_own_similarities(original, kind, np.arange(original.rows)):
         scores[np.arange(len(rows)), rows] = -np.inf
         distances[rows] = 1.0 - scores.max(axis=1)
     return distances
@@ -189,29 +162,6 @@ def _iter_blocks(
     for first in range(0, len(rows), step):
         block_rows = rows[first : first + step]
         yield block_rows, jaccard_matrix(*unpack_sparse(baskets[block_rows]), *original_columns, basket_sizes)
-
-
-def _build_searchable(original: TransactionOriginal, kind: JaccardKind) -> SearchableCustomers:
-    def build() -> SearchableCustomers:
-        baskets = _select_amounts(original.baskets, kind)
-        basket_sizes = sum_rows(baskets)
-        rows = np.argsort(-basket_sizes, kind="stable")
-        sorted_baskets = baskets[rows]
-        return SearchableCustomers(rows, basket_sizes[rows], sorted_baskets, sorted_baskets.tocsc())
-
-    return memoize(original.memo, ("searchable", kind), build)
-
-
-def _extend_column_ends(column_ends: IntArray, goods: int) -> IntArray:
-    """Append the ends of empty columns for goods that nobody bought."""
-    return np.concatenate((column_ends, np.full(goods + 1 - len(column_ends), column_ends[-1])))
-
-
-def _order_by_search_cost(baskets: SparseCounts, buyer_counts: IntArray) -> IntArray:
-    """Return the order of the entries of each basket by the number of buyers to search per purchase."""
-    # Positive floats have the same order as their bits, which leaves the upper half for the row number.
-    cost_bits = (buyer_counts[baskets.indices] / baskets.data).astype(np.float32).view(np.int32)
-    return np.argsort(np.repeat(np.arange(baskets.shape[0]) << 32, np.diff(baskets.indptr)) | cost_bits)
 
 
 def _select_amounts(baskets: SparseCounts, kind: JaccardKind) -> SparseCounts:

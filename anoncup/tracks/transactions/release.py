@@ -14,6 +14,7 @@ import pandas as pd
 
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import (
+    RowGroups,
     Vocabulary,
     build_vocabulary,
     copy_table,
@@ -45,9 +46,9 @@ class TransactionVocabularies:
 
 @dataclass(frozen=True, slots=True)
 class TransactionHistory:
-    """A table of transactions as numbers, sorted by owner, price and quantity.
+    """A table of transactions as numbers, in the order of the file.
 
-    The sorting makes sums over a customer's rows independent of the order of the file. All arrays are (m,):
+    All arrays are (m,):
     ``owner`` is the customer's row in the table of customers, ``goods`` and ``receipt`` are numbers of texts,
     ``day`` counts days from a fixed date.
     """
@@ -90,33 +91,31 @@ class TransactionOriginal:
         return self._encode()[1]
 
     @property
+    @memoize
     def master(self) -> IntArray:
         """Each customer's sex, birthday and country as numbers, (n, 3)."""
-        return memoize(
-            self.memo, ("original", "master"), lambda: _encode_master(self.tables, self.vocabularies)
-        )
+        return _encode_master(self.tables, self.vocabularies)
+
+    @memoize
+    def group_by_master(self) -> RowGroups:
+        """Return the groups of customers with equal sex, birthday and country."""
+        return group_rows(self.master)
 
     @property
+    @memoize
     def baskets(self) -> SparseCounts:
         """The total quantity of each good that each customer bought, (n, goods)."""
-        return memoize(
-            self.memo,
-            ("original", "baskets"),
-            lambda: _build_baskets(self.history, self.rows, len(self.vocabularies.goods)),
-        )
+        return _build_baskets(self.history, self.rows, len(self.vocabularies.goods))
 
+    @memoize
     def _encode(self) -> tuple[TransactionVocabularies, TransactionHistory]:
-        def encode() -> tuple[TransactionVocabularies, TransactionHistory]:
-            columns = EncodedColumns.encode(self.tables)
-            customers = self.tables.customers
-            vocabularies = TransactionVocabularies(
-                goods=build_vocabulary(columns.goods[1]),
-                receipts=build_vocabulary(columns.receipts[1]),
-                master=tuple(build_vocabulary(get_column_texts(customers, name)) for name in MASTER_COLUMNS),
-            )
-            return vocabularies, _build_history(self.tables, columns, vocabularies)
-
-        return memoize(self.memo, ("original", "encoding"), encode)
+        columns, customers = EncodedColumns.encode(self.tables), self.tables.customers
+        vocabularies = TransactionVocabularies(
+            goods=build_vocabulary(columns.goods[1]),
+            receipts=build_vocabulary(columns.receipts[1]),
+            master=tuple(build_vocabulary(get_column_texts(customers, name)) for name in MASTER_COLUMNS),
+        )
+        return vocabularies, _build_history(self.tables, columns, vocabularies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,17 +204,13 @@ def _build_history(
 ) -> TransactionHistory:
     customer_rows = {name: row for row, name in enumerate(get_column_texts(tables.customers, "customer_id"))}
     day_by_date = {date_text: date.fromisoformat(date_text).toordinal() for date_text in columns.dates[1]}
-    owner = translate_codes(*columns.customers, customer_rows)
-    price = tables.transactions["unit_price"].to_numpy(dtype=np.float64)
-    quantity = tables.transactions["quantity"].to_numpy(dtype=np.int64)
-    order = np.lexsort((quantity, price, owner))
     return TransactionHistory(
-        owner=owner[order],
-        goods=translate_codes(*columns.goods, vocabularies.goods)[order],
-        receipt=translate_codes(*columns.receipts, vocabularies.receipts)[order],
-        day=translate_codes(*columns.dates, day_by_date)[order],
-        price=price[order],
-        quantity=quantity[order],
+        owner=translate_codes(*columns.customers, customer_rows),
+        goods=translate_codes(*columns.goods, vocabularies.goods),
+        receipt=translate_codes(*columns.receipts, vocabularies.receipts),
+        day=translate_codes(*columns.dates, day_by_date),
+        price=tables.transactions["unit_price"].to_numpy(dtype=np.float64),
+        quantity=tables.transactions["quantity"].to_numpy(dtype=np.int64),
     )
 
 
@@ -227,24 +222,21 @@ def _build_baskets(history: TransactionHistory, customers: int, goods: int) -> S
     return coo_array(entries, shape=(customers, goods)).tocsr()
 
 
+@memoize
 def group_by_basket(target: TransactionTarget) -> IntArray:
     """Return the class of every customer of M' by the set of goods, (n',)."""
-
-    def compute() -> IntArray:
-        baskets = target.baskets
-        row_bounds = zip(baskets.indptr[:-1], baskets.indptr[1:], strict=True)
-        goods_sets = [baskets.indices[start:end].tobytes() for start, end in row_bounds]
-        class_numbers = {
-            goods_set: class_number for class_number, goods_set in enumerate(dict.fromkeys(goods_sets))
-        }
-        return np.array([class_numbers[goods_set] for goods_set in goods_sets], dtype=np.int64)
-
-    return memoize(target.memo, ("basket classes",), compute)
+    baskets = target.baskets
+    row_bounds = zip(baskets.indptr[:-1], baskets.indptr[1:], strict=True)
+    classes, _ = pd.factorize(
+        np.array([baskets.indices[start:end].tobytes() for start, end in row_bounds], dtype=object)
+    )
+    return np.asarray(classes, dtype=np.int64)
 
 
+@memoize
 def group_by_master(target: TransactionTarget) -> IntArray:
     """Return the class of every customer of M' by sex, birthday and country, (n',)."""
-    return memoize(target.memo, ("master classes",), lambda: group_rows(target.master).group_ids)
+    return group_rows(target.master).group_ids
 
 
 def find_last_day(original: TransactionOriginal) -> int:

@@ -1,10 +1,4 @@
-"""Totals, mean prices and dates of each customer's transactions.
-
-Prices are multiplied by 2**exponent, see :func:`choose_price_exponent`, so that no sum overflows or loses
-digits.
-"""
-
-import math
+"""Totals, mean prices and dates of each customer's transactions."""
 
 import numpy as np
 
@@ -13,17 +7,6 @@ from anoncup.tracks.transactions.release import TransactionHistory, TransactionO
 
 EncodedTables = TransactionOriginal | TransactionTarget
 """M and T of an original or of a target, with their cells as numbers."""
-_SCALED_EXPONENT = 900
-"""Exponent of the largest price once scaled: a million of them times 10**12 stay below 2**1024."""
-
-
-def choose_price_exponent(*tables: EncodedTables) -> int:
-    """Return the exponent that prices of these tables are scaled by.
-
-    A price loses digits only if another one is 2**1900 times as large.
-    """
-    largest = max((float(table.history.price.max(initial=0.0)) for table in tables), default=0.0)
-    return _SCALED_EXPONENT - math.frexp(largest)[1] if largest > 0 else 0
 
 
 def has_rows(table: EncodedTables) -> BoolArray:
@@ -31,16 +14,16 @@ def has_rows(table: EncodedTables) -> BoolArray:
     return np.bincount(table.history.owner, minlength=table.rows) > 0
 
 
-def average_prices(history: TransactionHistory, customers: int, exponent: int) -> FloatArray:
+def average_prices(history: TransactionHistory, customers: int) -> FloatArray:
     """Return every customer's mean unit price, (customers,), or 0 without transactions."""
-    sums = np.bincount(history.owner, np.ldexp(history.price, exponent), customers)
+    sums = np.bincount(history.owner, history.price, customers)
     means: FloatArray = sums / np.maximum(np.bincount(history.owner, minlength=customers), 1)
     return means
 
 
-def sum_spends(history: TransactionHistory, customers: int, exponent: int) -> FloatArray:
+def sum_spends(history: TransactionHistory, customers: int) -> FloatArray:
     """Return every customer's total of price times quantity, (customers,), or 0 without transactions."""
-    totals = np.ldexp(history.price, exponent) * history.quantity
+    totals = history.price * history.quantity
     return np.bincount(history.owner, totals, customers).astype(np.float64)
 
 

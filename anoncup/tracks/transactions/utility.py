@@ -1,19 +1,18 @@
 """Utility measures of PWS Cup 2016, as in §5 of Nojima et al. (P2 in ``anoncup.tracks``) and §4.3 of P3.
 
 Each function has the name that its measure has in competition files. The measures tell how much the
-anonymized tables M' and T' differ from the original M and T, so 0 is best. All values are finite for every
-finite table and do not depend on the order of the rows.
+anonymized tables M' and T' differ from the original M and T, so 0 is best.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import triu
 
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
-from anoncup.geometry.encoding import Vocabulary, group_rows
-from anoncup.geometry.kernels.baskets import cosine_gaps, count_common_buyers
-from anoncup.geometry.stable_sums import unscale
+from anoncup.geometry.encoding import group_rows
+from anoncup.geometry.kernels.baskets import cosine_gaps
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.baskets import TIE_TOLERANCE, unpack_sparse
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
@@ -26,7 +25,6 @@ from anoncup.tracks.transactions.release import (
 from anoncup.tracks.transactions.spending import (
     EncodedTables,
     average_prices,
-    choose_price_exponent,
     count_receipts,
     find_last_purchase_days,
     has_rows,
@@ -73,9 +71,8 @@ def rfm(release: ScoredTransactions) -> float:
     """
     original, target = release.original, release.target
     tables: tuple[EncodedTables, EncodedTables] = (original, target)
-    exponent = choose_price_exponent(*tables)
     reference_day = find_last_day(original)
-    original_rfm, release_rfm = (_compute_rfm(table, reference_day, exponent) for table in tables)
+    original_rfm, release_rfm = (_compute_rfm(table, reference_day) for table in tables)
     cells = [np.zeros(len(table[0]), dtype=np.int64) for table in (original_rfm, release_rfm)]
     for values, release_values in zip(original_rfm, release_rfm, strict=True):
         thresholds = _compute_deciles(values)
@@ -107,7 +104,7 @@ def goods_cosine(release: ScoredTransactions) -> float:
     cosine of two goods is that of their columns in the binary table of customers and goods.
     """
     original = release.original
-    pairs, original_cosines = memoize(original.memo, ("cosines",), lambda: _compute_pair_cosines(original))
+    pairs, original_cosines = _compute_pair_cosines(original)
     total = float(original_cosines.sum())
     release_baskets = release.target.baskets[:, : original.baskets.shape[1]]
     gaps = cosine_gaps(
@@ -126,11 +123,8 @@ def top_goods(release: ScoredTransactions) -> float:
     Goods are ranked by the number of buyers; ties go to the lower id. If T has fewer than 100 goods, all of
     them are compared.
     """
-    original, target = release.original, release.target
-    original_top = memoize(
-        original.memo, ("top",), lambda: _find_most_bought(original.baskets, original.vocabularies.goods)
-    )
-    release_top = set(_find_most_bought(target.baskets, target.vocabularies.goods))
+    original_top = _find_most_bought(release.original)
+    release_top = set(_find_most_bought(release.target))
     return sum(good not in release_top for good in original_top) / len(original_top)
 
 
@@ -157,56 +151,54 @@ def _count_thresholds_below(values: FloatArray, thresholds: FloatArray) -> IntAr
     )
 
 
-def _find_most_bought(baskets: SparseCounts, vocabulary: Vocabulary) -> list[str]:
+@memoize
+def _find_most_bought(table: EncodedTables) -> list[str]:
     """Return up to 100 goods by number of buyers, largest first, then by id."""
-    counts = zip(vocabulary, _count_buyers(baskets), strict=True)
+    counts = zip(table.vocabularies.goods, _count_buyers(table.baskets), strict=True)
     ranking = sorted((-int(count), good) for good, count in counts if count)
     return [good for _, good in ranking[:_TOP_GOODS_COUNT]]
 
 
 def _cell_mean_difference(
-    release: ScoredTransactions, compute_values: Callable[[TransactionHistory, int, int], FloatArray]
+    release: ScoredTransactions, compute_values: Callable[[TransactionHistory, int], FloatArray]
 ) -> float:
     """Return the sum of |difference of the two tables' means| over the cells of sex and country, per cell.
 
-    ``compute_values(history, rows, exponent)`` returns the averaged value of each customer. The number of
+    ``compute_values(history, rows)`` returns the averaged value of each customer. The number of
     cells is that of all pairs of values, those that no customer has included.
     """
     original, target = release.original, release.target
     tables: tuple[EncodedTables, EncodedTables] = (original, target)
-    exponent = choose_price_exponent(*tables)
     column_indices = [MASTER_COLUMNS.index(name) for name in ("sex", "country")]
     cells = group_rows(np.concatenate((original.master, target.master))[:, column_indices])
     original_means, release_means = (
-        _cell_means(
-            table_cells, has_rows(table), compute_values(table.history, table.rows, exponent), cells.count
-        )
+        _cell_means(table_cells, has_rows(table), compute_values(table.history, table.rows), cells.count)
         for table_cells, table in zip(np.split(cells.group_ids, [original.rows]), tables, strict=True)
     )
     total = float(np.abs(original_means - release_means).sum())
     for column_index in column_indices:
         total /= len(target.vocabularies.master[column_index])
-    return unscale(total, exponent)
+    return total
 
 
 def _cell_means(
     cells: IntArray, has_value: npt.NDArray[np.bool_], values: FloatArray, count: int
 ) -> FloatArray:
-    """Return the mean value of each cell, or 0 for empty cells; values are added in ascending order."""
+    """Return the mean value of each cell, or 0 for empty cells."""
     cells, values = cells[has_value], values[has_value]
-    order = np.lexsort((values, cells))
-    sums = np.bincount(cells[order], values[order], count)
+    sums = np.bincount(cells, values, count)
     means: FloatArray = sums / np.maximum(np.bincount(cells, minlength=count), 1)
     return means
 
 
+@memoize
 def _compute_pair_cosines(original: TransactionOriginal) -> tuple[tuple[IntArray, IntArray], FloatArray]:
     """Return the pairs of goods with a common buyer, each once, and their cosines."""
     baskets, norms = original.baskets, _compute_column_norms(original.baskets)
-    *pair, common_buyers = count_common_buyers(
-        *unpack_sparse(baskets)[:2], *unpack_sparse(baskets.tocsc())[:2]
-    )
-    return (pair[0], pair[1]), common_buyers / (norms[pair[0]] * norms[pair[1]])
+    bought = baskets.sign()
+    pairs = triu(bought.T.tocsr() @ bought, 1).tocsr().tocoo()
+    first, second = pairs.row.astype(np.int64), pairs.col.astype(np.int64)
+    return (first, second), pairs.data / (norms[first] * norms[second])
 
 
 def _compute_column_norms(baskets: SparseCounts) -> FloatArray:
@@ -214,16 +206,14 @@ def _compute_column_norms(baskets: SparseCounts) -> FloatArray:
     return np.sqrt(_count_buyers(baskets).astype(np.float64))
 
 
-def _compute_rfm(
-    table: EncodedTables, reference_day: int, exponent: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _compute_rfm(table: EncodedTables, reference_day: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the recency, frequency and money of the customers with rows."""
     history, customers, has_value = table.history, table.rows, has_rows(table)
     last_purchases = find_last_purchase_days(history, customers)
     columns = (
         reference_day - last_purchases,
         count_receipts(history, customers),
-        sum_spends(history, customers, exponent),
+        sum_spends(history, customers),
     )
     recency, frequency, money = (column[has_value].astype(np.float64) for column in columns)
     return recency, frequency, money

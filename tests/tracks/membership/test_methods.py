@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anoncup.geometry.stable_sums import compute_correlations
+from anoncup.geometry.statistics import compute_correlations
 from anoncup.tracks.membership import attackers, measures, methods
 from anoncup.tracks.membership.allocation import allocate_members
 from anoncup.tracks.membership.attackers import MembershipAttackInput

@@ -7,10 +7,11 @@ between rows that are equal in every column.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, sort_lexically
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.assignment import (
     CandidateLists,
     CandidateListSource,
@@ -23,7 +24,8 @@ from anoncup.geometry.encoding import RowGroups, group_rows
 from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, find_k_nearest_rows
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess
 from anoncup.tracks.linkage.parameters import DENSE_LIMIT
-from anoncup.tracks.memo import memoize, memoize_if_small
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.microdata.attackers.nearest import choose_columns
 from anoncup.tracks.microdata.distances import (
     NEAREST_COUNT,
     build_gower_index,
@@ -31,7 +33,6 @@ from anoncup.tracks.microdata.distances import (
     compute_gower_sums,
     find_nearest_by_gower,
     group_by_known_codes,
-    scale_to_unit,
     search_gower_index,
 )
 from anoncup.tracks.microdata.release import MicrodataTarget
@@ -74,8 +75,8 @@ def euc2_assignment(
     roles, order = target.original.columns, _order_by_cells(target)
     cost_model = _build_cost_model(
         target,
-        tuple(roles.quasi_identifiers if quasi_identifiers is None else quasi_identifiers),
-        tuple(roles.sensitive if sensitive is None else sensitive),
+        choose_columns(quasi_identifiers, roles.quasi_identifiers),
+        choose_columns(sensitive, roles.sensitive),
     )
     if target.original.rows <= dense_limit:
         return _restore_order(order, match_dense(cost_model.compute_costs(order)))
@@ -87,13 +88,10 @@ def euc2_assignment(
     )
 
 
+@memoize
 def _order_by_cells(target: MicrodataTarget) -> IntArray:
     """Return the rows sorted by their known codes, then by their values; the last column comes first."""
-
-    def compute() -> IntArray:
-        return sort_lexically(group_by_known_codes(target), *target.values.T[::-1])
-
-    return memoize(target.memo, ("order by cells",), compute)
+    return np.lexsort((*target.values.T, group_by_known_codes(target)))
 
 
 def _restore_order(order: IntArray, assigned_rows: IntArray) -> IntArray:
@@ -183,23 +181,16 @@ class _AssignmentCostModel:
 def _build_cost_model(
     target: MicrodataTarget, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]
 ) -> _AssignmentCostModel:
-    (x, y), original = scale_to_unit(target, sensitive), target.original
-
-    def make_index_builder(names: tuple[str, ...]) -> Callable[[], NeighbourIndex]:
-        key = "index in one unit", names, sensitive
-        return lambda: memoize_if_small(
-            original.memo, key, original.rows, lambda: build_index(x, original.group_by(names))
-        )
-
+    original, x = target.original, target.original.select(sensitive)
     return _AssignmentCostModel(
         x=x,
-        y=y,
+        y=target.select(sensitive),
         grouping=original.group_by(quasi_identifiers),
         class_of=target.match_classes(quasi_identifiers),
         diameter=float(np.linalg.norm(np.ptp(x, axis=0))) or 1.0,
         class_penalty=2.0 * target.rows + 1.0,
-        build_class_index=make_index_builder(quasi_identifiers),
-        build_whole_index=make_index_builder(()),
+        build_class_index=partial(original.index_classes, quasi_identifiers, sensitive),
+        build_whole_index=partial(original.index_classes, (), sensitive),
     )
 
 

@@ -1,6 +1,8 @@
 """Attackers by Euclidean distance in sensitive columns, in raw units, among equal quasi-identifiers.
 
-They come from the papers P0 and P1, see ``anoncup.tracks``. X is the original and Y the release.
+They come from the papers P0 and P1, see ``anoncup.tracks``. X is the original with n rows and Y the release
+with n' rows. C(y) is the set of rows of X with the quasi-identifiers of row y of Y. All guesses are rows of
+X, counted from 0, or -1 for none; ties go to the lower row.
 """
 
 from collections.abc import Sequence
@@ -8,12 +10,16 @@ from typing import Literal
 
 import numpy as np
 
-from anoncup.geometry.arrays import BoolArray, IntArray, slice_columns
-from anoncup.geometry.kernels import groups as kernels
-from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, find_nearest_rows
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.nearest_neighbours import (
+    NeighbourIndex,
+    build_index,
+    find_k_nearest_rows,
+    list_row_keys,
+)
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.microdata.attackers.quasi_identifiers import find_nearest_in_class, find_nearest_matching
-from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, find_column_indices
+from anoncup.tracks.microdata.attackers.nearest import choose_columns, nearest, nearest_in_class
+from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget
 
 
 def euc1(
@@ -23,23 +29,29 @@ def euc1(
     sensitive: Sequence[str] | None = None,
     give_up: Literal["abstain", "own_row"] = "abstain",
 ) -> IntArray:
-    """Guess the nearest row of X with the same quasi-identifiers (EUC1 of P0).
+    """Guess the nearest row of C(y), (n',) (EUC1, P0 §3.2).
 
-    If there is none, abstain or, as in the paper, guess the row's own number.
+    If C(y) is empty, abstain or, as in the paper, guess the row's own number.
     """
-    guess = find_nearest_in_class(target, *_fill_default_columns(target, quasi_identifiers, sensitive))
+    names, numeric = _choose_roles(target, quasi_identifiers, sensitive)
+    guess = nearest_in_class(target, names, numeric)
     fallback = np.arange(target.rows) if give_up == "own_row" else -1
     return np.where(guess < 0, fallback, guess)
 
 
+@memoize
 def euc2(
     target: MicrodataTarget,
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
 ) -> IntArray:
-    """Guess the nearest row of X with the same quasi-identifiers or, if there is none, of all rows (EUC2)."""
-    return find_nearest_matching(target, *_fill_default_columns(target, quasi_identifiers, sensitive))
+    """Guess the nearest row of C(y) or, if C(y) is empty, of all rows, (n',) (EUC2, P0 §3.2)."""
+    names, numeric = _choose_roles(target, quasi_identifiers, sensitive)
+    guess = nearest_in_class(target, names, numeric).copy()
+    unmatched = guess < 0
+    guess[unmatched] = nearest(target, numeric, selected=unmatched)
+    return guess
 
 
 def aya(
@@ -48,80 +60,69 @@ def aya(
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
 ) -> IntArray:
-    """Guess like EUC2, but skip a row of X that equals the row of Y in every column (P1 Fig. 3).
+    """Guess the nearest row of C(y) that is not identical to y; without one, guess as EUC2 (P1 Fig. 3).
 
-    It works against the cheating permutation, where every row has an identical row that is not its source. An
-    identical row is guessed only if its class has no other rows. All columns of the competition are compared,
-    whichever columns are chosen for the distance.
+    It works against the cheating permutation, where every row has an identical row that is not its source.
+    All columns of the competition are compared, whichever are chosen for the distance.
     """
-    names, numeric = _fill_default_columns(target, quasi_identifiers, sensitive)
-    guess = find_nearest_matching(target, names, numeric)
+    names, numeric = _choose_roles(target, quasi_identifiers, sensitive)
+    guess = euc2(target, quasi_identifiers=quasi_identifiers, sensitive=sensitive).copy()
     identical_rows = _find_identical_rows(target)
-    rows_with_identical = np.flatnonzero(identical_rows >= 0)
-    alternatives = _find_nearest_other(
-        target, names, numeric, rows_with_identical, identical_rows[rows_with_identical]
-    )
-    guess[rows_with_identical] = np.where(alternatives < 0, guess[rows_with_identical], alternatives)
+    rows = np.flatnonzero(identical_rows >= 0)
+    first, second = _find_two_nearest(target, rows, quasi_identifiers=names, sensitive=numeric)
+    alternatives = np.where(first == identical_rows[rows], second, first)
+    guess[rows] = np.where(alternatives < 0, guess[rows], alternatives)
     return guess
 
 
-def _find_nearest_other(
-    target: MicrodataTarget,
-    quasi_identifiers: Sequence[str],
-    sensitive: Sequence[str],
-    rows: IntArray,
-    excluded_rows: IntArray,
+def _find_two_nearest(
+    target: MicrodataTarget, rows: IntArray, *, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]
 ) -> IntArray:
-    """Find the nearest row of X, except the excluded one, in the class of each of ``rows`` of Y.
+    """Return the nearest and second nearest row of C(y) for the given rows of Y, (2, rows).
 
-    Identical rows of X count as one.
+    Only the first of several identical rows of X is considered.
     """
-    original = target.original
-    column_indices = find_column_indices(sensitive, original.columns.sensitive)
+    index = _index_distinct_rows(target.original, quasi_identifiers, sensitive)
+    classes = target.match_classes(quasi_identifiers)
+    return find_k_nearest_rows(index, target.select(sensitive)[rows], classes[rows], 2)[0].T
 
-    def build() -> NeighbourIndex:
-        is_lowest = _find_lowest_rows(original)[1]
-        if is_lowest.all():
-            return original.get_search_index(quasi_identifiers, sensitive)
-        points = slice_columns(original.values, column_indices)
-        return build_index(points, original.group_by(quasi_identifiers), is_lowest)
 
-    index = memoize(original.memo, ("index of kinds", tuple(quasi_identifiers), tuple(sensitive)), build)
-    groups = target.match_classes(quasi_identifiers)[rows]
-    return find_nearest_rows(
-        index, slice_columns(target.values, column_indices)[rows], groups, excluded_rows=excluded_rows
-    )
+@memoize
+def _index_distinct_rows(
+    original: MicrodataOriginal, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]
+) -> NeighbourIndex:
+    is_distinct = np.zeros(original.rows, dtype=np.bool_)
+    is_distinct[list(_number_distinct_rows(original).values())] = True
+    return build_index(original.select(sensitive), original.group_by(quasi_identifiers), is_distinct)
 
 
 def _find_identical_rows(target: MicrodataTarget) -> IntArray:
-    """Find the first row of X that is equal in every column for each row of Y, or -1."""
-    original, names = target.original, target.original.columns.quasi_identifiers
-    original_columns = original.group_by(names).group_ids, original.values, _find_lowest_rows(original)[0]
-    identical = np.empty(target.rows, dtype=np.int64)
-    kernels.find_first_duplicates(
-        target.match_classes(names), target.values, *original_columns, False, identical
-    )
-    return identical
+    """Return the first row of X that is equal in every column for each row of Y, (n',), or -1."""
+    classes = target.match_classes(target.original.columns.quasi_identifiers)
+    keys, first_rows = _list_keys(classes, target.values), _number_distinct_rows(target.original)
+    return np.array([first_rows.get(key, -1) for key in keys], dtype=np.int64)
 
 
-def _find_lowest_rows(original: MicrodataOriginal) -> tuple[IntArray, BoolArray]:
-    """Return a hash table of the rows, and whether each row is the first of all rows equal to it."""
-
-    def build() -> tuple[IntArray, BoolArray]:
-        rows = original.group_by(original.columns.quasi_identifiers).group_ids, original.values
-        hash_slots = np.full(2 << original.rows.bit_length(), -1)
-        lowest = np.empty(original.rows, dtype=np.int64)
-        kernels.find_first_duplicates(*rows, *rows, hash_slots, True, lowest)
-        return hash_slots, lowest == np.arange(original.rows)
-
-    return memoize(original.memo, ("lowest rows",), build)
+@memoize
+def _number_distinct_rows(original: MicrodataOriginal) -> dict[bytes, int]:
+    """Return the first row of X with each content."""
+    first_rows: dict[bytes, int] = {}
+    classes = original.group_by(original.columns.quasi_identifiers).group_ids
+    for row, key in enumerate(_list_keys(classes, original.values)):
+        first_rows.setdefault(key, row)
+    return first_rows
 
 
-def _fill_default_columns(
+def _list_keys(classes: IntArray, values: FloatArray) -> list[bytes]:
+    """Return the content of each row of a table as bytes; class numbers are exact as floats."""
+    return list_row_keys(np.column_stack((classes, values)))
+
+
+def _choose_roles(
     target: MicrodataTarget, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
-) -> tuple[Sequence[str], Sequence[str]]:
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     roles = target.original.columns
     return (
-        roles.quasi_identifiers if quasi_identifiers is None else quasi_identifiers,
-        roles.sensitive if sensitive is None else sensitive,
+        choose_columns(quasi_identifiers, roles.quasi_identifiers),
+        choose_columns(sensitive, roles.sensitive),
     )

@@ -6,9 +6,8 @@ They guess original customers (M, T) for anonymized ones (M', T') and abstain fo
 import numpy as np
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.geometry.encoding import assign_groups, group_rows
+from anoncup.geometry.encoding import assign_groups
 from anoncup.tracks.linkage.attack_rates import ABSTAIN, KnownCluster
-from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.baskets import (
     apply_weights,
     find_best_columns,
@@ -52,8 +51,7 @@ def master_match(target: TransactionTarget) -> IntArray:
 
     If there are several, the one with the most similar set of goods is guessed; ties go to the first row.
     """
-    original = target.original
-    grouping = memoize(original.memo, ("master",), lambda: group_rows(original.master))
+    grouping = target.original.group_by_master()
     group_of = assign_groups(grouping, target.master)
     guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
     for rows, scores in iter_similarities(target, "jaccard", np.flatnonzero(group_of >= 0)):

@@ -5,7 +5,6 @@ vote for the original one. The most votes win; ties within rounding go to the fi
 if there are no votes.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,22 +49,19 @@ class KeyHolders:
     holders: SparseWeights
 
 
-def _build_keys(original: TransactionOriginal, names: Sequence[str]) -> KeyHolders:
-    def build() -> KeyHolders:
-        grouping = group_rows(np.stack([_group_values(original, name).group_ids for name in names], axis=1))
-        holders = _build_incidence_matrix(
-            grouping.group_ids, original.history.owner, (grouping.count, original.rows)
-        )
-        return KeyHolders(grouping, holders)
-
-    return memoize(original.memo, ("keys", *names), build)
+@memoize
+def _build_keys(original: TransactionOriginal, names: tuple[str, ...]) -> KeyHolders:
+    grouping = group_rows(np.stack([_group_values(original, name).group_ids for name in names], axis=1))
+    holders = _build_incidence_matrix(
+        grouping.group_ids, original.history.owner, (grouping.count, original.rows)
+    )
+    return KeyHolders(grouping, holders)
 
 
+@memoize
 def _group_values(original: TransactionOriginal, name: str) -> RowGroups:
     """Group the records by the values of one column."""
-    return memoize(
-        original.memo, ("values", name), lambda: group_rows(_encode_column(original.history, name))
-    )
+    return group_rows(_encode_column(original.history, name))
 
 
 def _encode_column(history: TransactionHistory, name: str) -> IntArray:
@@ -75,7 +71,7 @@ def _encode_column(history: TransactionHistory, name: str) -> IntArray:
 
 
 def _build_votes(
-    target: TransactionTarget, names: Sequence[str], *, split_votes: bool
+    target: TransactionTarget, names: tuple[str, ...], *, split_votes: bool
 ) -> tuple[SparseWeights, SparseWeights]:
     """Return the keys of each customer of M', (n', keys), and their votes for customers of M, (keys, n)."""
     keys = _build_keys(target.original, names)
@@ -91,15 +87,12 @@ def _build_votes(
     return apply_weights(incidence, 1.0 / counts), keys.holders
 
 
+@memoize
 def _encode_target_column(target: TransactionTarget, name: str) -> IntArray:
     """Return a column of the target in the original's numbering; all unknown values get the next number."""
-
-    def encode() -> IntArray:
-        grouping = _group_values(target.original, name)
-        numbers = assign_groups(grouping, _encode_column(target.history, name))
-        return np.where(numbers >= 0, numbers, grouping.count)
-
-    return memoize(target.memo, ("codes", name), encode)
+    grouping = _group_values(target.original, name)
+    numbers = assign_groups(grouping, _encode_column(target.history, name))
+    return np.where(numbers >= 0, numbers, grouping.count)
 
 
 def _build_incidence_matrix(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseWeights:

@@ -6,7 +6,7 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.baskets import TIE_TOLERANCE
 from anoncup.tracks.transactions.release import TransactionTarget
-from anoncup.tracks.transactions.spending import EncodedTables, choose_price_exponent, sum_spends
+from anoncup.tracks.transactions.spending import EncodedTables, sum_spends
 
 
 def sort_spend(target: TransactionTarget) -> IntArray:
@@ -14,15 +14,14 @@ def sort_spend(target: TransactionTarget) -> IntArray:
 
     Customers with equal spends are ranked in row order.
     """
-    original = target.original
-    order = memoize(original.memo, ("spend order",), lambda: _order_by_spend(original))
     guess = np.empty(target.rows, dtype=np.int64)
-    guess[_order_by_spend(target)] = order[: target.rows]
+    guess[_order_by_spend(target)] = _order_by_spend(target.original)[: target.rows]
     return guess
 
 
+@memoize
 def _order_by_spend(table: EncodedTables) -> IntArray:
-    return _argsort_with_ties(sum_spends(table.history, table.rows, choose_price_exponent(table)))
+    return _argsort_with_ties(sum_spends(table.history, table.rows))
 
 
 def _argsort_with_ties(values: FloatArray) -> IntArray:

@@ -1,0 +1,36 @@
+"""Nearest rows of the original X for each row of the release Y, by Euclidean distance in raw units.
+
+C(y) is the equivalence class of X with the quasi-identifiers of y. Ties go to the lower row of X.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from anoncup.geometry.arrays import BoolArray, IntArray
+from anoncup.geometry.nearest_neighbours import find_nearest_rows
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.microdata.release import MicrodataTarget
+
+
+def choose_columns(names: Sequence[str] | None, default: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that a parameter gives, or the default."""
+    return tuple(default if names is None else names)
+
+
+@memoize
+def nearest_in_class(
+    target: MicrodataTarget, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]
+) -> IntArray:
+    """Return the nearest row of C(y) for each row y of Y, (n',); -1 if C(y) is empty."""
+    index = target.original.index_classes(quasi_identifiers, sensitive)
+    return find_nearest_rows(index, target.select(sensitive), target.match_classes(quasi_identifiers))
+
+
+def nearest(
+    target: MicrodataTarget, sensitive: tuple[str, ...], *, selected: BoolArray | None = None
+) -> IntArray:
+    """Return the nearest of all rows of X for the selected rows of Y (default: all), (selected,)."""
+    queries = target.select(sensitive) if selected is None else target.select(sensitive)[selected]
+    whole_table = np.zeros(len(queries), dtype=np.int64)
+    return find_nearest_rows(target.original.index_classes((), sensitive), queries, whole_table)
