@@ -16,15 +16,16 @@ from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.encoding import RowGroups
 from anoncup.geometry.kernels import trees as kernels
 from anoncup.geometry.kernels.knn_gower import STACK_SIZE
+from anoncup.geometry.kernels.nearest import select_nearest
 
 LEAF_SIZE = 12
 """Maximum number of points in a leaf."""
 NO_ROW = np.iinfo(np.int64).max
-_MAX_COMPARED_ROWS = 64
+_MAX_COMPARED_ROWS = 256
 """Maximum number of rows of a group without a tree."""
-_MAX_PAIRS_PER_BLOCK = 2**15
-"""Maximum number of pairs of rows that are compared at a time, so that they fit into a processor's cache."""
-_LEAF_SIZE = 32
+_MAX_PAIRS_PER_BLOCK = 2**20
+"""Maximum number of pairs of rows that are compared at a time, to limit memory."""
+_LEAF_SIZE = 64
 _ROUNDING_MARGIN = 1 + 1e-9
 """Exceeds the relative rounding error of the distances of a tree."""
 
@@ -114,7 +115,7 @@ def _search_tree(
     width = min(count + 1, len(members))
     distances, positions = map(np.asarray, tree.query(queries, np.arange(1, width + 1)))
     candidates = members[np.sort(positions, axis=1)].ravel()
-    rows, squares = _rank(index.points, queries, candidates, np.full(len(queries), width), count)
+    rows, squares = select_nearest(index.points, queries, candidates, np.full(len(queries), width), count)
     radii = distances[:, min(count, width) - 1] * _ROUNDING_MARGIN
     tied = np.flatnonzero((distances[:, -1] <= radii) & (width > count))
     ball_sizes = tree.query_ball_point(queries[tied], radii[tied], return_length=True)
@@ -122,7 +123,9 @@ def _search_tree(
         own = tied[block]
         balls = tree.query_ball_point(queries[own], radii[own], return_sorted=True)
         candidates = members[np.concatenate(balls).astype(np.int64)]
-        rows[own], squares[own] = _rank(index.points, queries[own], candidates, ball_sizes[block], count)
+        rows[own], squares[own] = select_nearest(
+            index.points, queries[own], candidates, ball_sizes[block], count
+        )
     return rows, squares
 
 
@@ -134,7 +137,9 @@ def _compare_all(
     starts, sizes = index.starts[group_ids], np.diff(index.starts)[group_ids]
     for block in _split(sizes):
         candidates = index.members[_concatenate_ranges(starts[block], sizes[block])]
-        rows[block], squares[block] = _rank(index.points, queries[block], candidates, sizes[block], count)
+        rows[block], squares[block] = select_nearest(
+            index.points, queries[block], candidates, sizes[block], count
+        )
     return rows, squares
 
 
@@ -150,35 +155,6 @@ def _concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
     offsets = np.cumsum(sizes) - sizes
     numbers: IntArray = np.arange(sizes.sum()) + np.repeat(starts - offsets, sizes)
     return numbers
-
-
-def _rank(
-    points: FloatArray, queries: FloatArray, candidates: IntArray, sizes: IntArray, count: int
-) -> tuple[IntArray, FloatArray]:
-    """Return the nearest candidates of each query and their squared distances, both (q, count).
-
-    The ``sizes`` (q,), none 0, count each query's candidates; these are rows in ascending order.
-    """
-    starts, query_of = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(queries)), sizes)
-    squares = _sum_squares(points[candidates] - queries[query_of])
-    if count == 1:  # several times faster than sorting
-        minima = np.minimum.reduceat(squares, starts)
-        tied = np.flatnonzero(squares == minima[query_of])
-        first = tied[np.flatnonzero(np.diff(query_of[tied], prepend=-1))]
-        return candidates[first, np.newaxis], minima[:, np.newaxis]
-    order, places = np.lexsort((squares, query_of)), np.arange(len(squares)) - starts[query_of]
-    order, places, query_of = (values[places < count] for values in (order, places, query_of))
-    nearest, distances = np.full((len(queries), count), -1), np.full((len(queries), count), np.inf)
-    nearest[query_of, places], distances[query_of, places] = candidates[order], squares[order]
-    return nearest, distances
-
-
-def _sum_squares(gaps: FloatArray) -> FloatArray:
-    """Return the sum of squares of each row, added in column order."""
-    total = np.zeros(len(gaps))
-    for column in gaps.T:
-        total += column * column
-    return total
 
 
 def allocate_neighbour_lists(queries: int, count: int) -> tuple[FloatArray, IntArray]:

@@ -38,18 +38,23 @@ def memoize(
 ) -> Callable[Concatenate[_OwnerT, _P], _ResultT]:
     """Store the results of a function in the memo of its first argument, one for each set of other arguments.
 
-    These must be hashable. Results are shared, so callers must not change them.
+    These must be hashable or lists. Results are shared, so callers must not change them.
     """
     name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
     def call(owner: _OwnerT, /, *arguments: _P.args, **keywords: _P.kwargs) -> _ResultT:
-        key = (name, *arguments, *keywords.items())
+        key = (name, *map(_freeze, arguments), *(_freeze(item) for item in keywords.items()))
         if key not in owner.memo:
             owner.memo[key] = function(owner, *arguments, **keywords)
         return cast(_ResultT, owner.memo[key])
 
     return call
+
+
+def _freeze(value: object) -> object:
+    """Return a value with all lists as tuples, which can be part of a key."""
+    return tuple(map(_freeze, value)) if isinstance(value, list | tuple) else value
 
 
 def memoize_if_small(

@@ -10,6 +10,7 @@ from anoncup.geometry.kernels import (
     baskets,
     gower,
     knn_gower,
+    nearest,
     trees,
 )
 from anoncup.geometry.kernels.compilation import CompiledLoop
@@ -63,6 +64,7 @@ def _warm_microdata() -> None:
         values.copy(),
         rows,
     )
+    nearest.select_nearest(values, values, zeros, zeros, 1)
     gower.nearest_neighbour_sums(zero_codes, values)
     gower.gower_sum_matrix(short_codes, values, short_codes, values, widths)
     trees.build_kd_trees(

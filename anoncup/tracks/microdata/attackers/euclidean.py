@@ -39,7 +39,6 @@ def euc1(
     return np.where(guess < 0, fallback, guess)
 
 
-@memoize
 def euc2(
     target: MicrodataTarget,
     *,
@@ -47,10 +46,14 @@ def euc2(
     sensitive: Sequence[str] | None = None,
 ) -> IntArray:
     """Guess the nearest row of C(y) or, if C(y) is empty, of all rows, (n',) (EUC2, P0 §3.2)."""
-    names, numeric = _choose_roles(target, quasi_identifiers, sensitive)
-    guess = nearest_in_class(target, names, numeric).copy()
+    return _guess_euc2(target, *_choose_roles(target, quasi_identifiers, sensitive)).copy()
+
+
+@memoize
+def _guess_euc2(target: MicrodataTarget, names: tuple[str, ...], sensitive: tuple[str, ...]) -> IntArray:
+    guess = nearest_in_class(target, names, sensitive).copy()
     unmatched = guess < 0
-    guess[unmatched] = nearest(target, numeric, selected=unmatched)
+    guess[unmatched] = nearest(target, sensitive, selected=unmatched)
     return guess
 
 
@@ -66,7 +69,7 @@ def aya(
     All columns of the competition are compared, whichever are chosen for the distance.
     """
     names, numeric = _choose_roles(target, quasi_identifiers, sensitive)
-    guess = euc2(target, quasi_identifiers=quasi_identifiers, sensitive=sensitive).copy()
+    guess = euc2(target, quasi_identifiers=names, sensitive=numeric)
     identical_rows = _find_identical_rows(target)
     rows = np.flatnonzero(identical_rows >= 0)
     first, second = _find_two_nearest(target, rows, quasi_identifiers=names, sensitive=numeric)
