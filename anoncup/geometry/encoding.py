@@ -64,13 +64,11 @@ class GroupingStep:
     """
 
     widths: IntArray
-    keys: IntArray
+    keys: pd.Index
 
     def look_up(self, keys: IntArray) -> IntArray:
         """Return the positions of the keys, or -1 for keys of no group."""
-        positions = np.searchsorted(self.keys, keys)
-        is_known = np.append(self.keys, -2)[positions] == keys
-        return np.where(is_known, positions, -1)
+        return np.asarray(self.keys.get_indexer(pd.Index(keys)), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -103,8 +101,9 @@ def group_rows(codes: IntArray) -> RowGroups:
     steps: tuple[GroupingStep, ...] = ()
     for part in _split_columns(widths.tolist(), rows):
         keys = _combine_keys(group_ids, columns[part], widths[part])
-        distinct_keys, group_ids, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-        steps = (*steps, GroupingStep(widths[part], distinct_keys))
+        codes, distinct_keys = pd.factorize(keys, sort=True)
+        group_ids, sizes = np.asarray(codes, dtype=np.int64), np.bincount(codes, minlength=len(distinct_keys))
+        steps = (*steps, GroupingStep(widths[part], pd.Index(distinct_keys)))
     return RowGroups(group_ids, sizes, steps)
 
 
