@@ -18,8 +18,9 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.release import MicrodataOriginal
 from anoncup.tracks.transactions import TRANSACTIONS
+from anoncup.tracks.transactions.attackers.baskets import jaccard_quantity
 from anoncup.tracks.transactions.example import load_tc400
-from anoncup.tracks.transactions.release import TransactionOriginal
+from anoncup.tracks.transactions.release import TransactionOriginal, build_release
 from anoncup.tracks.transactions.tables import TransactionTables
 from tests.support.reference_data import get_reference_folder, needs_reference_data
 
@@ -70,6 +71,16 @@ def test_advice_for_the_shipped_data_is_plausible(shop: TransactionOriginal) -> 
     assert advice.low < advice.threshold < advice.high
     assert all(histogram.least > advice.threshold for histogram in advice.histograms.values())
     assert sum(advice.histograms["shift"].counts) == 300
+
+
+def test_half_of_the_smallest_distance_leaves_no_secure_release(shop: TransactionOriginal) -> None:
+    """P2 §4.4: below Min / 2 everybody is nearest to the own original, and Algorithm 3 finds everybody."""
+    records, rows = load_tc400().transactions, np.arange(shop.rows)
+    fewer_items = records.assign(quantity=np.ceil(0.65 * records["quantity"]).astype(np.int64))
+    release = build_release(shop, TransactionTables(load_tc400().customers, fewer_items), rows)
+    distances = QUANTITIES.to_source(release)
+    assert 0 < distances.max() < 0.7133620690 / 2
+    assert (jaccard_quantity(release.target) == rows).all()
 
 
 def test_cheat_with_most_fixed_points_sets_the_upper_limit() -> None:

@@ -23,6 +23,7 @@ from anoncup.tracks.microdata.release import (
     ScoredMicrodata,
     build_release,
 )
+from tests.support.attacker_guesses import guess_rows
 
 GOWER = MICRODATA.distances["gower"]
 CROSS_COLUMNS = get_household_columns().quasi_identifiers[:6]
@@ -142,6 +143,24 @@ def test_deleting_rows_defeats_rank_attackers_but_not_linkage() -> None:
 
 def test_euc2_beats_euc1_after_unification() -> None:
     assert compute_rate("euc1", "cross") < compute_rate("euc2", "cross") > 0.9
+
+
+def test_euc1_needs_few_quasi_identifiers_and_any_sensitive_column() -> None:
+    """P4 Figs. 3 and 5: on 100 noisy rows the rate grows up to five columns of Q, and S is irrelevant."""
+    original, roles = prepare_original(100), prepare_original(100).columns
+    noisy = METHODS["add_noise"].apply(original.table, roles, rng=np.random.default_rng(1))
+    release = build_release(original, *noisy)
+
+    def count_found(**columns: tuple[str, ...]) -> int:
+        guess = np.array(guess_rows("euc1", release.target, **columns))
+        return int((guess == release.answer).sum())
+
+    by_quasi_identifiers = [
+        count_found(quasi_identifiers=roles.quasi_identifiers[:count]) for count in range(14)
+    ]
+    assert by_quasi_identifiers == sorted(by_quasi_identifiers)
+    assert by_quasi_identifiers[0] < by_quasi_identifiers[5] == by_quasi_identifiers[13]
+    assert len({count_found(sensitive=roles.sensitive[:count]) for count in range(1, 13)}) == 1
 
 
 @pytest.mark.parametrize("k", [2, 3, 10, 5000])

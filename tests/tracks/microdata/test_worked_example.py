@@ -3,7 +3,7 @@
 import pytest
 
 from anoncup.tracks.linkage import attack_rates
-from anoncup.tracks.microdata import anonymity
+from anoncup.tracks.microdata import MICRODATA, anonymity
 from anoncup.tracks.microdata.registry import ATTACKERS, UTILITIES
 from anoncup.tracks.microdata.release import MicrodataTarget
 from tests.support.attacker_guesses import guess_rows
@@ -80,3 +80,17 @@ def test_euc1_abstains_where_no_class_matches() -> None:
 
 def test_sa_rank_guesses_as_in_the_paper() -> None:
     assert format_guess("sa_rank", build_paper_case("G").release.target) == "2134"
+
+
+def test_sa_rank_spreads_the_ranks_of_fewer_rows() -> None:
+    """Algorithm 4 of P1 matches rank r of two rows with rank floor((r - 1) 4 / 2) + 1 of four."""
+    target = build_case((XQ, XS, XQ[:2], [[400.0, 0.0], [100.0, 0.0]]), [3, 0]).release.target
+    assert format_guess("sa_rank", target) == "31"
+    assert format_guess("sort", target, sensitive=("s0",)) == "21"
+
+
+@pytest.mark.parametrize(("row", "distance"), [(0, 14.142), (1, 322.8)])
+def test_euclidean_distances_equal_the_papers(row: int, distance: float) -> None:
+    """P0 §3.1 compares the first row of B with the first two rows of X."""
+    release = build_case((XQ, XS, XQ[:1], RELEASES["B"][1][:1]), [row]).release
+    assert MICRODATA.distances["euclidean"].to_source(release)[0] == pytest.approx(distance, rel=2e-5)

@@ -12,6 +12,13 @@ from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import files_of, normalize_date, normalize_time, parse_original
 from tests.support.reference_data import get_reference_folder, needs_reference_data
 
+PAPER_RECORDS = {
+    ("12583", "536370", "2010-12-01", "08:45", "22728", 3.75, 24),
+    ("12431", "536389", "2010-12-01", "10:03", "21791", 1.25, 12),
+    ("12748", "537429", "2010-12-06", "15:54", "84970S", 0.85, 12),
+}
+"""Three of the ten records in Table 2 of P3."""
+
 
 def test_tc400_has_the_sizes_given_in_the_papers() -> None:
     tables = load_tc400()
@@ -19,6 +26,16 @@ def test_tc400_has_the_sizes_given_in_the_papers() -> None:
     records = tables.transactions
     assert (records["goods"].nunique(), records["receipt_id"].nunique()) == (2_781, 1_763)
     assert tables.customers["country"].nunique() == 30
+
+
+def test_tc400_has_the_ranges_and_records_of_the_papers_tables() -> None:
+    """P3 Tables 2 and 3; the highest price is printed as 4161."""
+    records = load_tc400().transactions
+    ranges = records[["unit_price", "quantity", "date"]].agg(["min", "max"])
+    assert ranges["unit_price"].tolist() == [0.04, 4161.06]
+    assert ranges["quantity"].tolist() == [1, 74_215]
+    assert ranges["date"].tolist() == ["2010-12-01", "2011-12-09"]
+    assert set(records.itertuples(index=False, name=None)) >= PAPER_RECORDS
 
 
 def test_tc400_has_the_similarities_given_in_the_papers() -> None:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.tracks.transactions.attackers.baskets import jaccard
+from anoncup.tracks.linkage.attack_rates import rate_prediction
+from anoncup.tracks.transactions.attackers.baskets import jaccard, random_in_cluster
 from anoncup.tracks.transactions.clustering import (
     NO_CLUSTER,
     balance_cluster_sizes,
@@ -153,6 +154,13 @@ def test_dummies_copy_the_latest_record_with_the_commonest_price(tables: Transac
         prices = Counter(row[5] for row in rows if row[4] == goods)
         commonest_price = min(prices, key=lambda candidate: (-prices[candidate], candidate))
         assert (receipt, day, time, price, quantity) == (*latest_record[:3], commonest_price, 1)
+
+
+def test_missing_good_is_added_to_the_latest_record_as_in_the_paper() -> None:
+    """P3 Fig. 5: of A, B, C and A, B the second customer gets C, once, in the last of its receipts."""
+    tables = build_small_tables(["abc", "ab"])
+    release = add_dummy_records(tables, np.array([0, 0]))
+    assert list_rows(release.transactions)[5:] == [("c1", "r1", "2011-01-05", "08:45", "c", 1.0, 1)]
 
 
 @hostile_examples
@@ -372,9 +380,37 @@ def test_balanced_clusters_need_fewer_dummies(clusters: int) -> None:
 
 @pytest.mark.parametrize(
     ("clusters", "smallest", "published_count"),
-    [(50, 1, 182_897), (50, 2, 183_902), (50, 4, 162_474), (50, 8, 125_798), (100, 4, 59_374)],
+    [
+        (50, 1, 182_897),
+        (50, 2, 183_902),
+        (50, 4, 162_474),
+        (50, 8, 125_798),
+        (100, 4, 59_374),
+        (125, 3, 46_101),
+    ],
 )
 def test_dummy_counts_are_close_to_the_papers(clusters: int, smallest: int, published_count: int) -> None:
     """P3 Table 8. At c = 100 the paper's Method 1 and its s_min = 2 need a fifth more dummies than ours."""
     dummy_count = count_dummies("balance_clusters", clusters, smallest)
     assert dummy_count == pytest.approx(published_count, rel=0.1)
+
+
+def test_cluster_sizes_are_close_to_the_papers() -> None:
+    """P3 Table 6 and Figs. 7 and 8: the largest of 50 clusters has 32 customers, after balancing 16."""
+    baskets = build_purchase_matrix(load_cached_tc400())
+    clusterings = [cluster_by_tfidf(baskets, 50, rng=np.random.default_rng(seed)) for seed in range(4)]
+    largest_sizes = [np.bincount(cluster_of).max() for cluster_of in clusterings]
+    balanced_sizes = [
+        np.bincount(balance_cluster_sizes(baskets, cluster_of, 5)) for cluster_of in clusterings
+    ]
+    assert np.mean(largest_sizes) == pytest.approx(32, rel=0.1)
+    assert np.mean([sizes.max() for sizes in balanced_sizes]) == pytest.approx(16, rel=0.1)
+    assert min(sizes.min() for sizes in balanced_sizes) == 5
+
+
+@pytest.mark.parametrize("clusters", [50, 100, 125])
+def test_random_guesses_in_a_cluster_find_one_customer_each(clusters: int) -> None:
+    """P3 §4.3: E(Reid) = c / n."""
+    released, source = apply_method("balance_clusters", load_cached_tc400(), clusters=clusters)
+    answer = random_in_cluster(build_target(TransactionOriginal(load_cached_tc400()), released))
+    assert rate_prediction(answer, source, rows=400).rate == pytest.approx(clusters / 400)

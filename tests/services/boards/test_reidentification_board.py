@@ -1,0 +1,40 @@
+"""The re-identification board of PWS Cup 2015 (P1 Table 8)."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+from app.services.boards.best_guesses import AttackTotals
+from app.services.boards.reidentification import build_rows
+
+ROWS = 8333
+TABLE_8 = (
+    (51_628, 21, 29.5),
+    (44_852, 23, 23.4),
+    (40_204, 17, 28.4),
+    (38_811, 22, 21.2),
+    (34_947, 8, 52.4),
+    (34_059, 12, 34.1),
+    (31_110, 22, 17.0),
+    (23_420, 21, 13.4),
+    (13_584, 8, 20.4),
+    (8_344, 11, 9.1),
+    (1_943, 1, 23.3),
+)
+"""Records identified, targets, and rate in percent of ranks 1 to 11. The scan of rank 5 shows 51.4."""
+
+
+def build_totals(identified: int, targets: int) -> AttackTotals:
+    tried = ROWS * targets
+    return AttackTotals(identified / tried, targets, datetime(2015, 10, 1, tzinfo=UTC), identified, tried)
+
+
+def test_teams_are_ranked_by_records_identified_not_by_rate() -> None:
+    teams = [(UUID(int=rank), f"rank {rank}") for rank in range(len(TABLE_8), 0, -1)]
+    attacks = {
+        UUID(int=rank): build_totals(identified, targets)
+        for rank, (identified, targets, _) in enumerate(TABLE_8, start=1)
+    }
+    rows = build_rows(teams, attacks, None)
+    assert [(row.rank, row.team) for row in rows] == [(rank, f"rank {rank}") for rank in range(1, 12)]
+    assert [row.tried for row in rows][:4] == [174_993, 191_659, 141_661, 183_326]
+    assert [round(100 * (row.rate or 0), 1) for row in rows] == [percent for *_, percent in TABLE_8]
