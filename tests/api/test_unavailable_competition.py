@@ -125,6 +125,12 @@ def test_calls_and_pages_of_the_competition_answer_unavailable(
     )
 
 
+def test_clock_advances_other_competitions(pair: CompetitionPair) -> None:
+    pair.make_unreadable()
+    pair.readable.open_attacks()
+    assert pair.readable.get_state() == "reidentification"
+
+
 def load_evaluation() -> Evaluation:
     return load_one(
         select(Evaluation)
