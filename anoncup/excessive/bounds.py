@@ -18,8 +18,7 @@ def s_lower(nearest_distances: FloatArray, fixed: int) -> float:
     >>> s_lower(np.array([4.0, 2.0, 3.0, 2.0]), 1)
     7.0
     """
-    with np.errstate(over="ignore"):
-        return float(np.sort(nearest_distances)[: len(nearest_distances) - fixed].sum())
+    return float(np.sort(nearest_distances)[: len(nearest_distances) - fixed].sum())
 
 
 def find_cheapest_derangement(distances: FloatArray) -> IntArray | None:

@@ -77,8 +77,9 @@ def _list_linkage_cases(table: Microdata, size: SuiteSize, hostile: list[Any]) -
         yield duel, table.name, table.unmatched, list(map(make_unmatched, hostile))
     yield tables.build_cross_duel(8), table.name, table.matched, hostile
     whole = tables.prepare_upload(table.rules, table.matched.original, table.files, table.source)
-    for upload, name in ((whole, ""), (replace(whole, files=table.unmatched_files), ", none matched")):
-        for duel in tables.build_csv_duels():
+    unmatched = replace(whole, files=table.unmatched_files)
+    for upload, name, goal in ((whole, "", 6.0), (unmatched, ", none matched", 9.0)):
+        for duel in tables.build_csv_duels(max_factor=goal):
             yield duel, f"{table.name}{name}", upload, []
 
 

@@ -48,11 +48,6 @@ def count_differences(our_answers: Any, peer_answers: Any) -> int:
     return int((~np.isclose(our_array, peer_array, rtol=1e-9, atol=1e-9)).sum())
 
 
-def ignore_answers(our_answers: Any, peer_answers: Any) -> int:  # noqa: ARG001 - only the time is compared
-    """Return 0, for a peer without comparable answers."""
-    return 0
-
-
 @dataclass(frozen=True, slots=True)
 class Duel:
     """Two functions that answer the same question about a case.

