@@ -206,7 +206,7 @@ def _describe_release(t: Translator, release: schemas.PlayedRelease) -> str:
     if release.method is None:
         return t("Unchanged original")
     values = ", ".join(
-        "+".join(value) if isinstance(value, list) else t.localize_numbers(f"{value:g}")
+        " + ".join(value) if isinstance(value, list) else t.localize_numbers(f"{value:g}")
         for value in release.parameters.values()
     )
     name = t.label(f"method_{release.method}", release.method)
