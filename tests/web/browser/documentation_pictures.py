@@ -23,7 +23,9 @@ from tests.support.cup_2015 import OUR_TEAM, SLUG, PlayedCup
 from tests.support.wait import poll_until
 
 COMPETITION_PATH = f"/competitions/{SLUG}"
-PHONE_WIDTH = 390
+WIDTH = 1280
+EXACT_TEXT = "--font-render-hinting=none"
+"""Without it letters stand at whole pixels, some too close and some too far apart."""
 MAX_COLOURS = 256
 """Number of colours in a picture; with more it would be twice as large and look the same."""
 
@@ -41,7 +43,6 @@ class DocumentationPicture:
     last_element: str
     viewer: str = ""
     language: str = "en"
-    width: int = 1280
     is_dark: bool = False
     link: str = ""
 
@@ -56,7 +57,7 @@ SUBMISSION = DocumentationPicture(
     link="a[href^='/submissions/']",
 )
 REPORT = DocumentationPicture(
-    "report", f"{COMPETITION_PATH}/organize/threshold", "#simulated", "organizer", link="#reports th a"
+    "report", f"{COMPETITION_PATH}/organize/threshold", ".cheats", "organizer", link="#reports th a"
 )
 FIRST_PHASE_PICTURES = (
     DocumentationPicture("board-ja-dark", BOARD, ROW.format(12), "team", "ja", is_dark=True),
@@ -66,14 +67,10 @@ FIRST_PHASE_PICTURES = (
         for suffix, language in (("", "en"), ("-ja", "ja"))
     ),
 )
-SECOND_PHASE_PICTURES = (
-    DocumentationPicture("overview-ja-phone", COMPETITION_PATH, ".leads", "team", "ja", PHONE_WIDTH),
-    DocumentationPicture("board-ja-phone", BOARD, ROW.format(9), "team", "ja", PHONE_WIDTH, is_dark=True),
-)
 FINAL_PICTURES = (
     DocumentationPicture("board", BOARD, ROW.format(12), "team"),
     DocumentationPicture("matrix-ja", f"{COMPETITION_PATH}/boards/matrix", ".matrix_view", "team", "ja"),
-    DocumentationPicture("team-ja", BOARD, ".timeline_steps", "team", "ja", link="tr.own a.called"),
+    DocumentationPicture("team-ja", BOARD, ".columns", "team", "ja", link="tr.own a.called"),
 )
 
 
@@ -94,28 +91,27 @@ def serve_application() -> Iterator[str]:
 def main(folder: str) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     with run_application() as client, sync_playwright() as playwright, serve_application() as url:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*CHROMIUM_OPTIONS, EXACT_TEXT])
         cup = PlayedCup.create(client)
         arena = cup.contest.arena
         sessions = {
             "team": arena.get_session(arena.get_team_token(OUR_TEAM)),
             "organizer": arena.get_session(arena.organizer_token),
         }
-        for pictures, move_on in (
-            (FIRST_PHASE_PICTURES, cup.play_attacks),
-            (SECOND_PHASE_PICTURES, cup.close_cup),
-            (FINAL_PICTURES, browser.close),
-        ):
-            for picture in pictures:
-                take_picture(browser, url, picture, sessions.get(picture.viewer), Path(folder))
-            move_on()
+        for picture in FIRST_PHASE_PICTURES:
+            take_picture(browser, url, picture, sessions.get(picture.viewer), Path(folder))
+        cup.play_attacks()
+        cup.close_cup()
+        for picture in FINAL_PICTURES:
+            take_picture(browser, url, picture, sessions.get(picture.viewer), Path(folder))
+        browser.close()
 
 
 def take_picture(
     browser: Browser, url: str, picture: DocumentationPicture, session: str | None, folder: Path
 ) -> None:
     context = browser.new_context(
-        viewport={"width": picture.width, "height": 900},
+        viewport={"width": WIDTH, "height": 900},
         device_scale_factor=2,
         locale=picture.language,
         color_scheme="dark" if picture.is_dark else "light",
@@ -133,7 +129,7 @@ def take_picture(
     height = page.evaluate(
         "one => one.getBoundingClientRect().bottom + scrollY", last_element.element_handle()
     )
-    page.set_viewport_size({"width": picture.width, "height": round(height)})
+    page.set_viewport_size({"width": WIDTH, "height": round(height)})
     page.wait_for_timeout(1000)
     image = Image.open(BytesIO(page.screenshot()))
     image.convert("RGB").quantize(MAX_COLOURS, dither=Image.Dither.NONE).save(
