@@ -57,6 +57,10 @@ class _Contest:
     remarks: tuple[Remark, ...]
 
 
+_FLOAT_FORMAT = "{:.6f}"
+"""Otherwise pandas prints all numbers in scientific notation if one is a rounding error like 1e-17."""
+
+
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class ResultTable:
     """A table that prints below its heading and warnings, in terminals and in notebooks.
@@ -70,10 +74,12 @@ class ResultTable:
     warnings: tuple[Remark, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n".join([*self._list_lines(), str(self.table)])
+        return "\n".join([*self._list_lines(), self.table.to_string(float_format=_FLOAT_FORMAT.format)])
 
     def _repr_html_(self) -> str:
-        return "".join(f"<p>{escape(line)}</p>" for line in self._list_lines()) + self.table.to_html()
+        return "".join(f"<p>{escape(line)}</p>" for line in self._list_lines()) + self.table.to_html(
+            float_format=_FLOAT_FORMAT.format
+        )
 
     def _list_lines(self) -> list[str]:
         warnings = dict.fromkeys(f"warning: {remark.message}" for remark in self.warnings)
