@@ -23,7 +23,7 @@ def counts_towards_security(rules: Rules, attacker: str) -> bool:
     """Return whether an attacker counts towards E."""
     if rules.scored_by:
         return f"attackers.{attacker}" in rules.scored_by
-    return is_selected(rules, attacker)
+    return _is_selected(rules, attacker)
 
 
 def counts_towards_score(rules: Rules, part: str) -> bool:
@@ -36,7 +36,7 @@ def _is_measure_used(rules: Rules, measure: str) -> bool:
     return rules.weight(measure) > 0 or measure in rules.ranking.collect_value_names()
 
 
-def is_selected(rules: Rules, attacker: str) -> bool:
+def _is_selected(rules: Rules, attacker: str) -> bool:
     """Return whether an attacker counts according to the settings, without regard to ``[scored_by]``.
 
     Attackers that are not installed do not count.
@@ -56,7 +56,7 @@ def collect_scoring_versions(rules: Rules) -> dict[str, str]:
     """
     track = TRACKS[rules.track]
     measures = [name for name in track.measures if _is_measure_used(rules, name)]
-    attackers = [name for name in track.attackers if is_selected(rules, name)]
+    attackers = [name for name in track.attackers if _is_selected(rules, name)]
     excessive = rules.excessive
     distances = [excessive.distance] if excessive and excessive.threshold is not None else []
     versions = {

@@ -12,8 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from anoncup.geometry.arrays import FloatArray, IntArray, NumericArray
-from anoncup.geometry.kernels.assignment import FREE, UNASSIGNED, find_k_smallest, place_rows
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.kernels.assignment import (
+    UNASSIGNED,
+    CostLists,
+    extend_matching,
+    find_k_smallest,
+    make_empty_matching,
+)
 from anoncup.messages import Message
 
 LIST_LENGTHS = (3, 12, 48)
@@ -36,6 +42,13 @@ class CandidateLists:
     unlisted_bounds: FloatArray
 
 
+ListCandidates = Callable[[IntArray, int], CandidateLists]
+"""``list_candidates(rows, length)`` returns lists of about ``length`` columns. They extend shorter lists of
+the same rows: additional columns cost at least their ``unlisted_bounds``."""
+CandidateListSource = Callable[[IntArray, IntArray], ListCandidates]
+"""``list_source(rows, columns)`` returns the function that lists only these columns for these rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """A one-to-one assignment of rows to columns.
@@ -53,15 +66,6 @@ class Assignment:
         return int((self.columns < 0).sum())
 
 
-ListCandidates = Callable[[IntArray, int, int], CandidateLists]
-"""``list_candidates(rows, length, previous_length)`` returns lists of about ``length`` columns. They extend
-the lists of ``previous_length`` (0 at first): additional columns cost at least the previous
-``unlisted_bounds``."""
-CandidateListSource = Callable[[IntArray, IntArray], ListCandidates]
-"""``list_source(rows, columns)`` returns the lists of the subproblem of these rows and columns, which are
-numbered from 0 in it."""
-
-
 def match_dense(costs: FloatArray) -> IntArray:
     """Return a different column for each row, (rows,), at the least total cost.
 
@@ -74,37 +78,83 @@ def match_dense(costs: FloatArray) -> IntArray:
 def _scale_costs(costs: FloatArray) -> FloatArray:
     """Subtract each row's minimum and scale costs to [0, 1]. The optimal assignment stays the same.
 
-    Otherwise ordinary rows would lose precision if other rows are far from everything, or if costs are near
-    the limits of float64.
+    Otherwise ordinary rows would lose precision if other rows are far from everything.
     """
-    exponent = int(np.frexp(np.abs(costs).max(initial=0.0))[1]) + 1
-    excess = np.ldexp(costs, -exponent)
-    excess -= excess.min(axis=1, keepdims=True)
+    excess = costs - costs.min(axis=1, keepdims=True)
     scaled_costs: FloatArray = excess / (excess.max(initial=0.0) or 1.0)
     return scaled_costs
 
 
-def match_sparse(list_source: CandidateListSource, rows: int, columns: int) -> Assignment:
+def match_sparse(
+    list_source: CandidateListSource, row_count: int, column_count: int, *, order: IntArray | None = None
+) -> Assignment:
     """Assign rows by candidate lists that grow as needed, up to the last of ``LIST_LENGTHS``.
 
     A row is displaced if all its listed columns are worth more to other rows. Displaced rows are assigned
     among the remaining columns, which is repeated as long as at least half of them get a column. The other
-    rows stay unassigned.
+    rows stay unassigned. ``order`` (rows,) decides between equal rows; by default, it is that of the rows.
     """
-    assigned = np.full(rows, -1, dtype=np.int64)
-    unplaced_counts = []
-    open_rows, open_columns = np.arange(rows), np.arange(columns)
+    columns = np.full(row_count, -1, dtype=np.int64)
+    open_rows = np.arange(row_count) if order is None else order
+    free_columns, open_counts = np.arange(column_count), [row_count]
     for _ in range(_MAX_STAGES):
-        stage_columns = _assign_by_lists(
-            list_source(open_rows, open_columns), len(open_rows), len(open_columns)
-        )
-        assigned[open_rows] = np.where(stage_columns < 0, -1, open_columns[stage_columns])
-        open_rows = open_rows[stage_columns < 0]
-        open_columns = np.delete(open_columns, stage_columns[stage_columns >= 0])
-        unplaced_counts.append(len(open_rows))
-        if not 0 < len(open_rows) <= len(stage_columns) / 2:
+        list_candidates = list_source(open_rows, free_columns)
+        columns[open_rows] = _assign_by_lists(list_candidates, open_rows, row_count, column_count)
+        free_columns = np.setdiff1d(free_columns, columns)
+        open_rows = open_rows[columns[open_rows] < 0]
+        open_counts.append(len(open_rows))
+        if not 0 < open_counts[-1] <= open_counts[-2] / 2:
             break
-    return Assignment(assigned, unplaced_counts[0])
+    return Assignment(columns, displaced_count=open_counts[1])
+
+
+def _assign_by_lists(
+    list_candidates: ListCandidates, rows: IntArray, row_count: int, column_count: int
+) -> IntArray:
+    """Return the column of each of ``rows`` in the cheapest assignment by their lists, or -1 if unassigned.
+
+    Rows without a column get longer lists and are assigned again.
+    """
+    matching, lists = make_empty_matching(row_count, column_count), _make_empty_lists(row_count)
+    list_counts, open_rows = np.zeros(row_count, dtype=np.int64), rows
+    for _ in range(_MAX_ROUNDS):
+        for step, length in enumerate(LIST_LENGTHS):
+            extended_rows = open_rows[list_counts[open_rows] == step]
+            if len(extended_rows):
+                lists = _replace_lists(lists, extended_rows, list_candidates(extended_rows, length))
+        list_counts[open_rows] += 1
+        matching = extend_matching(matching, rows=open_rows, lists=lists)
+        is_extendable = (
+            (matching.column_of == UNASSIGNED)
+            & np.isfinite(lists.unlisted_bounds)
+            & (list_counts < len(LIST_LENGTHS))
+        )
+        open_rows = rows[is_extendable[rows]]
+        if not len(open_rows):
+            break
+    return np.maximum(matching.column_of[rows], -1)
+
+
+def _make_empty_lists(rows: int) -> CostLists:
+    starts, ends = np.zeros((2, rows), dtype=np.int64)
+    return CostLists(starts, ends, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(rows))
+
+
+def _replace_lists(lists: CostLists, rows: IntArray, new_lists: CandidateLists) -> CostLists:
+    """Return lists in which ``rows`` have new ones; these are appended, and no entries are removed."""
+    is_listed = new_lists.columns >= 0
+    lengths = is_listed.sum(axis=1)
+    starts, ends, unlisted_bounds = lists.starts.copy(), lists.ends.copy(), lists.unlisted_bounds.copy()
+    ends[rows] = len(lists.columns) + np.cumsum(lengths)
+    starts[rows] = ends[rows] - lengths
+    unlisted_bounds[rows] = new_lists.unlisted_bounds
+    return CostLists(
+        starts=starts,
+        ends=ends,
+        columns=np.append(lists.columns, new_lists.columns[is_listed]),
+        costs=np.append(lists.costs, new_lists.costs[is_listed]),
+        unlisted_bounds=unlisted_bounds,
+    )
 
 
 def candidates_from_blocks(
@@ -115,18 +165,24 @@ def candidates_from_blocks(
     The blocks contain consecutive rows. They are computed again each time that lists grow.
     """
 
-    def list_subproblem(rows: IntArray, columns: IntArray) -> ListCandidates:
-        return lambda selected, length, previous_length: _select_candidates(  # noqa: ARG005
-            blocks(rows[selected], columns), length
-        )
+    def list_subproblem(_: IntArray, columns: IntArray) -> ListCandidates:
+        return lambda rows, length: _list_cheapest(blocks(rows, columns), columns, length)
 
     return list_subproblem
 
 
-def _select_candidates(blocks: Iterable[FloatArray], length: int) -> CandidateLists:
+def _list_cheapest(blocks: Iterable[FloatArray], columns: IntArray, length: int) -> CandidateLists:
     """List the ``length`` cheapest columns of every row, ties by number, from blocks of consecutive rows."""
-    columns, costs, unlisted_bounds = zip(*(_select_cheapest(block, length) for block in blocks), strict=True)
-    return CandidateLists(np.concatenate(columns), np.concatenate(costs), np.concatenate(unlisted_bounds))
+    positions, costs = zip(
+        *(find_k_smallest(np.ascontiguousarray(block), length + 1) for block in blocks), strict=True
+    )
+    nearest, sorted_costs = columns[np.concatenate(positions)], np.concatenate(costs)
+    is_complete = len(columns) <= length
+    return CandidateLists(
+        columns=nearest[:, :length],
+        costs=sorted_costs[:, :length],
+        unlisted_bounds=np.full(len(nearest), np.inf) if is_complete else sorted_costs[:, length],
+    )
 
 
 def describe_assignment(assignment: Assignment, *, rows: int, dense_limit: int) -> Message:
@@ -147,87 +203,3 @@ def describe_assignment(assignment: Assignment, *, rows: int, dense_limit: int) 
         nearest=LIST_LENGTHS[-1],
         without=assignment.unassigned_count,
     )
-
-
-def _select_cheapest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray, FloatArray]:
-    order, sorted_costs = find_k_smallest(np.ascontiguousarray(costs), length + 1)
-    is_complete = sorted_costs.shape[1] <= length
-    unlisted_bounds = np.full(len(costs), np.inf) if is_complete else sorted_costs[:, length]
-    return order[:, :length], sorted_costs[:, :length], unlisted_bounds
-
-
-def _assign_by_lists(list_candidates: ListCandidates, rows: int, columns: int) -> IntArray:
-    """Return each row's column in the cheapest assignment, or -1 for unassigned rows.
-
-    An unassigned row costs its ``unlisted_bounds``.
-    """
-    prices = np.zeros(rows), np.zeros(columns)
-    partners = np.full(columns, FREE, dtype=np.int64), np.full(rows, FREE, dtype=np.int64)
-    candidates, growth_steps = _CandidatePool.empty(rows), np.zeros(rows, dtype=np.int64)
-    open_rows = np.arange(rows)
-    for _ in range(_MAX_ROUNDS):
-        for step, length in enumerate(LIST_LENGTHS):
-            extended_rows = open_rows[growth_steps[open_rows] == step]
-            if len(extended_rows):
-                candidates.add(
-                    extended_rows, list_candidates(extended_rows, length, (0, *LIST_LENGTHS)[step])
-                )
-        growth_steps[open_rows] += 1
-        place_rows(
-            open_rows,
-            candidates.start,
-            candidates.end,
-            candidates.columns,
-            candidates.costs,
-            candidates.unlisted_bounds,
-            *prices,
-            *partners,
-        )
-        is_extendable = (partners[1] == UNASSIGNED) & np.isfinite(candidates.unlisted_bounds)
-        open_rows = np.flatnonzero(is_extendable & (growth_steps < len(LIST_LENGTHS)))
-        if not len(open_rows):
-            break
-    return np.where(partners[1] < 0, -1, partners[1])
-
-
-@dataclass(slots=True)
-class _CandidatePool:
-    """All candidate lists in one array: row r has ``columns[start[r]:end[r]]``.
-
-    A longer list is appended at the end and replaces the shorter one. ``columns`` and ``costs`` are filled up
-    to ``used``; spare capacity makes copying rare.
-    """
-
-    start: IntArray
-    end: IntArray
-    unlisted_bounds: FloatArray
-    columns: IntArray
-    costs: FloatArray
-    used: int = 0
-
-    @staticmethod
-    def empty(rows: int) -> "_CandidatePool":
-        start, end, columns = np.zeros((3, rows), dtype=np.int64)
-        return _CandidatePool(start, end, np.zeros(rows), columns, np.zeros(rows))
-
-    def add(self, rows: IntArray, lists: CandidateLists) -> None:
-        is_listed = lists.columns >= 0
-        stops = self.used + np.cumsum(is_listed.sum(axis=1))
-        new_entries = slice(self.used, int(stops[-1]))
-        self._reserve(new_entries.stop)
-        self.columns[new_entries], self.costs[new_entries] = lists.columns[is_listed], lists.costs[is_listed]
-        self.start[rows], self.end[rows] = np.append(self.used, stops[:-1]), stops
-        self.unlisted_bounds[rows], self.used = lists.unlisted_bounds, new_entries.stop
-
-    def _reserve(self, required_size: int) -> None:
-        if required_size > len(self.columns):
-            capacity = 2 * required_size
-            self.columns, self.costs = (
-                self._enlarge(self.columns, capacity),
-                self._enlarge(self.costs, capacity),
-            )
-
-    def _enlarge(self, values: NumericArray, capacity: int) -> NumericArray:
-        enlarged = np.empty(capacity, dtype=values.dtype)
-        enlarged[: self.used] = values[: self.used]
-        return enlarged

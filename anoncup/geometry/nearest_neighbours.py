@@ -14,13 +14,8 @@ from scipy.spatial import cKDTree
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.encoding import RowGroups
-from anoncup.geometry.kernels import trees as kernels
-from anoncup.geometry.kernels.knn_gower import STACK_SIZE
 from anoncup.geometry.kernels.nearest import select_nearest
 
-LEAF_SIZE = 12
-"""Maximum number of points in a leaf."""
-NO_ROW = np.iinfo(np.int64).max
 _MAX_COMPARED_ROWS = 256
 """Maximum number of rows of a group without a tree."""
 _MAX_PAIRS_PER_BLOCK = 2**20
@@ -155,55 +150,3 @@ def _concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
     offsets = np.cumsum(sizes) - sizes
     numbers: IntArray = np.arange(sizes.sum()) + np.repeat(starts - offsets, sizes)
     return numbers
-
-
-def allocate_neighbour_lists(queries: int, count: int) -> tuple[FloatArray, IntArray]:
-    """Return empty neighbour lists: distances and rows, both (queries, count)."""
-    return np.full((queries, count), np.inf), np.full((queries, count), NO_ROW, dtype=np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class KdForest:
-    """kd-trees over several sets of rows; the root of tree g is node g.
-
-    ``points`` (p, columns) and their ``rows`` (p,) are sorted by tree. A node contains ``points[start:end]``,
-    its bounding box extends from ``low`` to ``high``, and its children are the nodes ``first_child`` and
-    ``first_child + 1`` (-1 for a leaf).
-    """
-
-    points: FloatArray
-    rows: IntArray
-    start: IntArray
-    end: IntArray
-    first_child: IntArray
-    smallest_row: IntArray
-    low: FloatArray
-    high: FloatArray
-
-
-def list_forest_arrays(
-    forest: KdForest,
-) -> tuple[FloatArray, IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray]:
-    """Return the arrays of a forest in the order that the kernels expect."""
-    nodes = forest.start, forest.end, forest.first_child, forest.smallest_row, forest.low, forest.high
-    return (forest.points, forest.rows, *nodes)
-
-
-def build_forest(points: FloatArray, rows: IntArray, starts: IntArray) -> KdForest:
-    """Build a tree over each set ``rows[starts[g]:starts[g + 1]]`` of ``points``; no set may be empty."""
-    trees, max_nodes = len(starts) - 1, len(starts) + 2 * len(rows) // (LEAF_SIZE // 2)
-    start, end, first_child, smallest_row = np.full((4, max_nodes), -1)
-    start[:trees], end[:trees] = starts[:-1], starts[1:]
-    low, high = np.empty((2, max_nodes, points.shape[1]))
-    stack = np.empty(STACK_SIZE, dtype=np.int64)
-    arrays = points[rows], rows.copy(), start, end, first_child, smallest_row, low, high
-    used_nodes = slice(kernels.build_kd_trees(trees, LEAF_SIZE, *arrays, stack))
-    return KdForest(
-        *arrays[:2],
-        start[used_nodes],
-        end[used_nodes],
-        first_child[used_nodes],
-        smallest_row[used_nodes],
-        low[used_nodes],
-        high[used_nodes],
-    )

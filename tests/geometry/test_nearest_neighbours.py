@@ -1,28 +1,15 @@
 """Nearest-neighbour search with trees finds exactly what a brute-force search finds."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from anoncup.geometry import kernels
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import group_rows
-from anoncup.geometry.kernels import gower as nearest_kernels
-from anoncup.geometry.kernels import trees as tree_kernels
-from anoncup.geometry.nearest_neighbours import (
-    LEAF_SIZE,
-    KdForest,
-    build_forest,
-    build_index,
-    find_k_nearest_rows,
-    find_nearest_rows,
-)
+from anoncup.geometry.nearest_neighbours import build_index, find_k_nearest_rows, find_nearest_rows
 from anoncup.rules.settings import Columns
-from anoncup.tracks.microdata.distances import gower_nearest_other
-from anoncup.tracks.microdata.registry import ATTACKERS
 from anoncup.tracks.microdata.release import MicrodataOriginal, build_target
 from tests.support.attacker_guesses import guess_rows
 from tests.support.reference_data import get_reference_folder, needs_reference_data
@@ -122,59 +109,6 @@ def test_k_nearest_rows_equal_a_sort_of_plain_sums(kind: str, groups: int, count
         assert squares[query].tolist() == [*sums[nearest], *[np.inf] * (count - len(nearest))]
 
 
-def list_descendants(forest: KdForest, node: int) -> list[int]:
-    child = int(forest.first_child[node])
-    return (
-        [node]
-        if child < 0
-        else [node, *list_descendants(forest, child), *list_descendants(forest, child + 1)]
-    )
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("rows", "groups"), [(1, 1), (13, 1), (ROWS, 1), (ROWS, 40)])
-def test_forest_nodes_split_their_points_in_halves(kind: str, rows: int, groups: int) -> None:
-    rng = np.random.default_rng(12)
-    points = generate_points(kind, rng)[:rows]
-    group_of = rng.permutation(np.arange(rows) % groups)
-    starts = np.append(0, np.cumsum(np.bincount(group_of)))
-    forest = build_forest(points, np.argsort(group_of), starts)
-    assert np.array_equal(forest.points, points[forest.rows])
-    assert sorted(forest.rows) == list(range(rows))
-    assert sorted(
-        descendant for tree in range(groups) for descendant in list_descendants(forest, tree)
-    ) == list(range(len(forest.start)))
-    for node, (start, end, child) in enumerate(
-        zip(forest.start, forest.end, forest.first_child, strict=True)
-    ):
-        assert node >= groups or set(group_of[forest.rows[start:end]]) == {node}
-        assert forest.smallest_row[node] == forest.rows[start:end].min()
-        assert np.array_equal(forest.low[node], forest.points[start:end].min(axis=0))
-        assert np.array_equal(forest.high[node], forest.points[start:end].max(axis=0))
-        assert (child < 0) == (end - start <= LEAF_SIZE)
-        assert child < 0 or (forest.start[child], forest.end[child + 1]) == (start, end)
-        assert child < 0 or forest.end[child] == forest.start[child + 1] == (start + end) // 2
-
-
-@pytest.mark.parametrize("columns", [0, 1])
-@pytest.mark.parametrize("rows", [0, 1, 30])
-def test_forests_of_few_rows_or_no_columns_are_built(rows: int, columns: int) -> None:
-    forest = build_forest(np.zeros((rows, columns)), np.arange(rows), np.unique([0, rows]))
-    assert sorted(forest.rows) == list(range(rows))
-    assert (len(forest.start) > 1) == (columns * rows > LEAF_SIZE)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_points_are_split_at_the_median(kind: str) -> None:
-    points, rows = generate_points(kind, np.random.default_rng(13)), np.arange(ROWS)
-    original_points = points.copy()
-    middle = tree_kernels.split_points(points, rows, 3, ROWS - 4, 2)
-    assert middle == (ROWS - 1) // 2
-    assert np.array_equal(points, original_points[rows])
-    assert (rows[[0, 1, 2]].tolist(), sorted(rows.tolist())) == ([0, 1, 2], list(range(ROWS)))
-    assert points[3:middle, 2].max() <= points[middle : ROWS - 4, 2].min()
-
-
 def test_squares_are_rounded_before_addition() -> None:
     """(a, b) and (b, a) are equally far from 0 only if each square is rounded before the addition."""
     rng = np.random.default_rng(10)
@@ -184,23 +118,6 @@ def test_squares_are_rounded_before_addition() -> None:
                 np.array([[a, b], [b, a]] * copies), group_rows(np.zeros((2 * copies, 1), int))
             )
             assert find_nearest_rows(index, np.zeros((1, 2)), np.zeros(1, dtype=np.int64)).tolist() == [0]
-
-
-def test_kernels_are_compiled_once() -> None:
-    kernels.load()
-    table = pd.DataFrame({"q": ["a", "b", "a"], "r": ["a", "b", "b"], "s": [1.0, 2.0, 3.0]})
-    original = MicrodataOriginal(table, Columns(("q", "r"), ("s",)))
-    target = build_target(original, table.iloc[::-1].reset_index(drop=True))
-    for attacker in ATTACKERS.values():
-        attacker.attack(target)
-    gower_nearest_other(original)
-    compiled_kernels: list[Any] = [
-        nearest_kernels.nearest_neighbour_sums, tree_kernels.split_points, tree_kernels.build_kd_trees,
-    ]  # fmt: skip
-    # A kernel has no signature if it was only loaded from the disk cache inside another kernel.
-    assert {
-        kernel.function.__name__: n for kernel in compiled_kernels if (n := len(kernel.loop.signatures)) > 1
-    } == {}
 
 
 def add_noise(values: FloatArray, rng: np.random.Generator) -> FloatArray:

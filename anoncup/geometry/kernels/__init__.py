@@ -5,14 +5,7 @@ The tests contain a plain Python version of each loop, with which it must agree.
 
 import numpy as np
 
-from anoncup.geometry.kernels import (
-    assignment,
-    baskets,
-    gower,
-    knn_gower,
-    nearest,
-    trees,
-)
+from anoncup.geometry.kernels import assignment, baskets, gower, knn_gower, nearest
 from anoncup.geometry.kernels.compilation import CompiledLoop
 
 
@@ -43,36 +36,14 @@ def load() -> None:
 
 
 def _warm_microdata() -> None:
-    zeros = np.zeros(1, dtype=np.int64)
-    values = np.zeros((1, 1))
-    zero_codes = np.zeros((1, 1), dtype=np.int64)
-    no_child, rows = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
-    tree = (values, zeros, zeros, zeros + 1, no_child, zeros, values, values)
-    spans, widths, short_codes = np.arange(2), np.ones(1), zero_codes.astype(np.int32)
-    blocks = np.zeros((1, knn_gower.BLOCK_SIZE), dtype=np.uint8)
-    knn_gower.search_k_nearest_gower(
-        values,
-        spans,
-        short_codes,
-        zeros,
-        short_codes,
-        blocks,
-        widths,
-        widths,
-        zeros,
-        *tree,
-        values.copy(),
-        rows,
-    )
-    nearest.select_nearest(values, values, zeros, zeros, 1)
-    gower.nearest_neighbour_sums(zero_codes, values)
-    gower.gower_sum_matrix(short_codes, values, short_codes, values, widths)
-    trees.build_kd_trees(
-        1, 1, values, zeros, zeros, zeros + 1, no_child, zeros, values, values, no_child.copy()
-    )
-    assignment.place_rows(
-        zeros, zeros, zeros, zeros, widths, widths, widths, widths, no_child.copy(), no_child.copy()
-    )
+    rows, codes, values = np.zeros(1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64), np.zeros((1, 1))
+    widths = np.ones(1)
+    gower.gower_sums(codes=codes, values=values, other_codes=codes, other_values=values, widths=widths)
+    index = knn_gower.build_gower_index(rows=rows, class_ids=rows, codes=codes, values=values, widths=widths)
+    knn_gower.find_k_nearest_by_gower(index, codes=codes, values=values, count=1)
+    nearest.select_nearest(points=values, queries=values, candidates=rows, sizes=rows, count=1)
+    lists = assignment.CostLists(starts=rows, ends=rows, columns=rows, costs=widths, unlisted_bounds=widths)
+    assignment.extend_matching(assignment.make_empty_matching(1, 1), rows=rows, lists=lists)
 
 
 def warm_baskets() -> None:

@@ -62,8 +62,8 @@ class CompiledLoop:
         """The type with which numba resolves a call from one loop to another."""
         return _dispatcher(self.loop)
 
-    def __call__(self, *arguments: Any) -> Any:
-        return self.loop(*arguments)
+    def __call__(self, *arguments: Any, **named_arguments: Any) -> Any:
+        return self.loop(*arguments, **named_arguments)
 
 
 def _skip_saving(*_: Any) -> None:

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray
-from anoncup.geometry.kernels import gower as kernels
-from anoncup.geometry.kernels.gower import SMALLEST_WIDTH
+from anoncup.geometry.kernels.gower import gower_sums
 from anoncup.tracks.membership.tables import TypedTable
 
 MAX_DISTANCES_PER_BLOCK = 2**22
@@ -43,13 +42,12 @@ def gower_distances(query_table: TypedTable, other_table: TypedTable, candidates
     distances stay equal in any order of summation. Gower, "A general coefficient of similarity and some of
     its properties", 1971.
     """
-    widths = np.ptp(candidates.numbers, axis=0)
-    sums = kernels.gower_sum_matrix(
-        query_table.codes.astype(np.int32, order="C"),
-        np.ascontiguousarray(query_table.numbers),
-        other_table.codes.T.astype(np.int32, order="C"),
-        np.ascontiguousarray(other_table.numbers.T),
-        np.where(widths > 0, widths, SMALLEST_WIDTH),
+    sums = gower_sums(
+        codes=query_table.codes,
+        values=query_table.numbers,
+        other_codes=other_table.codes,
+        other_values=other_table.numbers,
+        widths=np.ptp(candidates.numbers, axis=0),
     )
     means: FloatArray = np.round(sums / len(candidates.schema.columns), _DISTANCE_DECIMALS)
     return means

@@ -1,31 +1,27 @@
-"""Distances between all rows of the original X, and of a release Y to the nearest other rows of X.
+"""Distances between rows of the original X, and of a release Y to the nearest other rows of X.
 
-They are computed in blocks to limit memory. Euclidean distances are over the sensitive columns, in raw units.
+Gower's distance is that of ``distances``. Euclidean distances are over the sensitive columns, in raw units.
 """
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.tracks.microdata.distances import compute_gower_block, gower_to_source
-from anoncup.tracks.microdata.release import (
-    MicrodataOriginal,
-    MicrodataTarget,
-    ScoredMicrodata,
-    build_release,
-    build_target,
+from anoncup.geometry.nearest_neighbours import find_k_nearest_rows
+from anoncup.tracks.microdata.distances import (
+    average_columns,
+    compute_gower_sums,
+    find_nearest_by_gower,
+    scale_gaps,
+    to_distances,
 )
-
-MAX_PAIRS_PER_BLOCK = 2**20
-"""Largest number of pairs of rows that are compared at a time."""
-
-_ComputeBlock = Callable[[MicrodataTarget, int, int], FloatArray]
+from anoncup.tracks.microdata.release import MicrodataOriginal, ScoredMicrodata, build_target
 
 
 def gower_matrix(original: MicrodataOriginal) -> FloatArray:
     """Return Gower's distance between all rows of X, (n, n)."""
-    return _build_matrix(original, compute_gower_block)
+    sums = compute_gower_sums(build_target(original, original.table), np.arange(original.rows))
+    return to_distances(sums, original)
 
 
 def gower_to_others(release: ScoredMicrodata) -> FloatArray:
@@ -33,7 +29,15 @@ def gower_to_others(release: ScoredMicrodata) -> FloatArray:
 
     It is infinite if there is no other row.
     """
-    return _min_distance_to_others(release.target, release.answer, compute_gower_block)
+    nearest_rows, sums = find_nearest_by_gower(release.target)
+    return to_distances(_skip_source(nearest_rows, sums, release.answer), release.original)
+
+
+def gower_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArray) -> FloatArray:
+    """Return Gower's distance between ``rows[i]`` and ``other_rows[i]`` of X for every i."""
+    codes, values = original.codes, original.values
+    cell_differences = scale_gaps(original, values[rows] - values[other_rows])
+    return average_columns(original, codes[rows] != codes[other_rows], cell_differences)
 
 
 def euclidean_to_source(release: ScoredMicrodata) -> FloatArray:
@@ -43,7 +47,8 @@ def euclidean_to_source(release: ScoredMicrodata) -> FloatArray:
 
 def euclidean_matrix(original: MicrodataOriginal) -> FloatArray:
     """Return the Euclidean distance between all rows of X, (n, n)."""
-    return _build_matrix(original, _compute_euclidean_block)
+    distances: FloatArray = cdist(original.values, original.values)
+    return distances
 
 
 def euclidean_to_others(release: ScoredMicrodata) -> FloatArray:
@@ -51,25 +56,12 @@ def euclidean_to_others(release: ScoredMicrodata) -> FloatArray:
 
     It is infinite if there is no other row.
     """
-    return _min_distance_to_others(release.target, release.answer, _compute_euclidean_block)
+    return _skip_source(*_find_two_nearest(release.original, release.target.values), release.answer)
 
 
 def euclidean_nearest_other(original: MicrodataOriginal) -> FloatArray:
     """Return the Euclidean distance of each row of X to the nearest other one, (n,); infinite if none."""
-    return _min_distance_to_others(
-        _identity_target(original), np.arange(original.rows), _compute_euclidean_block
-    )
-
-
-def _compute_euclidean_block(target: MicrodataTarget, first: int, last: int) -> FloatArray:
-    """Return Euclidean distances of rows first to last - 1 of Y to all rows of X, (last - first, n)."""
-    return _compute_norms(target.values[first:last, None, :] - target.original.values)
-
-
-def gower_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArray) -> FloatArray:
-    """Return Gower's distance between ``rows[i]`` and ``other_rows[i]`` of X for every i."""
-    table = original.table.iloc[other_rows].reset_index(drop=True)
-    return gower_to_source(build_release(original, table, rows))
+    return _find_two_nearest(original, original.values)[1][:, 1]
 
 
 def euclidean_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArray) -> FloatArray:
@@ -77,37 +69,20 @@ def euclidean_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: Int
     return _compute_norms(original.values[other_rows] - original.values[rows])
 
 
-def _compute_norms(differences: FloatArray) -> FloatArray:
-    """Return Euclidean norms along the last axis."""
-    norms: FloatArray = np.sqrt((differences**2).sum(axis=-1))
+def _compute_norms(gaps: FloatArray) -> FloatArray:
+    """Return the Euclidean norm of each row."""
+    norms: FloatArray = np.sqrt((gaps**2).sum(axis=1))
     return norms
 
 
-def _build_matrix(original: MicrodataOriginal, compute_block: _ComputeBlock) -> FloatArray:
-    distances = np.empty((original.rows, original.rows))
-    for rows, block_distances in _iter_blocks(_identity_target(original), compute_block):
-        distances[rows] = block_distances
-    return distances
+def _find_two_nearest(original: MicrodataOriginal, values: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the two nearest rows of X for each row of ``values``, and their distances, (rows, 2)."""
+    index = original.index_classes((), original.columns.sensitive)
+    whole_table = np.zeros(len(values), dtype=np.int64)
+    rows, squares = find_k_nearest_rows(index, values, whole_table, 2)
+    return rows, np.sqrt(squares)
 
 
-def _min_distance_to_others(
-    target: MicrodataTarget, source: IntArray, compute_block: _ComputeBlock
-) -> FloatArray:
-    distances = np.empty(target.rows)
-    for rows, block_distances in _iter_blocks(target, compute_block):
-        block_distances[np.arange(len(rows)), source[rows]] = np.inf
-        distances[rows] = block_distances.min(axis=1)
-    return distances
-
-
-def _iter_blocks(
-    target: MicrodataTarget, compute_block: _ComputeBlock
-) -> Iterator[tuple[IntArray, FloatArray]]:
-    step = max(MAX_PAIRS_PER_BLOCK // target.original.rows, 1)
-    for first in range(0, target.rows, step):
-        last = min(first + step, target.rows)
-        yield np.arange(first, last), compute_block(target, first, last)
-
-
-def _identity_target(original: MicrodataOriginal) -> MicrodataTarget:
-    return build_target(original, original.table)
+def _skip_source(nearest_rows: IntArray, distances: FloatArray, source: IntArray) -> FloatArray:
+    """Return the distance to the nearest row, or to the second nearest if the nearest is the source."""
+    return np.where(nearest_rows[:, 0] == source, distances[:, 1], distances[:, 0])

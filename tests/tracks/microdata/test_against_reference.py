@@ -83,8 +83,10 @@ def test_gower_distances_equal_the_reference(case: MicrodataCase) -> None:
     own_distances = [distance(i, j) for j, i in enumerate(case.source)]
     assert distances.gower_to_source(case.release) == pytest.approx(own_distances, rel=1e-9, abs=1e-12)
     all_distances = [[distance(i, j) for i in range(len(case.xs))] for j in range(len(case.ys))]
-    block = distances.compute_gower_block(case.release.target, 0, len(case.ys))
-    assert block == pytest.approx(np.array(all_distances), rel=1e-9, abs=1e-12)
+    sums = distances.compute_gower_sums(case.release.target, np.arange(len(case.ys)))
+    assert distances.to_distances(sums, case.release.original) == pytest.approx(
+        np.array(all_distances), rel=1e-9, abs=1e-12
+    )
     result = compute_individual_distances(case.release, MICRODATA.distances["gower"])
     expected = own_distances + [1.0] * (len(case.xs) - len(case.ys))
     check_close(result.mean, sum(expected) / len(expected))
