@@ -3,12 +3,12 @@
 Each takes a table, its columns' roles and a seeded generator and returns (Y, source). The rows of Y keep the
 original's order, and row j comes from row ``source[j]``, counted from 0. The input table is not changed.
 
-Methods of excessive anonymization leave every cell unchanged and only exchange the rows' owners (section 3 of
+Methods of excessive anonymization leave every cell unchanged and only exchange the rows' owners (P2 §2.1.2:
 Nojima et al., "How to Handle Excessively Anonymized Datasets", 2018). Their permutation p says that
 individual i claims row p(i).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ AnonymizedTable = tuple[pd.DataFrame, IntArray]
 def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int = 3) -> AnonymizedTable:
     """Merge classes with less than ``k`` rows with similar ones and give all rows their most frequent texts.
 
-    Every class of Y has at least min(k, n) rows. The method is deterministic (Da in P0).
+    Every class of Y has at least min(k, n) rows. The method is deterministic (Da, P0 §4.2).
     """
     names = list(roles.quasi_identifiers)
     cells = [get_column_texts(table, name) for name in names]
@@ -51,25 +51,19 @@ def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int =
 def add_noise(
     table: pd.DataFrame, roles: Columns, *, rng: Generator, strength: float = 0.1
 ) -> AnonymizedTable:
-    """Add normal noise of ``strength`` standard deviations of the column to sensitive cells (Db in P0)."""
+    """Add normal noise of ``strength`` standard deviations of the column to sensitive cells (Db, P0 §4.2)."""
 
     def perturb(column: FloatArray) -> FloatArray:
         noise = rng.standard_normal(len(column)) * (strength * standard_deviation(column))
         return limit_numbers(column + noise)
 
-    return _replace_columns(
-        table, {name: perturb(_get_column_values(table, name)) for name in roles.sensitive}
-    ), _identity_source(table)
+    return _change_sensitive(table, roles, perturb)
 
 
 def unify_columns(
-    table: pd.DataFrame,
-    roles: Columns,
-    *,
-    rng: Generator,
-    columns: Sequence[str] | None = None,
+    table: pd.DataFrame, roles: Columns, *, rng: Generator, columns: Sequence[str] | None = None
 ) -> AnonymizedTable:
-    """Set quasi-identifiers (default: the last one) to their most frequent text (Dd and De in P0)."""
+    """Set quasi-identifiers (default: the last one) to their most frequent text (Dd and De, P0 §4.2)."""
     names = roles.quasi_identifiers[-1:] if columns is None else columns
     unified_columns = {
         name: np.full(len(table), _find_most_frequent(get_column_texts(table, name)), dtype=object)
@@ -79,41 +73,66 @@ def unify_columns(
 
 
 def microaggregate(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
-    """Replace every sensitive cell by its column's mean over the equivalence class (Df in P0)."""
+    """Replace every sensitive cell by its column's mean over the equivalence class (Df, P0 §4.2)."""
     group_of = find_equivalence_classes(table, roles.quasi_identifiers)
 
     def average(column: FloatArray) -> FloatArray:
         sums = np.bincount(group_of, weights=column)
         return limit_numbers((sums / np.bincount(group_of))[group_of])
 
-    return _replace_columns(
-        table, {name: average(_get_column_values(table, name)) for name in roles.sensitive}
-    ), _identity_source(table)
+    return _change_sensitive(table, roles, average)
 
 
 def swap_within_classes(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
-    """Permute every sensitive column independently within each equivalence class (Dg in P0)."""
+    """Permute every sensitive column independently within each equivalence class (Dg, P0 §4.2)."""
     group_of = find_equivalence_classes(table, roles.quasi_identifiers)
-
-    def swap(column: FloatArray) -> FloatArray:
-        return column[shuffle_within_groups(group_of, rng)]
-
-    return _replace_columns(
-        table, {name: swap(_get_column_values(table, name)) for name in roles.sensitive}
-    ), _identity_source(table)
+    return _change_sensitive(table, roles, lambda column: column[shuffle_within_groups(group_of, rng)])
 
 
 def delete_rows(
-    table: pd.DataFrame,
-    roles: Columns,
-    *,
-    rng: Generator,
-    share: float = 0.01,
+    table: pd.DataFrame, roles: Columns, *, rng: Generator, share: float = 0.01
 ) -> AnonymizedTable:
-    """Delete a random ``share`` of the rows, but never all of them (Dh in P0)."""
+    """Delete a random ``share`` of the rows, but never all of them (Dh, P0 §4.2)."""
     deleted_count = min(round(share * len(table)), len(table) - 1)
     kept_rows = np.sort(rng.permutation(len(table))[deleted_count:])
     return table.iloc[kept_rows].reset_index(drop=True), kept_rows
+
+
+def shift(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
+    """Let every individual claim the next one's row: p(i) = i mod n + 1 (shift type, P2 §2.1.2)."""
+    return _claim_rows(table, np.roll(np.arange(len(table)), -1))
+
+
+def random_permutation(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
+    """Let every individual claim a row by a uniformly random permutation (random type, P2 §2.1.2)."""
+    return _claim_rows(table, rng.permutation(len(table)))
+
+
+def group_permutation(
+    table: pd.DataFrame, roles: Columns, *, rng: Generator, columns: Sequence[str] | None = None
+) -> AnonymizedTable:
+    """Permute randomly within groups of rows with equal ``columns`` (default: all quasi-identifiers).
+
+    This is the multi-random type of P2 §4.3.3.
+    """
+    names = roles.quasi_identifiers if columns is None else columns
+    return _claim_rows(table, shuffle_within_groups(find_equivalence_classes(table, names), rng))
+
+
+def cheating_permutation(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
+    """Apply a uniformly random derangement (Dc, "Yamaoka", P0 §4.2); a table with one row is unchanged."""
+    return _claim_rows(table, sample_derangement(len(table), rng))
+
+
+def shuffle_rows(anonymized: pd.DataFrame, source: IntArray, *, rng: Generator) -> AnonymizedTable:
+    """Return the release with its rows in random order, as teams should submit it."""
+    order = rng.permutation(len(anonymized))
+    return anonymized.iloc[order].reset_index(drop=True), source[order]
+
+
+def _claim_rows(table: pd.DataFrame, claims: IntArray) -> AnonymizedTable:
+    """Give individual i the row ``claims[i]`` of X."""
+    return table.iloc[claims].reset_index(drop=True), np.arange(len(table))
 
 
 def _find_most_frequent(cells: Sequence[str]) -> str:
@@ -122,8 +141,12 @@ def _find_most_frequent(cells: Sequence[str]) -> str:
     return list(vocabulary)[int(np.bincount(encode(cells, vocabulary)).argmax())]
 
 
-def _get_column_values(table: pd.DataFrame, name: str) -> FloatArray:
-    return table[name].to_numpy(dtype=np.float64, copy=True)
+def _change_sensitive(
+    table: pd.DataFrame, roles: Columns, change: Callable[[FloatArray], FloatArray]
+) -> AnonymizedTable:
+    """Change every sensitive column."""
+    columns = {name: change(table[name].to_numpy(dtype=np.float64, copy=True)) for name in roles.sensitive}
+    return _replace_columns(table, columns), _identity_source(table)
 
 
 def _replace_columns(table: pd.DataFrame, columns: Mapping[str, np.ndarray[Any, Any]]) -> pd.DataFrame:
@@ -138,47 +161,3 @@ def _replace_columns(table: pd.DataFrame, columns: Mapping[str, np.ndarray[Any, 
 
 def _identity_source(table: pd.DataFrame) -> IntArray:
     return np.arange(len(table))
-
-
-def shift(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
-    """Let every individual claim the next one's row: p(i) = i mod n + 1."""
-    return _claim_rows(table, np.roll(np.arange(len(table)), -1))
-
-
-def random_permutation(
-    table: pd.DataFrame,
-    roles: Columns,
-    *,
-    rng: Generator,
-) -> AnonymizedTable:
-    """Let every individual claim a row by a uniformly random permutation."""
-    return _claim_rows(table, rng.permutation(len(table)))
-
-
-def group_permutation(
-    table: pd.DataFrame, roles: Columns, *, rng: Generator, columns: Sequence[str] | None = None
-) -> AnonymizedTable:
-    """Permute randomly within groups of rows with equal ``columns`` (default: all quasi-identifiers)."""
-    names = roles.quasi_identifiers if columns is None else columns
-    return _claim_rows(table, shuffle_within_groups(find_equivalence_classes(table, names), rng))
-
-
-def cheating_permutation(
-    table: pd.DataFrame,
-    roles: Columns,
-    *,
-    rng: Generator,
-) -> AnonymizedTable:
-    """Apply a uniformly random derangement (Dc in P0, "Yamaoka"); a table with one row is unchanged."""
-    return _claim_rows(table, sample_derangement(len(table), rng))
-
-
-def shuffle_rows(anonymized: pd.DataFrame, source: IntArray, *, rng: Generator) -> AnonymizedTable:
-    """Return the release with its rows in random order, as teams should submit it."""
-    order = rng.permutation(len(anonymized))
-    return anonymized.iloc[order].reset_index(drop=True), source[order]
-
-
-def _claim_rows(table: pd.DataFrame, claims: IntArray) -> AnonymizedTable:
-    """Give individual i the row ``claims[i]`` of X."""
-    return table.iloc[claims].reset_index(drop=True), np.arange(len(table))
