@@ -89,11 +89,16 @@ def find_k_nearest_rows(
 
     Rows are sorted by distance, then by row number. In smaller groups, lines are padded with -1 and infinity.
     """
-    queries, group_sizes = _require_column(queries), np.diff(index.starts)
-    squares, rows = np.full((len(queries), count), np.inf), np.full((len(queries), count), -1)
-    sizes = np.where(group_ids < 0, 0, group_sizes[group_ids])
-    small = np.flatnonzero((sizes > 0) & (sizes <= _MAX_COMPARED_ROWS))
-    rows[small], squares[small] = _compare_all(index, queries[small], group_ids[small], count)
+    queries, all_sizes = _require_column(queries), np.diff(index.starts)
+    sizes = np.where(group_ids < 0, 0, all_sizes[group_ids])
+    rows, squares = select_nearest(
+        points=index.points,
+        queries=queries,
+        candidates=index.members,
+        starts=index.starts[group_ids],
+        sizes=np.where(sizes <= _MAX_COMPARED_ROWS, sizes, 0),
+        count=count,
+    )
     for group in np.unique(group_ids[sizes > _MAX_COMPARED_ROWS]):
         own = np.flatnonzero(group_ids == group)
         # Queries in succession should visit the same parts of the tree.
@@ -110,7 +115,7 @@ def _search_tree(
     width = min(count + 1, len(members))
     distances, positions = map(np.asarray, tree.query(queries, np.arange(1, width + 1)))
     candidates = members[np.sort(positions, axis=1)].ravel()
-    rows, squares = select_nearest(index.points, queries, candidates, np.full(len(queries), width), count)
+    rows, squares = _compare(index, queries, candidates, np.full(len(queries), width), count)
     radii = distances[:, min(count, width) - 1] * _ROUNDING_MARGIN
     tied = np.flatnonzero((distances[:, -1] <= radii) & (width > count))
     ball_sizes = tree.query_ball_point(queries[tied], radii[tied], return_length=True)
@@ -118,24 +123,22 @@ def _search_tree(
         own = tied[block]
         balls = tree.query_ball_point(queries[own], radii[own], return_sorted=True)
         candidates = members[np.concatenate(balls).astype(np.int64)]
-        rows[own], squares[own] = select_nearest(
-            index.points, queries[own], candidates, ball_sizes[block], count
-        )
+        rows[own], squares[own] = _compare(index, queries[own], candidates, ball_sizes[block], count)
     return rows, squares
 
 
-def _compare_all(
-    index: NeighbourIndex, queries: FloatArray, group_ids: IntArray, count: int
+def _compare(
+    index: NeighbourIndex, queries: FloatArray, candidates: IntArray, sizes: IntArray, count: int
 ) -> tuple[IntArray, FloatArray]:
-    """Compare each query with all rows of its group."""
-    squares, rows = np.empty((len(queries), count)), np.empty((len(queries), count), dtype=np.int64)
-    starts, sizes = index.starts[group_ids], np.diff(index.starts)[group_ids]
-    for block in _split(sizes):
-        candidates = index.members[_concatenate_ranges(starts[block], sizes[block])]
-        rows[block], squares[block] = select_nearest(
-            index.points, queries[block], candidates, sizes[block], count
-        )
-    return rows, squares
+    """Return the nearest of each query's candidates, one after another, in these ``sizes``."""
+    return select_nearest(
+        points=index.points,
+        queries=queries,
+        candidates=candidates,
+        starts=np.cumsum(sizes) - sizes,
+        sizes=sizes,
+        count=count,
+    )
 
 
 def _split(sizes: IntArray) -> Iterator[slice]:
@@ -143,10 +146,3 @@ def _split(sizes: IntArray) -> Iterator[slice]:
     ends = np.flatnonzero(np.diff(np.cumsum(sizes) // _MAX_PAIRS_PER_BLOCK)) + 1
     bounds = [0, *ends.tolist(), len(sizes)] if len(sizes) else []
     return (slice(first, last) for first, last in pairwise(bounds))
-
-
-def _concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
-    """Return the numbers from each start on, as many as its size."""
-    offsets = np.cumsum(sizes) - sizes
-    numbers: IntArray = np.arange(sizes.sum()) + np.repeat(starts - offsets, sizes)
-    return numbers

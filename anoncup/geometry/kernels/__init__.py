@@ -41,7 +41,7 @@ def _warm_microdata() -> None:
     gower.gower_sums(codes=codes, values=values, other_codes=codes, other_values=values, widths=widths)
     index = knn_gower.build_gower_index(rows=rows, class_ids=rows, codes=codes, values=values, widths=widths)
     knn_gower.find_k_nearest_by_gower(index, codes=codes, values=values, count=1)
-    nearest.select_nearest(points=values, queries=values, candidates=rows, sizes=rows, count=1)
+    nearest.select_nearest(points=values, queries=values, candidates=rows, starts=rows, sizes=rows, count=1)
     lists = assignment.CostLists(starts=rows, ends=rows, columns=rows, costs=widths, unlisted_bounds=widths)
     assignment.extend_matching(assignment.make_empty_matching(1, 1), rows=rows, lists=lists)
 
