@@ -40,7 +40,6 @@ MAX_QUANTITY = 10**12
 """Sums over the largest possible number of rows stay below 2**63."""
 _DATE_PATTERN = re.compile(r"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})")
 _TIME_PATTERN = re.compile(r"([0-9]{1,2}):([0-5][0-9])")
-_WHOLE_NUMBER_PATTERN = r"^[0-9]+$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,12 @@ def _parse_customers(table: pa.Table, problems: Problems) -> pd.DataFrame:
     problems.add_rows(is_repeated, "customer_id", "duplicate_customer", repeated_message, cells=ids)
     date_message = Message("not a date such as 2011-01-05, and not empty")
     frame["birthday"] = _parse_column(
-        columns["birthday"], _parse_optional_date, "birthday", date_message, problems
+        columns["birthday"],
+        "birthday",
+        _parse_optional_date,
+        problems,
+        code="not_a_date",
+        message=date_message,
     )
     problems.raise_if_any()
     return pd.DataFrame(frame)
@@ -177,8 +181,12 @@ def _parse_transactions(table: pa.Table, known_ids: pd.Series | None, problems: 
         ids = columns["customer_id"]
         problems.add_rows(is_unknown, "customer_id", "unknown_customer", unknown_message, cells=ids)
     date_message, time_message = Message("not a date such as 2011-01-05"), Message("not a time such as 08:45")
-    frame["date"] = _parse_column(columns["date"], normalize_date, "date", date_message, problems)
-    frame["time"] = _parse_column(columns["time"], normalize_time, "time", time_message, problems)
+    frame["date"] = _parse_column(
+        columns["date"], "date", normalize_date, problems, code="not_a_date", message=date_message
+    )
+    frame["time"] = _parse_column(
+        columns["time"], "time", normalize_time, problems, code="not_a_time", message=time_message
+    )
     frame["unit_price"] = parse_prices(columns["unit_price"], "unit_price", problems)
     frame["quantity"] = parse_quantities(columns["quantity"], problems)
     problems.raise_if_any()
@@ -186,23 +194,19 @@ def _parse_transactions(table: pa.Table, known_ids: pd.Series | None, problems: 
 
 
 def _parse_column(
-    cells: pa.Array, parse_cell: Callable[[str], str | None], name: str, message: Message, problems: Problems
+    cells: pa.Array,
+    name: str,
+    parse_cell: Callable[[str], str | None],
+    problems: Problems,
+    *,
+    code: str,
+    message: Message,
 ) -> pd.Series:
     """Parse every cell with ``parse_cell``; cells for which it returns None are problems."""
     column: pd.Series = cells.to_pandas()
-    parsed_cells = {cell: parse_cell(cell) for cell in column.unique()}
-    problems.add_rows(
-        _find_unparsed(column, parsed_cells), name, f"not_a_{_get_cell_kind(name)}", message, cells=cells
-    )
-    return column.map(parsed_cells).astype(column.dtype)
-
-
-def _find_unparsed(column: pd.Series, parsed_cells: Mapping[str, str | None]) -> NDArray[np.bool_]:
-    return column.isin([cell for cell, text in parsed_cells.items() if text is None]).to_numpy()
-
-
-def _get_cell_kind(name: str) -> str:
-    return "time" if name == "time" else "date"
+    parsed = column.map({cell: parse_cell(cell) for cell in column.unique()})
+    problems.add_rows(parsed.isna().to_numpy(), name, code, message, cells=cells)
+    return parsed.astype(column.dtype)
 
 
 def parse_prices(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
@@ -215,21 +219,21 @@ def parse_prices(column: pa.Array, name: str, problems: Problems) -> NDArray[np.
 
 def parse_quantities(column: pa.Array, problems: Problems) -> NDArray[np.int64]:
     """Parse whole numbers of 1 or more."""
-    is_well_formed = convert_to_mask(pc.match_substring_regex(column, _WHOLE_NUMBER_PATTERN))
-    # int() raises ValueError for very long numbers.
-    is_well_formed &= convert_to_mask(pc.less_equal(pc.binary_length(column), MAX_CELL_LENGTH))
-    texts = column.to_pylist()
-    counts = [
-        min(int(cell), MAX_QUANTITY + 1) if is_valid else 1
-        for cell, is_valid in zip(texts, is_well_formed, strict=True)
-    ]
-    values = np.array(counts, dtype=np.int64)
-    is_wrong = ~is_well_formed | (values < 1)
+    cells = column.dictionary_encode()  # most cells are among a few small numbers
+    distinct_values = [_parse_quantity(cell) for cell in cells.dictionary.to_pylist()]
+    values: NDArray[np.int64] = np.array(distinct_values, dtype=np.int64)[cells.indices.to_numpy()]
     message = Message("not a positive whole number")
-    problems.add_rows(is_wrong, "quantity", "not_a_quantity", message, cells=column)
+    problems.add_rows(values < 1, "quantity", "not_a_quantity", message, cells=column)
     limit_message = Message("a row may have at most {most:,} of a good", most=MAX_QUANTITY)
     problems.add_rows(values > MAX_QUANTITY, "quantity", "too_large", limit_message, cells=column)
     return values
+
+
+def _parse_quantity(cell: str) -> int:
+    """Return a whole number, at most one more than ``MAX_QUANTITY``; 0 if the cell is no whole number."""
+    # int() raises ValueError for very long numbers.
+    is_number = cell.isascii() and cell.isdigit() and len(cell) <= MAX_CELL_LENGTH
+    return min(int(cell), MAX_QUANTITY + 1) if is_number else 0
 
 
 def normalize_date(cell: str) -> str | None:
