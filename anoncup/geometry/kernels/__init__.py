@@ -47,9 +47,10 @@ def _warm_microdata() -> None:
 
 
 def warm_baskets() -> None:
-    offsets, zeros = np.arange(2), np.zeros(1, dtype=np.int64)
-    entries = offsets, zeros, np.zeros(1)
-    baskets.jaccard_matrix(*(offsets, zeros, zeros) * 2, zeros)
-    baskets.find_largest_products(*entries, *entries, np.ones(1), 1.0)
+    starts, zeros = np.arange(2), np.zeros(1, dtype=np.int64)
+    counts = baskets.SparseRows(starts, zeros, zeros)
+    weights = baskets.SparseRows(starts, zeros, np.zeros(1))
+    baskets.jaccard_matrix(counts, counts, zeros)
+    baskets.find_largest_products(weights, weights, 1, 1.0)
     assignment.find_k_smallest(np.zeros((1, 1)), 1)
-    baskets.cosine_gaps(zeros, zeros, np.zeros(1), np.zeros(1), offsets, zeros, 1)
+    baskets.count_common_buyers(counts, 1, zeros, zeros)

@@ -1,72 +1,69 @@
 """Kernels that compare pairs of baskets and pairs of goods."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels.compilation import compile_loop
 
 
+class SparseRows(NamedTuple):
+    """A sparse table: row i has ``entries[starts[i]:starts[i + 1]]`` in the ``columns`` at these places."""
+
+    starts: IntArray
+    columns: IntArray
+    entries: npt.NDArray[Any]
+
+
 @compile_loop
-def jaccard_matrix(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    starts: IntArray,
-    goods: IntArray,
-    amounts: IntArray,
-    buyer_starts: IntArray,
-    buyers: IntArray,
-    buyer_amounts: IntArray,
-    totals: IntArray,
+def jaccard_matrix(
+    baskets: SparseRows, buyers: SparseRows, basket_sizes: IntArray
 ) -> FloatArray:  # pragma: no cover - compiled
     """Return the Jaccard coefficient of every basket and customer, (baskets, customers); 1 if both are empty.
 
-    Basket j contains ``goods[starts[j]:starts[j + 1]]`` with their ``amounts``. Good g was bought by
-    ``buyers[buyer_starts[g]:buyer_starts[g + 1]]`` in ``buyer_amounts``; the customers have the ``totals``.
+    ``baskets`` has the amount of each good in each basket, ``buyers`` the amount that each customer bought of
+    each good, by good. The customers' own baskets have the ``basket_sizes`` (customers,).
     """
-    customers = totals.shape[0]
-    coefficients = np.empty((starts.shape[0] - 1, customers))
+    customers = basket_sizes.shape[0]
+    coefficients = np.empty((baskets.starts.shape[0] - 1, customers))
     shared = np.empty(customers, dtype=np.int64)
     for basket in range(coefficients.shape[0]):
         shared[:] = 0
         total = 0
-        for entry in range(starts[basket], starts[basket + 1]):
-            good, amount = goods[entry], amounts[entry]
+        for entry in range(baskets.starts[basket], baskets.starts[basket + 1]):
+            good, amount = baskets.columns[entry], baskets.entries[entry]
             total += amount
-            if good + 1 >= buyer_starts.shape[0]:
+            if good + 1 >= buyers.starts.shape[0]:
                 continue
-            for purchase in range(buyer_starts[good], buyer_starts[good + 1]):
-                shared[buyers[purchase]] += min(amount, buyer_amounts[purchase])
+            for purchase in range(buyers.starts[good], buyers.starts[good + 1]):
+                shared[buyers.columns[purchase]] += min(amount, buyers.entries[purchase])
         for customer in range(customers):
-            union = total + totals[customer] - shared[customer]
+            union = total + basket_sizes[customer] - shared[customer]
             coefficients[basket, customer] = shared[customer] / union if union > 0 else 1.0
     return coefficients
 
 
 @compile_loop
-def find_largest_products(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    starts: IntArray,
-    columns: IntArray,
-    weights: FloatArray,
-    other_starts: IntArray,
-    other_columns: IntArray,
-    other_weights: FloatArray,
-    norms: FloatArray,
-    tie_ratio: float,
+def find_largest_products(
+    table: SparseRows, other_table: SparseRows, column_count: int, tie_ratio: float
 ) -> IntArray:  # pragma: no cover - compiled
     """Return the column of the largest entry in each row of a product of two sparse tables, or -1.
 
-    Entries of the product are divided by the ``norms`` (columns,) of their columns. If none is above 0, the
-    result is -1. Entries of at least ``tie_ratio`` times the largest are ties, which go to the lowest column.
+    If no entry is above 0, the result is -1. Entries of at least ``tie_ratio`` times the largest are ties,
+    which go to the lowest column.
     """
-    best_columns = np.full(starts.shape[0] - 1, -1, dtype=np.int64)
-    sums = np.empty(norms.shape[0])
+    best_columns = np.full(table.starts.shape[0] - 1, -1, dtype=np.int64)
+    sums = np.empty(column_count)
     for row in range(best_columns.shape[0]):
         sums[:] = 0.0
-        for entry in range(starts[row], starts[row + 1]):
-            column_index, weight = columns[entry], weights[entry]
-            for other_entry in range(other_starts[column_index], other_starts[column_index + 1]):
-                sums[other_columns[other_entry]] += weight * other_weights[other_entry]
+        for entry in range(table.starts[row], table.starts[row + 1]):
+            other_row, weight = table.columns[entry], table.entries[entry]
+            for other_entry in range(other_table.starts[other_row], other_table.starts[other_row + 1]):
+                sums[other_table.columns[other_entry]] += weight * other_table.entries[other_entry]
         largest = 0.0
-        for column in range(sums.shape[0]):
-            sums[column] /= norms[column]
+        for column in range(column_count):
             largest = max(largest, sums[column])
         column = 0
         while largest > 0.0 and sums[column] < largest * tie_ratio:
@@ -76,43 +73,36 @@ def find_largest_products(  # noqa: PLR0917 - compiled code takes plain arrays b
     return best_columns
 
 
-PAIR_MASK, NIBBLE_MASK, BYTE_MASK = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F
+_PAIR_MASK, _NIBBLE_MASK, _BYTE_MASK = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F
 _BYTE_ONES = 0x0101010101010101
 
 
 @compile_loop
-def count_bits(word: np.uint64) -> int:  # pragma: no cover - compiled
+def _count_bits(word: np.uint64) -> int:  # pragma: no cover - compiled
     """Return the number of set bits, by adding up neighbouring pairs, nibbles and bytes."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(PAIR_MASK))
-    word = (word & np.uint64(NIBBLE_MASK)) + ((word >> np.uint64(2)) & np.uint64(NIBBLE_MASK))
-    word = (word + (word >> np.uint64(4))) & np.uint64(BYTE_MASK)
+    word = word - ((word >> np.uint64(1)) & np.uint64(_PAIR_MASK))
+    word = (word & np.uint64(_NIBBLE_MASK)) + ((word >> np.uint64(2)) & np.uint64(_NIBBLE_MASK))
+    word = (word + (word >> np.uint64(4))) & np.uint64(_BYTE_MASK)
     return int((word * np.uint64(_BYTE_ONES)) >> np.uint64(56))
 
 
 @compile_loop
-def cosine_gaps(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    first: IntArray,
-    second: IntArray,
-    reference_cosines: FloatArray,
-    norms: FloatArray,
-    buyer_starts: IntArray,
-    buyers: IntArray,
-    customers: int,
-) -> FloatArray:  # pragma: no cover - compiled
-    """Return the absolute difference between the cosine of each pair of goods and a reference, (pairs,).
+def count_common_buyers(
+    buyers: SparseRows, customer_count: int, goods: IntArray, other_goods: IntArray
+) -> IntArray:  # pragma: no cover - compiled
+    """Return how many customers bought both ``goods[i]`` and ``other_goods[i]``, for every i.
 
-    The cosine is the number of customers who bought both goods, divided by the product of their ``norms``
-    (goods,), at least by 1.
+    The columns of ``buyers`` are the customers who bought each good.
     """
-    words = (customers + 63) // 64
-    bits = np.zeros((buyer_starts.shape[0] - 1, words), dtype=np.uint64)
+    words = (customer_count + 63) // 64
+    bits = np.zeros((buyers.starts.shape[0] - 1, words), dtype=np.uint64)
     for good in range(bits.shape[0]):
-        for buyer in buyers[buyer_starts[good] : buyer_starts[good + 1]]:
+        for buyer in buyers.columns[buyers.starts[good] : buyers.starts[good + 1]]:
             bits[good, buyer // 64] |= np.uint64(1) << np.uint64(buyer % 64)
-    differences = np.empty(first.shape[0])
-    for pair in range(first.shape[0]):
-        good_a, good_b, common = first[pair], second[pair], 0
+    counts = np.empty(goods.shape[0], dtype=np.int64)
+    for pair in range(counts.shape[0]):
+        good, other_good, common = goods[pair], other_goods[pair], 0
         for word in range(words):
-            common += count_bits(bits[good_a, word] & bits[good_b, word])
-        differences[pair] = abs(reference_cosines[pair] - common / max(norms[good_a] * norms[good_b], 1.0))
-    return differences
+            common += _count_bits(bits[good, word] & bits[other_good, word])
+        counts[pair] = common
+    return counts

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import IntArray
@@ -16,14 +17,21 @@ from anoncup.tracks.transactions.release import (
     ScoredTransactions,
     TransactionOriginal,
     build_release,
-    permute_columns,
 )
+from anoncup.tracks.transactions.tables import TransactionTables
 
 
 def null_release(original: TransactionOriginal, seed: int) -> ScoredTransactions:
     """Permute each column of T except the customers' independently, in file order, with PCG64(seed)."""
-    permuted = permute_columns(original.tables, Generator(PCG64(seed)))
-    return build_release(original, permuted, np.arange(original.rows))
+    rng, records = Generator(PCG64(seed)), original.tables.transactions
+    columns = {
+        name: records[name].to_numpy()[rng.permutation(len(records))]
+        for name in records.columns
+        if name != "customer_id"
+    }
+    permuted = pd.DataFrame({"customer_id": records["customer_id"], **columns})
+    tables = TransactionTables(original.tables.customers, permuted)
+    return build_release(original, tables, np.arange(original.rows))
 
 
 def group_individuals(original: TransactionOriginal, names: Sequence[str]) -> IntArray:

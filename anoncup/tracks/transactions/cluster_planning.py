@@ -5,10 +5,6 @@ The model is that of P3 §4.2 and §4.3; ``anoncup.tracks`` lists the papers.
 
 import math
 
-import numpy as np
-
-from anoncup.geometry.arrays import FloatArray
-
 
 def expected_dummies(clusters: float, *, customers: int, records: int, goods: int) -> float:
     """Return E(Δm) = nℓ{(1 - 1/ℓ)^(m/n) - (1 - 1/ℓ)^(m/c)}, the dummies for c clusters, >= 0 (P3 §4.2).
@@ -20,9 +16,13 @@ def expected_dummies(clusters: float, *, customers: int, records: int, goods: in
     >>> round(expected_dummies(1, customers=400, records=38_000, goods=2_700))
     1042653
     """
-    return float(
-        _compute_expected_dummies(np.array([clusters], dtype=np.float64), customers, records, goods)[0]
-    )
+    if goods == 1:
+        return 0.0  # every customer already has the only good
+    log_miss_probability = math.log1p(-1.0 / goods)
+    customer_misses = math.exp(log_miss_probability * records / customers)
+    # The form (1 - 1/ℓ)^(m/n) {1 - (1 - 1/ℓ)^(m/c - m/n)} avoids subtracting nearly equal powers.
+    extra_draws = records * (customers - clusters) / (customers * clusters)
+    return -customers * goods * customer_misses * math.expm1(log_miss_probability * extra_draws)
 
 
 def best_clusters(*, customers: int, records: int, goods: int, weight: float | None = None) -> int:
@@ -34,11 +34,14 @@ def best_clusters(*, customers: int, records: int, goods: int, weight: float | N
     >>> best_clusters(customers=400, records=38_000, goods=2_700, weight=1 / 1_042_653)
     69
     """
-    clusters = np.arange(1, customers + 1, dtype=np.float64)
-    dummies = _compute_expected_dummies(clusters, customers, records, goods)
-    max_dummies = float(dummies[0])
-    dummy_weight = weight if weight is not None else 1.0 / max_dummies if max_dummies > 0 else 0.0
-    return int((dummy_weight * dummies + clusters / customers).argmin()) + 1
+    dummies = [
+        expected_dummies(clusters, customers=customers, records=records, goods=goods)
+        for clusters in range(1, customers + 1)
+    ]
+    if weight is None:
+        weight = 1.0 / dummies[0] if dummies[0] > 0 else 0.0
+    losses = [weight * count + clusters / customers for clusters, count in enumerate(dummies, start=1)]
+    return losses.index(min(losses)) + 1
 
 
 def expected_shared_goods(mean_goods: float, mean_jaccard: float) -> float:
@@ -50,18 +53,3 @@ def expected_shared_goods(mean_goods: float, mean_jaccard: float) -> float:
     3.79
     """
     return 2.0 * mean_goods * mean_jaccard / (1.0 + mean_jaccard)
-
-
-def _compute_expected_dummies(clusters: FloatArray, customers: int, records: int, goods: int) -> FloatArray:
-    """Compute nℓ(1 - 1/ℓ)^(m/n){1 - (1 - 1/ℓ)^(m/c - m/n)}, which avoids subtracting nearly equal powers."""
-    if goods == 1:
-        return np.zeros_like(clusters)  # every customer already has the only good
-    log_miss_probability = math.log1p(-1.0 / goods)
-    extra_draws = records * (customers - clusters) / (customers * clusters)
-    dummies: FloatArray = (
-        -customers
-        * goods
-        * math.exp(log_miss_probability * records / customers)
-        * np.expm1(log_miss_probability * extra_draws)
-    )
-    return dummies

@@ -11,24 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
-from anoncup.geometry.encoding import build_vocabulary, encode, get_column_texts
-from anoncup.tracks.linkage.merging import find_representatives
+from anoncup.geometry.arrays import IntArray, SparseCounts
 from anoncup.tracks.linkage.shuffling import (
     find_equivalence_classes,
     sample_derangement,
     shuffle_within_groups,
 )
 from anoncup.tracks.transactions.clustering import (
-    NO_CLUSTER,
     balance_cluster_sizes,
     build_membership_matrix,
     build_purchase_matrix,
     cluster_by_jaccard,
     cluster_by_representatives,
     cluster_by_tfidf,
-    encode_customers,
-    encode_goods,
+    list_goods,
 )
 from anoncup.tracks.transactions.tables import TransactionTables
 
@@ -38,7 +34,7 @@ AnonymizedTransactions = tuple[TransactionTables, IntArray]
 def add_dummies(tables: TransactionTables, *, rng: Generator, clusters: int = 50) -> AnonymizedTransactions:
     """Equalize baskets in clusters around ``clusters`` random customers (P3 §3.1, Algorithm 2)."""
     cluster_of = cluster_by_representatives(build_purchase_matrix(tables), clusters, rng=rng)
-    return _keep_all_customers(add_dummy_records(tables, cluster_of))
+    return _unify_clusters(tables, cluster_of)
 
 
 def cluster_kmeans_jaccard(
@@ -46,13 +42,13 @@ def cluster_kmeans_jaccard(
 ) -> AnonymizedTransactions:
     """Equalize baskets in the clusters of a k-means with the Jaccard coefficient (P3 §3.2)."""
     cluster_of = cluster_by_jaccard(build_purchase_matrix(tables), clusters, rng=rng)
-    return _keep_all_customers(add_dummy_records(tables, cluster_of))
+    return _unify_clusters(tables, cluster_of)
 
 
 def cluster_tfidf(tables: TransactionTables, *, rng: Generator, clusters: int = 50) -> AnonymizedTransactions:
     """Equalize baskets in the clusters of a k-means with TF-IDF weights (P3 Method 1)."""
     cluster_of = cluster_by_tfidf(build_purchase_matrix(tables), clusters, rng=rng)
-    return _keep_all_customers(add_dummy_records(tables, cluster_of))
+    return _unify_clusters(tables, cluster_of)
 
 
 def balance_clusters(
@@ -64,7 +60,7 @@ def balance_clusters(
     """
     baskets = build_purchase_matrix(tables)
     cluster_of = balance_cluster_sizes(baskets, cluster_by_tfidf(baskets, clusters, rng=rng), smallest)
-    return _keep_all_customers(add_dummy_records(tables, cluster_of))
+    return _unify_clusters(tables, cluster_of)
 
 
 def delete_customers(
@@ -128,72 +124,62 @@ def select_customers(tables: TransactionTables, rows: IntArray) -> TransactionTa
 
     ``rows`` must be distinct.
     """
-    new_rows = np.full(len(tables.customers), -1, dtype=np.int64)
-    new_rows[rows] = np.arange(len(rows))
-    owner = new_rows[encode_customers(tables)]
-    customers = tables.customers.iloc[rows].reset_index(drop=True)
-    records = tables.transactions.iloc[np.flatnonzero(owner >= 0)].reset_index(drop=True)
+    customers, records = tables.customers.iloc[rows].reset_index(drop=True), tables.transactions
     pseudonyms = pd.Series([f"p{row + 1}" for row in range(len(rows))], dtype=customers["customer_id"].dtype)
-    record_ids = pseudonyms.iloc[owner[owner >= 0]].reset_index(drop=True)
-    return TransactionTables(customers.assign(customer_id=pseudonyms), records.assign(customer_id=record_ids))
+    pseudonym_of = dict(zip(customers["customer_id"], pseudonyms, strict=True))
+    new_ids = records["customer_id"].map(pseudonym_of).astype(pseudonyms.dtype)
+    selected_records = records.assign(customer_id=new_ids)[new_ids.notna()].reset_index(drop=True)
+    return TransactionTables(customers.assign(customer_id=pseudonyms), selected_records)
 
 
 def add_dummy_records(tables: TransactionTables, cluster_of: IntArray) -> TransactionTables:
-    """Add dummy records so that every customer of a cluster has the same set of goods (P3 Algorithm 2).
+    """Add dummy records so that each customer u of a cluster x has its goods I(x) (P3 Algorithm 2).
 
     A dummy copies the id, receipt, date and time of its customer's latest record (ties: the last row). It has
     the most frequent unit price of its good in T (ties: the lowest) and quantity 1. Dummies are appended to
     the records. Customers without records, or with a negative ``cluster_of`` (n,), get none.
     """
     records = tables.transactions
-    customer_rows, good_numbers = _find_missing_goods(build_purchase_matrix(tables), cluster_of)
-    if not len(good_numbers):
+    customers, goods = _find_missing_goods(build_purchase_matrix(tables), cluster_of)
+    if not len(goods):
         return tables
-    goods = encode_goods(tables)
-    prices = _find_commonest_prices(records["unit_price"].to_numpy(dtype=np.float64), goods)
-    _, example_records = np.unique(goods, return_index=True)
-    dummies = records.iloc[_find_latest_records(tables)[customer_rows]].assign(
-        goods=records["goods"].iloc[example_records[good_numbers]].array,
-        unit_price=prices[good_numbers],
-        quantity=np.ones(len(good_numbers), dtype=np.int64),
+    goods_ids = pd.Series(list_goods(tables), dtype=records["goods"].dtype).iloc[goods]
+    latest_records = _find_latest_records(records).loc[tables.customers["customer_id"].iloc[customers]]
+    dummies = latest_records.assign(
+        goods=goods_ids.array, unit_price=_find_commonest_prices(records)[goods_ids].array, quantity=1
     )
     return TransactionTables(tables.customers, pd.concat([records, dummies], ignore_index=True))
 
 
 def _find_missing_goods(baskets: SparseCounts, cluster_of: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the goods of each customer's cluster that the customer did not buy, as sorted pairs.
+    """Return the goods I(x) - I(u) of all customers u, where I(x) are those of their cluster x.
 
-    The result is an array of customers and one of goods, each (dummies,).
+    The result is an array of customers and one of goods, each (dummies,), in ascending order.
     """
-    is_clustered = (cluster_of >= 0) & (np.diff(baskets.indptr) > 0)
-    buyers = np.flatnonzero(is_clustered)
-    is_member = build_membership_matrix(
-        np.where(is_clustered, cluster_of, NO_CLUSTER), int(cluster_of.max(initial=0)) + 1
-    )
-    union = (is_member @ baskets).sign()
-    missing = union[cluster_of[buyers]] - baskets[buyers]
-    missing.eliminate_zeros()
+    is_member = build_membership_matrix(cluster_of, int(cluster_of.max(initial=0)) + 1)
+    cluster_goods = (is_member @ baskets).sign()
+    customers = np.flatnonzero((cluster_of >= 0) & (np.diff(baskets.indptr) > 0))
+    missing = cluster_goods[cluster_of[customers]] - baskets[customers]
     missing.sort_indices()
-    customer_rows = np.repeat(buyers, np.diff(missing.indptr))
-    return customer_rows, np.asarray(missing.indices, dtype=np.int64)
+    rows, goods = missing.nonzero()
+    return customers[rows], goods.astype(np.int64)
 
 
-def _find_commonest_prices(prices: FloatArray, goods: IntArray) -> FloatArray:
-    """Return the most frequent unit price of every good, (goods,); ties: the lowest."""
-    levels, codes = np.unique(prices, return_inverse=True)
-    return levels[find_representatives(codes[:, None], goods)[:, 0]]
+def _find_commonest_prices(records: pd.DataFrame) -> pd.Series:
+    """Return the most frequent unit price of every good, by its id; ties: the lowest."""
+    counts = records.groupby(["goods", "unit_price"], as_index=False).size()
+    counts = counts.sort_values(["size", "unit_price"], ascending=[False, True])
+    return counts.drop_duplicates("goods").set_index("goods")["unit_price"]
 
 
-def _find_latest_records(tables: TransactionTables) -> IntArray:
-    """Return the row in T of every customer's latest record, (n,), or -1; ties go to the last row."""
-    owner = encode_customers(tables)
-    time_columns = [get_column_texts(tables.transactions, name) for name in ("time", "date")]
-    ranks = [encode(cells, build_vocabulary(sorted(set(cells)))) for cells in time_columns]
-    newest_first = np.lexsort((*ranks, owner))[::-1]
-    customers, first = np.unique(owner[newest_first], return_index=True)
-    latest = np.full(len(tables.customers), -1, dtype=np.int64)
-    latest[customers] = newest_first[first]
-    return latest
+def _find_latest_records(records: pd.DataFrame) -> pd.DataFrame:
+    """Return every customer's latest record, by the customer's id; ties go to the last row."""
+    latest_last = records.sort_values(["date", "time"], kind="stable")
+    return latest_last.drop_duplicates("customer_id", keep="last").set_index("customer_id", drop=False)
+
+
+def _unify_clusters(tables: TransactionTables, cluster_of: IntArray) -> AnonymizedTransactions:
+    return _keep_all_customers(add_dummy_records(tables, cluster_of))
 
 
 def _claim_rows(tables: TransactionTables, claims: IntArray) -> AnonymizedTransactions:

@@ -12,17 +12,14 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
+from anoncup.geometry.arrays import IntArray, SparseCounts
 from anoncup.geometry.encoding import (
-    RowGroups,
     Vocabulary,
     build_vocabulary,
     copy_table,
-    encode,
     extend_vocabulary,
     factorize,
     get_column_texts,
-    group_rows,
     translate_codes,
 )
 from anoncup.tables.files import Remark
@@ -32,6 +29,7 @@ from anoncup.tracks.memo import Memo, memoize
 from anoncup.tracks.parts import ScoredRelease
 from anoncup.tracks.transactions import tables as table_files
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
+from anoncup.tracks.transactions.history import TransactionHistory
 from anoncup.tracks.transactions.tables import TransactionTables
 
 
@@ -44,21 +42,16 @@ class TransactionVocabularies:
     master: tuple[Vocabulary, ...]
 
 
+_NO_TEXTS = TransactionVocabularies({}, {}, tuple({} for _ in MASTER_COLUMNS))
+
+
 @dataclass(frozen=True, slots=True)
-class TransactionHistory:
-    """A table of transactions as numbers, in the order of the file.
+class TablesAsNumbers:
+    """Both tables as numbers of the ``vocabularies``; ``master`` has sex, birthday and country, (n, 3)."""
 
-    All arrays are (m,):
-    ``owner`` is the customer's row in the table of customers, ``goods`` and ``receipt`` are numbers of texts,
-    ``day`` counts days from a fixed date.
-    """
-
-    owner: IntArray
-    goods: IntArray
-    receipt: IntArray
-    day: IntArray
-    price: FloatArray
-    quantity: IntArray
+    vocabularies: TransactionVocabularies
+    master: IntArray
+    history: TransactionHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,38 +77,26 @@ class TransactionOriginal:
 
     @property
     def vocabularies(self) -> TransactionVocabularies:
-        return self._encode()[0]
+        return self._encode().vocabularies
 
     @property
     def history(self) -> TransactionHistory:
-        return self._encode()[1]
+        return self._encode().history
 
     @property
-    @memoize
     def master(self) -> IntArray:
         """Each customer's sex, birthday and country as numbers, (n, 3)."""
-        return _encode_master(self.tables, self.vocabularies)
-
-    @memoize
-    def group_by_master(self) -> RowGroups:
-        """Return the groups of customers with equal sex, birthday and country."""
-        return group_rows(self.master)
+        return self._encode().master
 
     @property
     @memoize
     def baskets(self) -> SparseCounts:
         """The total quantity of each good that each customer bought, (n, goods)."""
-        return _build_baskets(self.history, self.rows, len(self.vocabularies.goods))
+        return _build_baskets(self._encode())
 
     @memoize
-    def _encode(self) -> tuple[TransactionVocabularies, TransactionHistory]:
-        columns, customers = EncodedColumns.encode(self.tables), self.tables.customers
-        vocabularies = TransactionVocabularies(
-            goods=build_vocabulary(columns.goods[1]),
-            receipts=build_vocabulary(columns.receipts[1]),
-            master=tuple(build_vocabulary(get_column_texts(customers, name)) for name in MASTER_COLUMNS),
-        )
-        return vocabularies, _build_history(self.tables, columns, vocabularies)
+    def _encode(self) -> TablesAsNumbers:
+        return _encode_tables(self.tables, _NO_TEXTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +120,13 @@ class TransactionTarget:
         """Number of remaining individuals."""
         return len(self.tables.customers)
 
+    def find_buyers(self) -> IntArray:
+        """Return the customers of M' whose basket is not empty."""
+        return np.flatnonzero(np.diff(self.baskets.indptr))
+
+
+EncodedTables = TransactionOriginal | TransactionTarget
+"""M and T, or M' and T', with their cells as numbers."""
 
 ScoredTransactions: TypeAlias = ScoredRelease[TransactionTables, TransactionTarget, IntArray]
 """A submission with its secret: customer j of M' is customer ``answer[j]`` of M, counted from 0."""
@@ -160,19 +148,14 @@ def parse_release(
 
 def build_target(original: TransactionOriginal, tables: TransactionTables) -> TransactionTarget:
     """Return the public part of a submission, with the original's vocabularies extended."""
-    columns, original_vocabularies = EncodedColumns.encode(tables), original.vocabularies
-    vocabularies = TransactionVocabularies(
-        goods=extend_vocabulary(original_vocabularies.goods, columns.goods[1]),
-        receipts=extend_vocabulary(original_vocabularies.receipts, columns.receipts[1]),
-        master=tuple(
-            extend_vocabulary(vocabularies, get_column_texts(tables.customers, name))
-            for vocabularies, name in zip(original_vocabularies.master, MASTER_COLUMNS, strict=True)
-        ),
-    )
-    history = _build_history(tables, columns, vocabularies)
-    baskets = _build_baskets(history, len(tables.customers), len(vocabularies.goods))
+    numbers = _encode_tables(tables, original.vocabularies)
     return TransactionTarget(
-        original, tables, vocabularies, _encode_master(tables, vocabularies), history, baskets
+        original,
+        tables,
+        vocabularies=numbers.vocabularies,
+        master=numbers.master,
+        history=numbers.history,
+        baskets=_build_baskets(numbers),
     )
 
 
@@ -180,86 +163,51 @@ def build_release(
     original: TransactionOriginal, tables: TransactionTables, source: IntArray
 ) -> ScoredTransactions:
     """Return a submission with its secret ``source`` (n',), which counts the original's customers from 0."""
-    target = build_target(original, tables)
-    return ScoredRelease(tables, target, normalize_source(source))
+    return ScoredRelease(tables, build_target(original, tables), normalize_source(source))
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedColumns:
-    """The text columns of a table of transactions, each as numbers and the distinct texts."""
-
-    customers: tuple[IntArray, list[str]]
-    goods: tuple[IntArray, list[str]]
-    receipts: tuple[IntArray, list[str]]
-    dates: tuple[IntArray, list[str]]
-
-    @staticmethod
-    def encode(tables: TransactionTables) -> "EncodedColumns":
-        names = ("customer_id", "goods", "receipt_id", "date")
-        return EncodedColumns(*(factorize(tables.transactions[name]) for name in names))
-
-
-def _build_history(
-    tables: TransactionTables, columns: EncodedColumns, vocabularies: TransactionVocabularies
-) -> TransactionHistory:
-    customer_rows = {name: row for row, name in enumerate(get_column_texts(tables.customers, "customer_id"))}
-    day_by_date = {date_text: date.fromisoformat(date_text).toordinal() for date_text in columns.dates[1]}
-    return TransactionHistory(
-        owner=translate_codes(*columns.customers, customer_rows),
-        goods=translate_codes(*columns.goods, vocabularies.goods),
-        receipt=translate_codes(*columns.receipts, vocabularies.receipts),
-        day=translate_codes(*columns.dates, day_by_date),
-        price=tables.transactions["unit_price"].to_numpy(dtype=np.float64),
-        quantity=tables.transactions["quantity"].to_numpy(dtype=np.int64),
+def _encode_tables(tables: TransactionTables, known_texts: TransactionVocabularies) -> TablesAsNumbers:
+    """Number the texts; new ones get the numbers after the known ones."""
+    customers, records = tables.customers, tables.transactions
+    goods, goods_texts = _encode_column(records["goods"], known_texts.goods)
+    receipts, receipt_texts = _encode_column(records["receipt_id"], known_texts.receipts)
+    master_columns = [
+        _encode_column(customers[name], known)
+        for name, known in zip(MASTER_COLUMNS, known_texts.master, strict=True)
+    ]
+    customer_ids = build_vocabulary(get_column_texts(customers, "customer_id"))
+    history = TransactionHistory(
+        customers=len(customers),
+        owner=_encode_column(records["customer_id"], customer_ids)[0],
+        goods=goods,
+        receipt=receipts,
+        day=_count_days(records["date"]),
+        price=records["unit_price"].to_numpy(dtype=np.float64),
+        quantity=records["quantity"].to_numpy(dtype=np.int64),
     )
+    vocabularies = TransactionVocabularies(
+        goods_texts, receipt_texts, tuple(texts for _, texts in master_columns)
+    )
+    return TablesAsNumbers(vocabularies, np.column_stack([codes for codes, _ in master_columns]), history)
 
 
-def _build_baskets(history: TransactionHistory, customers: int, goods: int) -> SparseCounts:
+def _encode_column(column: pd.Series, known_texts: Vocabulary) -> tuple[IntArray, Vocabulary]:
+    codes, distinct = factorize(column)
+    vocabulary = extend_vocabulary(known_texts, distinct)
+    return translate_codes(codes, distinct, vocabulary), vocabulary
+
+
+def _count_days(dates: pd.Series) -> IntArray:
+    """Return ISO dates as numbers of days from a fixed date."""
+    codes, distinct = factorize(dates)
+    days = [date.fromisoformat(text).toordinal() for text in distinct]
+    return np.array(days, dtype=np.int64)[codes]
+
+
+def _build_baskets(numbers: TablesAsNumbers) -> SparseCounts:
     """Return the quantity of each good that each customer bought, (customers, goods), without zeros."""
     from scipy.sparse import coo_array  # noqa: PLC0415  # parsing does not need scipy
 
+    history = numbers.history
     entries = (history.quantity, (history.owner, history.goods))
-    return coo_array(entries, shape=(customers, goods)).tocsr()
-
-
-@memoize
-def group_by_basket(target: TransactionTarget) -> IntArray:
-    """Return the class of every customer of M' by the set of goods, (n',)."""
-    baskets = target.baskets
-    row_bounds = zip(baskets.indptr[:-1], baskets.indptr[1:], strict=True)
-    classes, _ = pd.factorize(
-        np.array([baskets.indices[start:end].tobytes() for start, end in row_bounds], dtype=object)
-    )
-    return np.asarray(classes, dtype=np.int64)
-
-
-@memoize
-def group_by_master(target: TransactionTarget) -> IntArray:
-    """Return the class of every customer of M' by sex, birthday and country, (n',)."""
-    return group_rows(target.master).group_ids
-
-
-def find_last_day(original: TransactionOriginal) -> int:
-    """Return the last date of the original's transactions."""
-    return int(original.history.day.max())
-
-
-def _encode_master(tables: TransactionTables, vocabularies: TransactionVocabularies) -> IntArray:
-    columns = [
-        encode(get_column_texts(tables.customers, name), vocabulary)
-        for name, vocabulary in zip(MASTER_COLUMNS, vocabularies.master, strict=True)
-    ]
-    return np.stack(columns, axis=1)
-
-
-def permute_columns(tables: TransactionTables, rng: np.random.Generator) -> TransactionTables:
-    """Permute every column of T except the customers' independently, in file order; M is unchanged."""
-    records = tables.transactions
-    columns = {
-        name: records[name].to_numpy()[rng.permutation(len(records))]
-        for name in records.columns
-        if name != "customer_id"
-    }
-    return TransactionTables(
-        tables.customers, pd.DataFrame({"customer_id": records["customer_id"], **columns})
-    )
+    return coo_array(entries, shape=(history.customers, len(numbers.vocabularies.goods))).tocsr()

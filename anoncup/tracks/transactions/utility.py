@@ -1,4 +1,4 @@
-"""Utility measures of PWS Cup 2016, as in §5 of Nojima et al. (P2 in ``anoncup.tracks``) and §4.3 of P3.
+"""Utility measures of PWS Cup 2016 (P3 §4.1; ``anoncup.tracks`` lists the papers) and two of later cups.
 
 Each function has the name that its measure has in competition files. The measures tell how much the
 anonymized tables M' and T' differ from the original M and T, so 0 is best.
@@ -7,30 +7,19 @@ anonymized tables M' and T' differ from the original M and T, so 0 is best.
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 from scipy.sparse import triu
 
-from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
-from anoncup.geometry.encoding import group_rows
-from anoncup.geometry.kernels.baskets import cosine_gaps
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.kernels.baskets import count_common_buyers
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.transactions.baskets import TIE_TOLERANCE, unpack_sparse
+from anoncup.tracks.transactions.baskets import TIE_TOLERANCE, count_buyers, unpack_sparse
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
-from anoncup.tracks.transactions.release import (
-    ScoredTransactions,
-    TransactionHistory,
-    TransactionOriginal,
-    find_last_day,
-)
-from anoncup.tracks.transactions.spending import (
-    EncodedTables,
-    average_prices,
-    count_receipts,
-    find_last_purchase_days,
-    has_rows,
-    sum_spends,
-)
+from anoncup.tracks.transactions.history import TransactionHistory
+from anoncup.tracks.transactions.release import EncodedTables, ScoredTransactions, TransactionOriginal
 
+_CROSS_COLUMNS = ["sex", "country"]
+"""Columns of the cross-table of U1-cMAE and U2-cMAE."""
 _TOP_GOODS_COUNT = 100
 """Number of goods that ``top_goods`` compares."""
 _RFM_CLASSES = 10
@@ -44,12 +33,12 @@ def cmae_price(release: ScoredTransactions) -> float:
     customers with rows, or 0 if there are none. There is a cell for each sex and country that occur in M or
     M'. The result is an amount of money.
     """
-    return _cell_mean_difference(release, average_prices)
+    return _compute_cmae(release, TransactionHistory.average_prices)
 
 
 def cmae_spend(release: ScoredTransactions) -> float:
     """Return U2-cMAE, which is like :func:`cmae_price` for the customers' total spends; >= 0."""
-    return _cell_mean_difference(release, sum_spends)
+    return _compute_cmae(release, TransactionHistory.sum_spends)
 
 
 def find_largest_price(original: TransactionOriginal) -> float:
@@ -69,17 +58,12 @@ def rfm(release: ScoredTransactions) -> float:
     original T, frequency the number of receipts, and money the total spend. The class of a value is the
     number of deciles of the original customers below it. Customers without rows are in no cell.
     """
-    original, target = release.original, release.target
-    tables: tuple[EncodedTables, EncodedTables] = (original, target)
-    reference_day = find_last_day(original)
-    original_rfm, release_rfm = (_compute_rfm(table, reference_day) for table in tables)
-    cells = [np.zeros(len(table[0]), dtype=np.int64) for table in (original_rfm, release_rfm)]
-    for values, release_values in zip(original_rfm, release_rfm, strict=True):
-        thresholds = _compute_deciles(values)
-        for index, column in enumerate((values, release_values)):
-            cells[index] = cells[index] * _RFM_CLASSES + _count_thresholds_below(column, thresholds)
-    counts = [np.bincount(cell, minlength=_RFM_CLASSES**3) for cell in cells]
-    return float(np.abs(counts[0] - counts[1]).sum()) / _RFM_CLASSES**3
+    last_day = int(release.original.history.day.max())
+    values = _compute_rfm(release.original.history, last_day)
+    deciles = [_compute_deciles(column) for column in values]
+    counts = _count_rfm_cells(values, deciles)
+    release_counts = _count_rfm_cells(_compute_rfm(release.target.history, last_day), deciles)
+    return float(np.abs(counts - release_counts).sum()) / _RFM_CLASSES**3
 
 
 def row_difference(release: ScoredTransactions) -> float:
@@ -103,18 +87,13 @@ def goods_cosine(release: ScoredTransactions) -> float:
     Both sums run over the pairs of goods with a common buyer in T; without such a pair the value is 0. The
     cosine of two goods is that of their columns in the binary table of customers and goods.
     """
-    original = release.original
-    pairs, original_cosines = _compute_pair_cosines(original)
-    total = float(original_cosines.sum())
-    release_baskets = release.target.baskets[:, : original.baskets.shape[1]]
-    gaps = cosine_gaps(
-        *pairs,
-        original_cosines,
-        _compute_column_norms(release_baskets),
-        *unpack_sparse(release_baskets.tocsc())[:2],
-        release_baskets.shape[0],
-    )
-    return min(float(gaps.sum()) / total, 1.0) if total > 0 else 0.0
+    first, second, cosines = _compute_pair_cosines(release.original)
+    baskets = release.target.baskets[:, : release.original.baskets.shape[1]]
+    shared = count_common_buyers(unpack_sparse(baskets.T.tocsr()), baskets.shape[0], first, second)
+    buyers = count_buyers(baskets)
+    release_cosines = _compute_cosines(shared, buyers[first], buyers[second])
+    change, total = float(np.abs(cosines - release_cosines).sum()), float(cosines.sum())
+    return min(change / total, 1.0) if total > 0 else 0.0
 
 
 def top_goods(release: ScoredTransactions) -> float:
@@ -128,92 +107,78 @@ def top_goods(release: ScoredTransactions) -> float:
     return sum(good not in release_top for good in original_top) / len(original_top)
 
 
-def _count_buyers(baskets: SparseCounts) -> IntArray:
-    """Return how many customers bought each good, (goods,)."""
-    return np.bincount(baskets.indices, minlength=baskets.shape[1])
+def _compute_cmae(
+    release: ScoredTransactions, compute_values: Callable[[TransactionHistory], FloatArray]
+) -> float:
+    """Return the sum over the cells of |mean in M - mean in M'|, divided by the number of cells.
+
+    The cells are all pairs of a sex and a country, those that no customer has included.
+    """
+    original_means, release_means = (
+        _average_cells(table, compute_values(table.history)) for table in (release.original, release.target)
+    )
+    total = float(original_means.sub(release_means, fill_value=0.0).abs().sum())
+    columns = zip(MASTER_COLUMNS, release.target.vocabularies.master, strict=True)
+    for cell_count in [len(texts) for name, texts in columns if name in _CROSS_COLUMNS]:
+        total /= cell_count
+    return total
+
+
+def _average_cells(table: EncodedTables, values: FloatArray) -> pd.Series:
+    """Return the mean value of the customers with rows in each cell that has some, by sex and country."""
+    customers = pd.DataFrame(table.master, columns=list(MASTER_COLUMNS)).assign(value=values)
+    means: pd.Series = customers[table.history.has_rows()].groupby(_CROSS_COLUMNS)["value"].mean()
+    return means
+
+
+def _compute_rfm(history: TransactionHistory, last_day: int) -> list[FloatArray]:
+    """Return the recency, frequency and money of the customers with rows."""
+    columns = (last_day - history.find_last_days(), history.count_receipts(), history.sum_spends())
+    return [column[history.has_rows()].astype(np.float64) for column in columns]
 
 
 def _compute_deciles(values: FloatArray) -> FloatArray:
     """Return the 9 deciles by linear interpolation; a decile that falls on a value is exactly that value."""
-    sorted_values = np.sort(values)
-    thresholds = []
-    for tenth in range(1, _RFM_CLASSES):
-        rank, remainder = divmod((len(sorted_values) - 1) * tenth, _RFM_CLASSES)
-        low, high = sorted_values[rank], sorted_values[min(rank + 1, len(sorted_values) - 1)]
-        thresholds.append(low + (high - low) * remainder / _RFM_CLASSES if remainder else low)
-    return np.array(thresholds)
+    last = len(values) - 1
+    ranks, tenths = np.divmod(last * np.arange(1, _RFM_CLASSES), _RFM_CLASSES)
+    low, high = np.sort(values)[[ranks, np.minimum(ranks + 1, last)]]
+    deciles: FloatArray = low + (high - low) * tenths / _RFM_CLASSES
+    return deciles
 
 
-def _count_thresholds_below(values: FloatArray, thresholds: FloatArray) -> IntArray:
-    """Return the number of thresholds below each value; a threshold that is equal within rounding is not."""
-    return np.asarray(
-        (values[:, None] > thresholds + np.abs(thresholds) * TIE_TOLERANCE).sum(axis=1), dtype=np.int64
-    )
+def _count_rfm_cells(values: list[FloatArray], deciles: list[FloatArray]) -> IntArray:
+    """Return the number of customers in each of the 1,000 cells.
+
+    A decile that is equal within rounding is not below a value.
+    """
+    classes = [
+        (column[:, np.newaxis] > thresholds + np.abs(thresholds) * TIE_TOLERANCE).sum(axis=1)
+        for column, thresholds in zip(values, deciles, strict=True)
+    ]
+    cells = np.ravel_multi_index(tuple(classes), (_RFM_CLASSES,) * len(classes))
+    return np.bincount(cells, minlength=_RFM_CLASSES ** len(classes))
+
+
+@memoize
+def _compute_pair_cosines(original: TransactionOriginal) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the pairs of goods with a common buyer, each once, as two arrays, and their cosines."""
+    bought = original.baskets.sign()
+    pairs = triu(bought.T.tocsr() @ bought, 1).tocsr().tocoo()
+    first, second = pairs.row.astype(np.int64), pairs.col.astype(np.int64)
+    buyers = count_buyers(bought)
+    return first, second, _compute_cosines(pairs.data, buyers[first], buyers[second])
+
+
+def _compute_cosines(shared: IntArray, buyers: IntArray, other_buyers: IntArray) -> FloatArray:
+    """Return the cosine of each pair of goods, given the numbers of common buyers and of buyers."""
+    norms = np.sqrt(buyers) * np.sqrt(other_buyers)
+    cosines: FloatArray = shared / np.maximum(norms, 1.0)
+    return cosines
 
 
 @memoize
 def _find_most_bought(table: EncodedTables) -> list[str]:
     """Return up to 100 goods by number of buyers, largest first, then by id."""
-    counts = zip(table.vocabularies.goods, _count_buyers(table.baskets), strict=True)
+    counts = zip(table.vocabularies.goods, count_buyers(table.baskets), strict=True)
     ranking = sorted((-int(count), good) for good, count in counts if count)
     return [good for _, good in ranking[:_TOP_GOODS_COUNT]]
-
-
-def _cell_mean_difference(
-    release: ScoredTransactions, compute_values: Callable[[TransactionHistory, int], FloatArray]
-) -> float:
-    """Return the sum of |difference of the two tables' means| over the cells of sex and country, per cell.
-
-    ``compute_values(history, rows)`` returns the averaged value of each customer. The number of
-    cells is that of all pairs of values, those that no customer has included.
-    """
-    original, target = release.original, release.target
-    tables: tuple[EncodedTables, EncodedTables] = (original, target)
-    column_indices = [MASTER_COLUMNS.index(name) for name in ("sex", "country")]
-    cells = group_rows(np.concatenate((original.master, target.master))[:, column_indices])
-    original_means, release_means = (
-        _cell_means(table_cells, has_rows(table), compute_values(table.history, table.rows), cells.count)
-        for table_cells, table in zip(np.split(cells.group_ids, [original.rows]), tables, strict=True)
-    )
-    total = float(np.abs(original_means - release_means).sum())
-    for column_index in column_indices:
-        total /= len(target.vocabularies.master[column_index])
-    return total
-
-
-def _cell_means(
-    cells: IntArray, has_value: npt.NDArray[np.bool_], values: FloatArray, count: int
-) -> FloatArray:
-    """Return the mean value of each cell, or 0 for empty cells."""
-    cells, values = cells[has_value], values[has_value]
-    sums = np.bincount(cells, values, count)
-    means: FloatArray = sums / np.maximum(np.bincount(cells, minlength=count), 1)
-    return means
-
-
-@memoize
-def _compute_pair_cosines(original: TransactionOriginal) -> tuple[tuple[IntArray, IntArray], FloatArray]:
-    """Return the pairs of goods with a common buyer, each once, and their cosines."""
-    baskets, norms = original.baskets, _compute_column_norms(original.baskets)
-    bought = baskets.sign()
-    pairs = triu(bought.T.tocsr() @ bought, 1).tocsr().tocoo()
-    first, second = pairs.row.astype(np.int64), pairs.col.astype(np.int64)
-    return (first, second), pairs.data / (norms[first] * norms[second])
-
-
-def _compute_column_norms(baskets: SparseCounts) -> FloatArray:
-    """Return the norm of each good's column in the binary table of customers and goods, (goods,)."""
-    return np.sqrt(_count_buyers(baskets).astype(np.float64))
-
-
-def _compute_rfm(table: EncodedTables, reference_day: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the recency, frequency and money of the customers with rows."""
-    history, customers, has_value = table.history, table.rows, has_rows(table)
-    last_purchases = find_last_purchase_days(history, customers)
-    columns = (
-        reference_day - last_purchases,
-        count_receipts(history, customers),
-        sum_spends(history, customers),
-    )
-    recency, frequency, money = (column[has_value].astype(np.float64) for column in columns)
-    return recency, frequency, money

@@ -1,6 +1,5 @@
-"""Pruned searches among baskets give the same results as the matrix of all coefficients."""
+"""Searches among baskets equal their definitions."""
 
-from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -8,20 +7,25 @@ import pytest
 from scipy.sparse import csr_array
 
 from anoncup.geometry import kernels
-from anoncup.geometry.arrays import IntArray, SparseCounts
+from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.kernels import baskets as basket_kernels
 from anoncup.geometry.kernels.assignment import find_k_smallest
 from anoncup.tracks.linkage.attack_rates import ABSTAIN
+from anoncup.tracks.parts import ScoredRelease
+from anoncup.tracks.transactions import release
 from anoncup.tracks.transactions.baskets import (
+    TIE_TOLERANCE,
     JaccardKind,
     find_best_columns,
     find_best_product_columns,
-    find_most_similar,
-    iter_similarities,
 )
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
 from anoncup.tracks.transactions.release import TransactionTarget
+from anoncup.tracks.transactions.tables import TransactionTables
+from anoncup.tracks.transactions.utility import goods_cosine
 from benchmarks.peers.inputs import make_hostile_customers
+from tests.support.transactions_cases import build_tables
+from tests.support.transactions_reference import Customer, PlainTables, Record
 
 AMOUNTS = [[1], [1, 2, 3], [1, 10**4], [10**12, 10**12 - 10**6, 10**6, 1], [10**9, 1]]
 
@@ -50,53 +54,68 @@ def build_releases(rng: np.random.Generator, original: IntArray, amounts: list[i
     }
 
 
-def build_target(original_counts: IntArray, released_counts: IntArray) -> TransactionTarget:
-    """Build a target with these baskets; its other tables are irrelevant to the searches."""
-    template = next(make_hostile_customers())
-    original = replace(template.original, memo={("original", "baskets"): build_sparse(original_counts)})
-    return replace(template, original=original, baskets=build_sparse(released_counts), memo={})
-
-
-def build_sparse(table: IntArray) -> SparseCounts:
-    return csr_array(table)
-
-
-def guess_from_matrix(target: TransactionTarget, kind: JaccardKind) -> list[int]:
-    all_rows = np.arange(target.baskets.shape[0])
-    guess = np.concatenate(
-        [find_best_columns(scores) for _, scores in iter_similarities(target, kind, all_rows)]
+def find_most_similar_by_definition(original: IntArray, released: IntArray, kind: JaccardKind) -> list[int]:
+    """Return the first customer with the largest coefficient for each basket, or -1 if it is empty."""
+    goods = max(original.shape[1], released.shape[1])
+    original, released = (
+        np.pad(table, ((0, 0), (0, goods - table.shape[1]))) for table in (original, released)
     )
-    has_goods = np.diff(target.baskets.indptr) > 0
-    return [int(row) if is_filled else ABSTAIN for row, is_filled in zip(guess, has_goods, strict=True)]
+    if kind == "jaccard":
+        original, released = np.sign(original), np.sign(released)
+    guess = []
+    for basket in released:
+        shared, united = np.minimum(basket, original).sum(axis=1), np.maximum(basket, original).sum(axis=1)
+        scores = shared / np.maximum(united, 1)
+        is_best = scores >= scores.max() * (1 - TIE_TOLERANCE)
+        guess.append(int(is_best.argmax()) if basket.any() else ABSTAIN)
+    return guess
+
+
+def build_target(original: IntArray, released: IntArray) -> TransactionTarget:
+    return release.build_target(
+        release.TransactionOriginal(build_purchase_tables(original)), build_purchase_tables(released)
+    )
+
+
+def build_purchase_tables(quantities: IntArray) -> TransactionTables:
+    """Return tables in which customer i bought ``quantities[i, j]`` of good j in one record."""
+    customers = [Customer(f"c{row}", "f", "", "") for row in range(len(quantities))]
+    records = [
+        Record(f"c{row}", "r", "2011-01-05", "08:45", f"g{good}", 1.0, int(quantities[row, good]))
+        for row, good in zip(*np.nonzero(quantities), strict=True)
+    ]
+    return build_tables(PlainTables(customers, records))
 
 
 @pytest.mark.parametrize("amounts", AMOUNTS, ids=str)
 @pytest.mark.parametrize(
     ("customers", "goods", "share"), [(300, 60, 0.3), (150, 300, 0.1), (90, 6, 0.4), (1, 9, 0.5)]
 )
-def test_pruned_search_finds_the_best_score_of_the_matrix(
+def test_most_similar_customers_equal_the_definition(
     customers: int, goods: int, share: float, amounts: list[int]
 ) -> None:
     rng = np.random.default_rng(customers)
-    original_counts = generate_purchases(rng, customers, goods, share, amounts)
-    original_counts[customers // 2 :: 7] = original_counts[::7][: len(original_counts[customers // 2 :: 7])]
-    for name, released_counts in build_releases(rng, original_counts, amounts).items():
-        target = build_target(original_counts, released_counts)
+    original = generate_purchases(rng, customers, goods, share, amounts)
+    original[customers // 2 :: 7] = original[::7][: len(original[customers // 2 :: 7])]
+    for name, released in build_releases(rng, original, amounts).items():
+        target = build_target(original, released)
         for kind in get_args(JaccardKind):
-            assert find_most_similar(target, kind).tolist() == guess_from_matrix(target, kind), name
+            guess: Any = TRANSACTION_ATTACKERS[kind].attack(target)
+            assert guess.tolist() == find_most_similar_by_definition(original, released, kind), name
 
 
 def test_basket_kernels_are_compiled_once() -> None:
     kernels.warm_baskets()
     target = build_target(*[generate_purchases(np.random.default_rng(0), 40, 9, 0.5, [1])] * 2)
     for kind in get_args(JaccardKind):
-        find_most_similar(target, kind)
-        guess_from_matrix(target, kind)
+        TRANSACTION_ATTACKERS[kind].attack(target)
         attack: Any = TRANSACTION_ATTACKERS[f"{kind}_assignment"].attack
         attack(target, dense_limit=1)
+    goods_cosine(ScoredRelease(target.tables, target, np.arange(target.rows)))
     TRANSACTION_ATTACKERS["tfidf"].attack(next(make_hostile_customers()))
     compiled_kernels: list[Any] = [basket_kernels.jaccard_matrix]
     compiled_kernels += [basket_kernels.find_largest_products, find_k_smallest]
+    compiled_kernels += [basket_kernels.count_common_buyers]
     assert [len(kernel.loop.signatures) for kernel in compiled_kernels] == [1] * len(compiled_kernels)
 
 
@@ -107,16 +126,13 @@ def test_best_products_equal_sums_in_row_order() -> None:
             csr_array(np.where(rng.random(shape) < 0.2, rng.choice(cells, shape), 0.0))
             for shape in ((30, 40), (40, 20))
         )
-        lengths, sums = rng.choice([1.0, 2.0], 20), np.zeros((30, 20))
+        sums = np.zeros((30, 20))
         for row, column in zip(*left_matrix.nonzero(), strict=True):
             sums[row] += left_matrix[row, column] * right_matrix[[column]].toarray()[0]
-        expected = np.where((sums > 0).any(axis=1), find_best_columns(sums / lengths), ABSTAIN)
-        assert find_best_product_columns(left_matrix, right_matrix, lengths).tolist() == expected.tolist()
-        assert (
-            find_best_product_columns(left_matrix[:, :0], right_matrix[:0], lengths).tolist()
-            == [ABSTAIN] * 30
-        )
-        assert find_best_product_columns(left_matrix[:0], right_matrix, lengths).tolist() == []
+        expected = np.where((sums > 0).any(axis=1), find_best_columns(sums), ABSTAIN)
+        assert find_best_product_columns(left_matrix, right_matrix).tolist() == expected.tolist()
+        assert find_best_product_columns(left_matrix[:, :0], right_matrix[:0]).tolist() == [ABSTAIN] * 30
+        assert find_best_product_columns(left_matrix[:0], right_matrix).tolist() == []
 
 
 @pytest.mark.parametrize("shape", [(20, 50), (3, 1), (2, 0), (0, 4), (5, 7)])

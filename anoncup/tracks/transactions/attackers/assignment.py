@@ -1,7 +1,6 @@
-"""Attackers that guess every original customer at most once, by the largest sum of Jaccard coefficients.
+"""Attackers that guess every customer of M at most once, by the largest sum of Jaccard coefficients.
 
-M is the original table of customers and M' the anonymized one. Customers with empty baskets abstain. If
-several assignments are equally good, one of them is returned.
+Customers of M' with empty baskets abstain. If several assignments are equally good, one of them is returned.
 """
 
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from anoncup.tracks.transactions.release import TransactionTarget
 def jaccard_assignment(
     target: TransactionTarget, *, dense_limit: int = DENSE_LIMIT
 ) -> IntArray | AnnotatedGuess:
-    """Assign customers of M' to distinct customers of M by their sets of goods.
+    """Assign customers of M' to distinct customers of M by their sets of goods, (n',).
 
     With more than ``dense_limit`` customers in M, only lists of the most similar ones are searched, and the
     prediction carries a note about it.
@@ -38,22 +37,21 @@ def _assign_distinct(
     target: TransactionTarget, kind: JaccardKind, dense_limit: int
 ) -> IntArray | AnnotatedGuess:
     guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
-    nonempty_rows, customer_count = np.flatnonzero(np.diff(target.baskets.indptr)), target.original.rows
-    if not len(nonempty_rows):
+    buyers, customer_count = target.find_buyers(), target.original.rows
+    if not len(buyers):
         return guess
     if customer_count <= dense_limit:
-        guess[nonempty_rows] = match_dense(np.concatenate(list(_iter_distances(target, kind, nonempty_rows))))
+        guess[buyers] = match_dense(np.concatenate(list(_iter_distances(target, kind, buyers))))
         return guess
 
     def iter_cost_blocks(rows: IntArray, columns: IntArray) -> Iterator[FloatArray]:
-        return (
-            np.take(block, columns, axis=1) for block in _iter_distances(target, kind, nonempty_rows[rows])
-        )
+        return (np.take(block, columns, axis=1) for block in _iter_distances(target, kind, buyers[rows]))
 
-    matching = match_sparse(candidates_from_blocks(iter_cost_blocks), len(nonempty_rows), customer_count)
-    guess[nonempty_rows] = matching.columns
+    matching = match_sparse(candidates_from_blocks(iter_cost_blocks), len(buyers), customer_count)
+    guess[buyers] = matching.columns
     return AnnotatedGuess(guess, describe_assignment(matching, rows=customer_count, dense_limit=dense_limit))
 
 
 def _iter_distances(target: TransactionTarget, kind: JaccardKind, rows: IntArray) -> Iterator[FloatArray]:
-    return (1.0 - scores for _, scores in iter_similarities(target, kind, rows))
+    blocks = iter_similarities(target.baskets, target.original.baskets, kind, rows)
+    return (1.0 - scores for _, scores in blocks)

@@ -1,69 +1,76 @@
 """Attackers that recognize customers by their baskets (P3 §2.2; ``anoncup.tracks`` lists the papers).
 
-They guess original customers (M, T) for anonymized ones (M', T') and abstain for empty baskets.
+I(u) is the set of goods of a customer u of M, and I(u') that of a customer of M'. All guesses are rows of M,
+counted from 0, or -1 for an empty basket; ties go to the lower row.
 """
 
 import numpy as np
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.geometry.encoding import assign_groups
+from anoncup.geometry.encoding import assign_groups, group_rows
 from anoncup.tracks.linkage.attack_rates import ABSTAIN, KnownCluster
+from anoncup.tracks.transactions.anonymity import group_by_basket
 from anoncup.tracks.transactions.baskets import (
-    apply_weights,
+    JaccardKind,
+    compute_goods_weights,
     find_best_columns,
     find_best_product_columns,
-    find_most_similar,
     iter_similarities,
+    weigh_baskets,
 )
-from anoncup.tracks.transactions.release import TransactionTarget, group_by_basket
+from anoncup.tracks.transactions.release import TransactionTarget
 
 
 def jaccard(target: TransactionTarget) -> IntArray:
-    """Guess the customer with the most similar set of goods (P3 Algorithm 1); ties go to the first row."""
-    return find_most_similar(target, "jaccard")
+    """Guess arg max_i J(I(u'_j), I(u_i)) for each customer j of M', (n',) (P3 Algorithm 1)."""
+    return _guess_most_similar(target, "jaccard")
 
 
 def jaccard_quantity(target: TransactionTarget) -> IntArray:
     """Guess like :func:`jaccard`, but by quantities q: sum of min(q, q') / sum of max(q, q')."""
-    return find_most_similar(target, "jaccard_quantity")
+    return _guess_most_similar(target, "jaccard_quantity")
 
 
 def tfidf(target: TransactionTarget) -> IntArray:
-    """Guess the customer with the largest cosine of TF-IDF weights (P3 Algorithm 3).
+    """Guess the customer with the largest cosine of TF-IDF weights, (n',) (weights of P3 Algorithm 3).
 
-    The weight of a good is ln(n / buyers in T) + 1 on both sides. Goods that do not occur in T have no
-    weight, and a basket of such goods abstains. (The term frequency is the same for all goods of a basket, so
-    it does not change a cosine.)
+    n and D_j come from M and T on both sides. Goods that do not occur in T have no weight, and a basket of
+    such goods abstains.
     """
-    original = target.original
-    known_goods = original.baskets.shape[1]
-    weights = np.log(original.rows / np.bincount(original.baskets.indices, minlength=known_goods)) + 1.0
-    original_vectors = apply_weights(original.baskets, weights)
-    target_vectors = apply_weights(target.baskets[:, :known_goods], weights)
-    norms = np.sqrt(np.asarray(original_vectors.power(2).sum(axis=1)))
-    return find_best_product_columns(
-        target_vectors, original_vectors.T.tocsr(), np.where(norms > 0, norms, 1.0)
-    )
+    baskets = target.original.baskets
+    goods_weights = compute_goods_weights(baskets)
+    released_vectors = weigh_baskets(target.baskets[:, : baskets.shape[1]], goods_weights)
+    original_vectors = weigh_baskets(baskets, goods_weights)
+    return find_best_product_columns(released_vectors, original_vectors.T.tocsr())
 
 
 def master_match(target: TransactionTarget) -> IntArray:
-    """Guess the customer with the same sex, birthday and country, or abstain if there is none.
+    """Guess the customer with the same sex, birthday and country, (n',), or abstain if there is none.
 
-    If there are several, the one with the most similar set of goods is guessed; ties go to the first row.
+    If there are several, the one with the highest J of the sets of goods is guessed.
     """
-    grouping = target.original.group_by_master()
-    group_of = assign_groups(grouping, target.master)
+    original_groups = group_rows(target.original.master)
+    groups = assign_groups(original_groups, target.master)
     guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
-    for rows, scores in iter_similarities(target, "jaccard", np.flatnonzero(group_of >= 0)):
-        is_same = group_of[rows][:, None] == grouping.group_ids
+    present = np.flatnonzero(groups >= 0)
+    for rows, scores in iter_similarities(target.baskets, target.original.baskets, "jaccard", present):
+        is_same = groups[rows, np.newaxis] == original_groups.group_ids
         guess[rows] = find_best_columns(np.where(is_same, scores, -1.0))
     return guess
 
 
 def random_in_cluster(target: TransactionTarget) -> KnownCluster:
-    """Guess at random among customers with equal sets of goods (P3 §4.1), so the rate is clusters / n'.
+    """Guess at random among the customers with equal I(u'), so the rate is clusters / n' (P3 §4.1).
 
     This assumes that the attacker knows the cluster of each customer.
     """
-    classes = group_by_basket(target)
-    return KnownCluster(np.bincount(classes)[classes])
+    clusters = group_by_basket(target)
+    return KnownCluster(np.bincount(clusters)[clusters])
+
+
+def _guess_most_similar(target: TransactionTarget, kind: JaccardKind) -> IntArray:
+    guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
+    buyers = target.find_buyers()
+    for rows, scores in iter_similarities(target.baskets, target.original.baskets, kind, buyers):
+        guess[rows] = find_best_columns(scores)
+    return guess

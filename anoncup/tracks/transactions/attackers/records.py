@@ -1,20 +1,22 @@
 """Attackers that recognize customers by single records: receipts, or combinations of cells.
 
-Each receipt or combination that an anonymized customer (of M') shares with an original customer (of M) is a
-vote for the original one. The most votes win; ties within rounding go to the first row. The attacker abstains
-if there are no votes.
+Each key (a receipt or a combination) that a customer of M' shares with a customer of M is a vote for the
+latter. The most votes win; ties within rounding go to the first row. Without votes the attacker abstains.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import hstack, vstack
 
-from anoncup.geometry.arrays import IntArray, SparseWeights
+from anoncup.geometry.arrays import IntArray, SparseCounts
 from anoncup.geometry.encoding import RowGroups, assign_groups, group_rows
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.transactions.baskets import apply_weights, find_best_product_columns
-from anoncup.tracks.transactions.release import TransactionHistory, TransactionOriginal, TransactionTarget
+from anoncup.tracks.transactions.baskets import (
+    apply_weights,
+    build_incidence_matrix,
+    find_best_product_columns,
+)
+from anoncup.tracks.transactions.history import TransactionHistory
+from anoncup.tracks.transactions.release import TransactionOriginal, TransactionTarget
 
 RECORD_KEYS = (
     ("day", "quantity"),
@@ -28,83 +30,59 @@ RECORD_KEYS = (
 
 
 def receipt_match(target: TransactionTarget) -> IntArray:
-    """Count each receipt id that also occurs in the original as a vote for its customer."""
-    return _find_most_voted([_build_votes(target, ("receipt",), split_votes=False)], target)
+    """Count each receipt id that also occurs in T as a vote for its customer, (n',)."""
+    return find_best_product_columns(
+        _find_shared_keys(target, ("receipt",)), _find_holders(target.original, ("receipt",))
+    )
 
 
 def record_keys(target: TransactionTarget) -> IntArray:
-    """Count each distinct key as 1/k votes for each of the k original customers that have it.
+    """Count each distinct key as 1/k votes for each of the k customers of M that have it, (n',).
 
     The keys are the six combinations in ``RECORD_KEYS``. Cells are compared as they are written, prices as
     numbers.
     """
-    return _find_most_voted([_build_votes(target, names, split_votes=True) for names in RECORD_KEYS], target)
+    shared_keys = hstack([_find_shared_keys(target, names) for names in RECORD_KEYS]).tocsr()
+    holders = vstack([_find_holders(target.original, names) for names in RECORD_KEYS]).tocsr()
+    votes = apply_weights(shared_keys, 1.0 / np.diff(holders.indptr))
+    return find_best_product_columns(votes, holders)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyHolders:
-    """The distinct keys of the original and the customers that have them, (keys, n)."""
-
-    grouping: RowGroups
-    holders: SparseWeights
-
-
-@memoize
-def _build_keys(original: TransactionOriginal, names: tuple[str, ...]) -> KeyHolders:
-    grouping = group_rows(np.stack([_group_values(original, name).group_ids for name in names], axis=1))
-    holders = _build_incidence_matrix(
-        grouping.group_ids, original.history.owner, (grouping.count, original.rows)
-    )
-    return KeyHolders(grouping, holders)
+def _find_shared_keys(target: TransactionTarget, names: tuple[str, ...]) -> SparseCounts:
+    """Return 1 if a customer of M' has a key of T, else 0, (n', keys)."""
+    original_keys = _number_keys(target.original, names)
+    columns = [_number_target_cells(target, name) for name in names]
+    keys = assign_groups(original_keys, np.stack(columns, axis=1))
+    owner, is_known = target.history.owner, keys >= 0
+    return build_incidence_matrix(owner[is_known], keys[is_known], (target.rows, original_keys.count))
 
 
 @memoize
-def _group_values(original: TransactionOriginal, name: str) -> RowGroups:
-    """Group the records by the values of one column."""
-    return group_rows(_encode_column(original.history, name))
+def _find_holders(original: TransactionOriginal, names: tuple[str, ...]) -> SparseCounts:
+    """Return 1 if a key occurs in the records of a customer of M, else 0, (keys, n)."""
+    keys = _number_keys(original, names)
+    return build_incidence_matrix(keys.group_ids, original.history.owner, (keys.count, original.rows))
 
 
-def _encode_column(history: TransactionHistory, name: str) -> IntArray:
+@memoize
+def _number_keys(original: TransactionOriginal, names: tuple[str, ...]) -> RowGroups:
+    return group_rows(np.stack([_number_cells(original, name).group_ids for name in names], axis=1))
+
+
+@memoize
+def _number_cells(original: TransactionOriginal, name: str) -> RowGroups:
+    return group_rows(_convert_to_integers(original.history, name))
+
+
+@memoize
+def _number_target_cells(target: TransactionTarget, name: str) -> IntArray:
+    """Return a column of T' in the numbering of T, (m',); all unknown values get the next number."""
+    original_cells = _number_cells(target.original, name)
+    numbers = assign_groups(original_cells, _convert_to_integers(target.history, name))
+    return np.where(numbers >= 0, numbers, original_cells.count)
+
+
+def _convert_to_integers(history: TransactionHistory, name: str) -> IntArray:
     """Return a column as integers, (m, 1); prices are represented by their bits, with -0.0 as 0.0."""
     column: IntArray = getattr(history, name)
-    return ((column + 0.0).view(np.int64) if name == "price" else column)[:, None]
-
-
-def _build_votes(
-    target: TransactionTarget, names: tuple[str, ...], *, split_votes: bool
-) -> tuple[SparseWeights, SparseWeights]:
-    """Return the keys of each customer of M', (n', keys), and their votes for customers of M, (keys, n)."""
-    keys = _build_keys(target.original, names)
-    key_numbers = assign_groups(
-        keys.grouping, np.stack([_encode_target_column(target, name) for name in names], axis=1)
-    )
-    is_known = key_numbers >= 0
-    shape = (target.rows, keys.grouping.count)
-    incidence = _build_incidence_matrix(target.history.owner[is_known], key_numbers[is_known], shape)
-    if not split_votes:
-        return incidence, keys.holders
-    counts = np.maximum(np.diff(keys.holders.indptr), 1)
-    return apply_weights(incidence, 1.0 / counts), keys.holders
-
-
-@memoize
-def _encode_target_column(target: TransactionTarget, name: str) -> IntArray:
-    """Return a column of the target in the original's numbering; all unknown values get the next number."""
-    grouping = _group_values(target.original, name)
-    numbers = assign_groups(grouping, _encode_column(target.history, name))
-    return np.where(numbers >= 0, numbers, grouping.count)
-
-
-def _build_incidence_matrix(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseWeights:
-    """Return a matrix with a 1 at every pair (row, column) that occurs at least once."""
-    pairs = np.sort(rows * shape[1] + columns)
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-    row_numbers, column_numbers = np.divmod(pairs, max(shape[1], 1))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(row_numbers, minlength=shape[0]))))
-    return csr_array((np.ones(len(pairs)), column_numbers, starts), shape=shape)
-
-
-def _find_most_voted(votes: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:
-    incidence = hstack([vote_pair[0] for vote_pair in votes]).tocsr()
-    holders = vstack([vote_pair[1] for vote_pair in votes]).tocsr()
-    return find_best_product_columns(incidence, holders, np.ones(target.original.rows))
+    return ((column + 0.0).view(np.int64) if name == "price" else column)[:, np.newaxis]
