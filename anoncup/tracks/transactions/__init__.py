@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING
 from anoncup.lazy import lazy_in
 from anoncup.messages import N_
 from anoncup.tracks.capabilities import Distances, Examples, Scaling, TrackSettings
-from anoncup.tracks.files import FileSpec, allow_subset, fixed_header, fixed_lines
 from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.model import TargetFiles, Track
 from anoncup.tracks.parts import Distance
-from anoncup.tracks.transactions.files import (
-    CUSTOMER_COLUMNS,
-    CUSTOMER_EXAMPLE_LINES,
-    MASTER_COLUMNS,
-    TRANSACTION_COLUMNS,
-    TRANSACTION_EXAMPLE_LINES,
-)
+from anoncup.tracks.transactions.files import CUSTOMERS_SPEC, MASTER_COLUMNS, TRANSACTIONS_SPEC
 from anoncup.tracks.transactions.registry import (
     CUSTOMER_ANONYMITY,
     TRANSACTION_ATTACKERS,
@@ -40,27 +33,9 @@ if TYPE_CHECKING:
     )
     from anoncup.tracks.transactions.tables import TransactionTables
 
-_CUSTOMERS_SPEC = FileSpec(
-    "customers",
-    title="the anonymized customers",
-    format_description="CSV of M', 1 to n customers",
-    header=fixed_header(*CUSTOMER_COLUMNS),
-    header_like="customers",
-    row_limits=allow_subset,
-    rows_are_individuals=True,
-    example_lines=fixed_lines(*CUSTOMER_EXAMPLE_LINES),
-)
-_TRANSACTIONS_SPEC = FileSpec(
-    "transactions",
-    title="the anonymized purchases",
-    format_description="CSV of T'",
-    header=fixed_header(*TRANSACTION_COLUMNS),
-    header_like="transactions",
-    example_lines=fixed_lines(*TRANSACTION_EXAMPLE_LINES),
-)
 _TC400_DIGESTS = {
-    _CUSTOMERS_SPEC.name: "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",
-    _TRANSACTIONS_SPEC.name: "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
+    CUSTOMERS_SPEC.name: "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",
+    TRANSACTIONS_SPEC.name: "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
 }
 """SHA-256 of the example files that ``anoncup tc400`` writes."""
 
@@ -80,8 +55,8 @@ def _make_distance(kind: JaccardKind) -> Distance[TransactionOriginal, ScoredTra
 
 TRANSACTIONS: Track[TransactionOriginal, TransactionTables, TransactionTarget, IntArray] = Track(
     name="transactions",
-    release_files=(_CUSTOMERS_SPEC, _TRANSACTIONS_SPEC),
-    original_files=(_CUSTOMERS_SPEC, _TRANSACTIONS_SPEC),
+    release_files=(CUSTOMERS_SPEC, TRANSACTIONS_SPEC),
+    original_files=(CUSTOMERS_SPEC, TRANSACTIONS_SPEC),
     check_first_file=lambda files, _: _lazy("tables.check_customers")(files),
     parse_original=_lazy("release.parse_original"),
     parse_release=_lazy("release.parse_release"),

@@ -20,71 +20,47 @@ if TYPE_CHECKING:
     from anoncup.tracks.transactions.release import ScoredTransactions, TransactionOriginal, TransactionTarget
 
 _lazy = lazy_in("anoncup.tracks.transactions")
+
+
+def _register_utility(name: str, **options: Any) -> Measure[TransactionOriginal, ScoredTransactions]:
+    return Measure(name, 1, _lazy(f"utility.{name}"), weighs=True, reads_secret=False, **options)
+
+
+def _register_anonymity(name: str) -> Measure[TransactionOriginal, ScoredTransactions]:
+    compute = _lazy(f"anonymity.{name}")
+    return Measure(name, 1, compute, is_exact=True, higher_is_better=True, reads_secret=False)
+
+
+def _register_attackers(
+    module: str, *names: str, parameters: tuple[Parameter, ...] = ()
+) -> dict[str, Attacker[TransactionTarget, Prediction]]:
+    """Register the attackers of a module of the package ``attackers``."""
+    return {name: Attacker(name, 1, _lazy(f"attackers.{module}.{name}"), parameters) for name in names}
+
+
 TRANSACTION_UTILITIES: dict[str, Measure[TransactionOriginal, ScoredTransactions]] = {
-    "cmae_price": Measure(
-        "cmae_price",
-        1,
-        _lazy("utility.cmae_price"),
-        largest_cell=_lazy("utility.find_largest_price"),
-        weighs=True,
-        reads_secret=False,
-    ),
-    "cmae_spend": Measure(
-        "cmae_spend",
-        1,
-        _lazy("utility.cmae_spend"),
-        largest_cell=_lazy("utility.find_largest_spend"),
-        weighs=True,
-        reads_secret=False,
-    ),
-    "rfm": Measure("rfm", 1, _lazy("utility.rfm"), is_exact=True, weighs=True, reads_secret=False),
-    "row_difference": Measure(
-        "row_difference",
-        1,
-        _lazy("utility.row_difference"),
-        details=_lazy("utility.signed_row_difference"),
-        is_exact=True,
-        weighs=True,
-        reads_secret=False,
-        scale=_lazy("utility.count_original_records"),
-    ),
-    "goods_cosine": Measure(
-        "goods_cosine", 1, _lazy("utility.goods_cosine"), weighs=True, reads_secret=False
-    ),
-    "top_goods": Measure(
-        "top_goods", 1, _lazy("utility.top_goods"), is_exact=True, weighs=True, reads_secret=False
-    ),
+    measure.name: measure
+    for measure in (
+        _register_utility("cmae_price", largest_cell=_lazy("utility.find_largest_price")),
+        _register_utility("cmae_spend", largest_cell=_lazy("utility.find_largest_spend")),
+        _register_utility("rfm", is_exact=True),
+        _register_utility(
+            "row_difference",
+            details=_lazy("utility.signed_row_difference"),
+            is_exact=True,
+            scale=_lazy("utility.count_original_records"),
+        ),
+        _register_utility("goods_cosine"),
+        _register_utility("top_goods", is_exact=True),
+    )
 }
 
 CUSTOMER_ANONYMITY: dict[str, Measure[TransactionOriginal, ScoredTransactions]] = {
-    "k_min": Measure(
-        "k_min", 1, _lazy("anonymity.k_min"), is_exact=True, higher_is_better=True, reads_secret=False
-    ),
-    "k_mean": Measure(
-        "k_mean", 1, _lazy("anonymity.k_mean"), is_exact=True, higher_is_better=True, reads_secret=False
-    ),
-    "basket_k_min": Measure(
-        "basket_k_min",
-        1,
-        _lazy("anonymity.basket_k_min"),
-        is_exact=True,
-        higher_is_better=True,
-        reads_secret=False,
-    ),
-    "basket_k_mean": Measure(
-        "basket_k_mean",
-        1,
-        _lazy("anonymity.basket_k_mean"),
-        is_exact=True,
-        higher_is_better=True,
-        reads_secret=False,
-    ),
+    name: _register_anonymity(name) for name in ("k_min", "k_mean", "basket_k_min", "basket_k_mean")
 }
 
 TRANSACTION_ATTACKERS: dict[str, Attacker[TransactionTarget, Prediction]] = {
-    "jaccard": Attacker("jaccard", 1, _lazy("attackers.baskets.jaccard")),
-    "jaccard_quantity": Attacker("jaccard_quantity", 1, _lazy("attackers.baskets.jaccard_quantity")),
-    "tfidf": Attacker("tfidf", 1, _lazy("attackers.baskets.tfidf")),
+    **_register_attackers("baskets", "jaccard", "jaccard_quantity", "tfidf"),
     "random_in_cluster": Attacker(
         "random_in_cluster",
         1,
@@ -92,19 +68,16 @@ TRANSACTION_ATTACKERS: dict[str, Attacker[TransactionTarget, Prediction]] = {
         may_count=False,
         reads_secret=False,
     ),
-    "master_match": Attacker("master_match", 1, _lazy("attackers.baskets.master_match")),
-    "receipt_match": Attacker("receipt_match", 1, _lazy("attackers.records.receipt_match")),
+    **_register_attackers("baskets", "master_match"),
+    **_register_attackers("records", "receipt_match"),
     "own_row": Attacker("own_row", 1, lazy("anoncup.tracks.linkage.attackers.own_row")),
-    "sort_spend": Attacker("sort_spend", 1, _lazy("attackers.spending.sort_spend")),
-    "record_keys": Attacker("record_keys", 1, _lazy("attackers.records.record_keys")),
-    "jaccard_assignment": Attacker(
-        "jaccard_assignment", 1, _lazy("attackers.assignment.jaccard_assignment"), (DENSE_LIMIT_PARAMETER,)
-    ),
-    "jaccard_quantity_assignment": Attacker(
+    **_register_attackers("spending", "sort_spend"),
+    **_register_attackers("records", "record_keys"),
+    **_register_attackers(
+        "assignment",
+        "jaccard_assignment",
         "jaccard_quantity_assignment",
-        1,
-        _lazy("attackers.assignment.jaccard_quantity_assignment"),
-        (DENSE_LIMIT_PARAMETER,),
+        parameters=(DENSE_LIMIT_PARAMETER,),
     ),
 }
 
@@ -118,44 +91,37 @@ def _vary_cluster_count(rows: int, columns: Sequence[str]) -> Sequence[Mapping[s
     return [{"clusters": cluster_count} for cluster_count in sorted(cluster_counts, reverse=True)]
 
 
+def _keep_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+    return [{"columns": list(columns)}]
+
+
+def _register_clustering(name: str, *parameters: Parameter) -> Method[AnonymizedTransactions]:
+    parameters = (_cluster_count_parameter, *parameters)
+    return Method(name, _lazy(f"methods.{name}"), parameters, _vary_cluster_count)
+
+
+def _register_deletion(name: str) -> Method[AnonymizedTransactions]:
+    return Method(name, _lazy(f"methods.{name}"), (SHARE_PARAMETER,), SHARE_STRENGTHS)
+
+
+def _register_cheat(name: str, **options: Any) -> Method[AnonymizedTransactions]:
+    return Method(name, _lazy(f"methods.{name}"), cheats=True, **options)
+
+
 TRANSACTION_METHODS: dict[str, Method[AnonymizedTransactions]] = {
-    "add_dummies": Method(
-        "add_dummies", _lazy("methods.add_dummies"), (_cluster_count_parameter,), _vary_cluster_count
-    ),
-    "cluster_kmeans_jaccard": Method(
-        "cluster_kmeans_jaccard",
-        _lazy("methods.cluster_kmeans_jaccard"),
-        (_cluster_count_parameter,),
-        _vary_cluster_count,
-    ),
-    "cluster_tfidf": Method(
-        "cluster_tfidf", _lazy("methods.cluster_tfidf"), (_cluster_count_parameter,), _vary_cluster_count
-    ),
-    "balance_clusters": Method(
-        "balance_clusters",
-        _lazy("methods.balance_clusters"),
-        (_cluster_count_parameter, Parameter("smallest", "whole", default=5)),
-        _vary_cluster_count,
-    ),
-    "delete_customers": Method(
-        "delete_customers", _lazy("methods.delete_customers"), (SHARE_PARAMETER,), SHARE_STRENGTHS
-    ),
-    "delete_records": Method(
-        "delete_records",
-        _lazy("methods.delete_records"),
-        (SHARE_PARAMETER,),
-        SHARE_STRENGTHS,
-    ),
-    "shift": Method("shift", _lazy("methods.shift"), cheats=True),
-    "random_permutation": Method("random_permutation", _lazy("methods.random_permutation"), cheats=True),
-    "group_permutation": Method(
-        "group_permutation",
-        _lazy("methods.group_permutation"),
-        (_master_columns_parameter,),
-        lambda rows, columns: [{"columns": list(columns)}],  # noqa: ARG005
-        cheats=True,
-    ),
-    "cheating_permutation": Method(
-        "cheating_permutation", _lazy("methods.cheating_permutation"), cheats=True
-    ),
+    method.name: method
+    for method in (
+        _register_clustering("add_dummies"),
+        _register_clustering("cluster_kmeans_jaccard"),
+        _register_clustering("cluster_tfidf"),
+        _register_clustering("balance_clusters", Parameter("smallest", "whole", default=5)),
+        _register_deletion("delete_customers"),
+        _register_deletion("delete_records"),
+        _register_cheat("shift"),
+        _register_cheat("random_permutation"),
+        _register_cheat(
+            "group_permutation", parameters=(_master_columns_parameter,), strengths=_keep_columns
+        ),
+        _register_cheat("cheating_permutation"),
+    )
 }
