@@ -18,7 +18,7 @@ from anoncup.tracks.memo import memoize, memoize_if_small
 from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, ScoredMicrodata, build_target
 
 NEAREST_COUNT = 3
-"""Number of nearest rows of X by Gower's distance that are found once and shared by all attackers."""
+"""Number of nearest rows of X, by either distance, that are found once and shared by all attackers."""
 _ROWS_PER_BLOCK = 10_000
 """Number of rows subtracted at a time, which limits the memory for intermediate arrays."""
 

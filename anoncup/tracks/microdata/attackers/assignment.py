@@ -27,7 +27,7 @@ from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, fin
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess
 from anoncup.tracks.linkage.parameters import DENSE_LIMIT
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.microdata.attackers.nearest import choose_columns
+from anoncup.tracks.microdata.attackers.nearest import choose_columns, list_nearest
 from anoncup.tracks.microdata.distances import (
     NEAREST_COUNT,
     compute_gower_sums,
@@ -224,6 +224,10 @@ class _ClassCosts:
         self, index: NeighbourIndex, rows: IntArray, groups: IntArray, count: int
     ) -> tuple[IntArray, FloatArray]:
         """Return the nearest rows of the given groups of X for each row of Y, and their distances."""
+        is_whole = index is self.target.original.index_classes((), self.sensitive)
+        if is_whole and count == NEAREST_COUNT and (groups == 0).all():
+            neighbours, squares = list_nearest(self.target, self.sensitive)
+            return neighbours[rows], np.sqrt(squares[rows])
         queries = self.target.select(self.sensitive)[rows]
         neighbours, squares = find_k_nearest_rows(index, queries, groups, count)
         return neighbours, np.sqrt(squares)

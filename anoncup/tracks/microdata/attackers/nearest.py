@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anoncup.geometry.arrays import BoolArray, IntArray
-from anoncup.geometry.nearest_neighbours import find_nearest_rows
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
+from anoncup.geometry.nearest_neighbours import find_k_nearest_rows, find_nearest_rows
 from anoncup.tracks.memo import memoize
+from anoncup.tracks.microdata.distances import NEAREST_COUNT
 from anoncup.tracks.microdata.release import MicrodataTarget
 
 
@@ -31,6 +32,20 @@ def nearest(
     target: MicrodataTarget, sensitive: tuple[str, ...], *, selected: BoolArray | None = None
 ) -> IntArray:
     """Return the nearest of all rows of X for the selected rows of Y (default: all), (selected,)."""
-    queries = target.select(sensitive) if selected is None else target.select(sensitive)[selected]
+    if selected is None or selected.all():
+        return list_nearest(target, sensitive)[0][:, 0]
+    queries = target.select(sensitive)[selected]
     whole_table = np.zeros(len(queries), dtype=np.int64)
     return find_nearest_rows(target.original.index_classes((), sensitive), queries, whole_table)
+
+
+@memoize
+def list_nearest(target: MicrodataTarget, sensitive: tuple[str, ...]) -> tuple[IntArray, FloatArray]:
+    """Return the ``NEAREST_COUNT`` nearest rows of X for each row of Y, and their squared distances.
+
+    Both are (n', NEAREST_COUNT), nearest first, padded with -1 and infinity.
+    """
+    whole_table = np.zeros(target.rows, dtype=np.int64)
+    return find_k_nearest_rows(
+        target.original.index_classes((), sensitive), target.select(sensitive), whole_table, NEAREST_COUNT
+    )
