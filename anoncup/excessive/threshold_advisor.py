@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,8 @@ from numpy.random import PCG64, Generator
 from anoncup.excessive import SIMULATED_PERMUTATIONS, ProgressCallback, ignore_progress
 from anoncup.excessive.bounds import find_cheapest_derangement, s_lower
 from anoncup.excessive.fixed_point_odds import (
-    find_smallest_fixed_count,
-    find_smallest_group_fixed_count,
-    group_tail_probability,
+    find_fixed_limit,
     log2,
-    tail_probability,
 )
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message, serialize_prefixed
@@ -125,7 +121,7 @@ def advise(
     ``draws``: number of permutations of each type to simulate, 0 for no simulation.
     """
     sizes = np.bincount(np.unique(groups, return_inverse=True)[1])
-    individual_count, cheats = len(groups), _list_cheats(len(groups), sizes, bits)
+    individual_count, cheats = len(groups), _list_cheats(sizes, bits)
     progress(1, 3, "nearest others")
     nearest_distances = distance.nearest_other(original)
     nearest_distances = np.where(np.isfinite(nearest_distances), nearest_distances, 0.0)
@@ -176,20 +172,16 @@ def find_largest_round_number(low: float, high: float) -> float | None:
     return None
 
 
-def _list_cheats(count: int, sizes: IntArray, bits: int) -> tuple[CheatType, ...]:
-    random_fixed = find_smallest_fixed_count(count, bits=bits)
-    group_fixed = find_smallest_group_fixed_count(sizes, bits=bits)
-    return (
-        CheatType("shift", 0, None, 0.0),
-        CheatType("random", random_fixed, _log2_or_none(tail_probability(count, random_fixed)), 1.0),
-        CheatType(
-            "group", group_fixed, _log2_or_none(group_tail_probability(sizes, group_fixed)), float(len(sizes))
-        ),
-    )
+def _list_cheats(sizes: IntArray, bits: int) -> tuple[CheatType, ...]:
+    count, group_sizes = int(sizes.sum()), sizes.tolist()
+    shift = CheatType("shift", fixed=0, log2_chance=None, expected=0.0)
+    return (shift, _describe_cheat("random", [count], bits), _describe_cheat("group", group_sizes, bits))
 
 
-def _log2_or_none(probability: Fraction) -> float | None:
-    return log2(probability) if probability else None
+def _describe_cheat(name: str, group_sizes: list[int], bits: int) -> CheatType:
+    """Describe random permutations within groups: on average, each leaves one individual in place."""
+    fixed, chance = find_fixed_limit(group_sizes, bits=bits)
+    return CheatType(name, fixed, log2(chance) if chance else None, float(len(group_sizes)))
 
 
 def _compute_s_exact_mean(matrix: FloatArray | None) -> float | None:
