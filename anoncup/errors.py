@@ -1,12 +1,12 @@
 """Domain errors. They know neither HTTP nor the database."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
-from anoncup.messages import CodedMessage, Message, MessageValue, describe_in_english
+from anoncup.messages import CodedMessage, JsonObject, Message, MessageValue, describe_in_english
 
 MAX_LISTED_PROBLEMS = 20
 """Maximum number of problems listed for one upload; the total is always reported."""
@@ -148,20 +148,20 @@ class FileProblem:
     line: int | None = None
     value: str | None = None
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         location = {"file": self.file, "row": self.row, "line": self.line, "column": self.column}
         description = describe_in_english(self.code, self.message)
         if self.value is not None:
             description["values"]["value"] = self.value
         return {**location, **description}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the problem in the form in which it is stored."""
         location = {"file": self.file, "row": self.row, "column": self.column, "line": self.line}
         return {**location, "code": self.code, "message": self.message.to_json(), "value": self.value}
 
     @staticmethod
-    def from_json(stored: Mapping[str, Any]) -> "FileProblem":
+    def from_json(stored: JsonObject) -> "FileProblem":
         """Restore a problem from the result of ``to_json``."""
         return FileProblem(**{**stored, "message": Message.from_json(stored["message"])})
 
@@ -176,12 +176,12 @@ class InvalidUpload(DomainError):
         self.total = len(problems) if total is None else total
         super().__init__(self.problems[0].message)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the error in the form in which it is stored."""
         return {"problems": [problem.to_json() for problem in self.problems], "total": self.total}
 
     @staticmethod
-    def from_json(stored: Mapping[str, Any]) -> "InvalidUpload":
+    def from_json(stored: JsonObject) -> "InvalidUpload":
         """Restore an error from the result of ``to_json``."""
         return InvalidUpload([*map(FileProblem.from_json, stored["problems"])], total=stored["total"])
 
@@ -209,7 +209,7 @@ def run_steps(*steps: Callable[[], Any]) -> list[Any]:
     return results
 
 
-def describe_error(error: DomainError) -> dict[str, Any]:
+def describe_error(error: DomainError) -> JsonObject:
     """Return the values and file problems of an error, for its API response."""
     values = error.message.render_values_in_english()
     if isinstance(error, InvalidUpload):

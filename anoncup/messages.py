@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+JsonObject: TypeAlias = dict[str, Any]
+"""A JSON object, as it is stored or sent."""
+
 _ScalarValue: TypeAlias = "str | int | float | Message | None"
 MessageValue: TypeAlias = "_ScalarValue | tuple[_ScalarValue, ...]"
 
@@ -53,7 +56,7 @@ class Message:
     def __str__(self) -> str:
         return fill_template(self.template, self.values)
 
-    def render_values_in_english(self) -> dict[str, Any]:
+    def render_values_in_english(self) -> JsonObject:
         """Return the values for programs: nested messages as English text, tuples as lists.
 
         The values of nested messages are included. If a name occurs several times, the value of the outer
@@ -67,7 +70,7 @@ class Message:
                 )
         return rendered
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the message as JSON, from which it can be rendered in any language."""
         values = {
             name: _convert_to_json(value, lambda message: message.to_json())
@@ -84,7 +87,7 @@ class Message:
         return core_schema.no_info_plain_validator_function(_validate_message, serialization=serializer)
 
     @staticmethod
-    def from_json(stored: Mapping[str, Any]) -> "Message":
+    def from_json(stored: JsonObject) -> "Message":
         """Restore a message from the result of ``to_json``."""
         values = {name: _deserialize_value(value) for name, value in stored["values"].items()}
         template, plural = stored["template"], stored.get("plural")
@@ -113,7 +116,7 @@ class PluralMessage(Message):
     def count(self) -> int:
         return _read_count(self.values, self.count_name)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         singular, plural = self.forms
         return {**Message.to_json(self), "plural": {"one": singular, "many": plural, "by": self.count_name}}
 
@@ -126,7 +129,7 @@ class RemoteMessage(Message):
     def __str__(self) -> str:
         return self.template
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return a message with the sentence as a value, so that braces in it are never placeholders."""
         values = Message.to_json(self)["values"]
         return {"template": "{sentence}", "values": {**values, "sentence": str(self)}}
@@ -139,21 +142,21 @@ class CodedMessage:
     code: str
     message: Message
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         return {"code": self.code, **self.message.to_json()}
 
     @staticmethod
-    def from_json(stored: Mapping[str, Any]) -> "CodedMessage":
+    def from_json(stored: JsonObject) -> "CodedMessage":
         """Restore a coded message from the result of ``to_json``."""
         return CodedMessage(stored["code"], Message.from_json(stored))
 
 
-def describe_in_english(code: str, message: Message) -> dict[str, Any]:
+def describe_in_english(code: str, message: Message) -> JsonObject:
     """Return code, text and values of a message in English, for API responses."""
     return {"code": code, "message": str(message), "values": message.render_values_in_english()}
 
 
-def serialize_as_notice(code: str, message: Message) -> dict[str, Any]:
+def serialize_as_notice(code: str, message: Message) -> JsonObject:
     """Return the fields of ``schemas.Notice``, the form in which verdicts and reports store messages.
 
     They contain the English text too, and can later be rendered in any language.
@@ -161,12 +164,12 @@ def serialize_as_notice(code: str, message: Message) -> dict[str, Any]:
     return {"code": code, "message": str(message), **message.to_json()}
 
 
-def serialize_prefixed(prefix: str, message: Message) -> dict[str, Any]:
+def serialize_prefixed(prefix: str, message: Message) -> JsonObject:
     """Return a message as prefixed keys (``note``, ``note_template``, ...), to merge into a stored object."""
     return {prefix: str(message)} | {f"{prefix}_{part}": value for part, value in message.to_json().items()}
 
 
-def deserialize_prefixed(prefix: str, stored: Mapping[str, Any]) -> Message | None:
+def deserialize_prefixed(prefix: str, stored: JsonObject) -> Message | None:
     if stored.get(prefix) is None:
         return None
     return Message.from_json({part: stored.get(f"{prefix}_{part}") for part in STORED_KEYS})

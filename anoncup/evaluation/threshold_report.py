@@ -1,7 +1,6 @@
 """The report on the threshold: the advice of P2, and a contest played on the same data."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from anoncup.evaluation.sample_contest import (
     SampleContest,
@@ -13,6 +12,7 @@ from anoncup.evaluation.sample_contest import (
 from anoncup.excessive import ProgressCallback, ignore_progress
 from anoncup.excessive.question import AdviceQuestion, resolve_question
 from anoncup.excessive.threshold_advisor import ThresholdAdvice, advise
+from anoncup.messages import JsonObject
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.parts import HasRows
@@ -25,7 +25,7 @@ class AdvisorReport:
     advice: ThresholdAdvice
     contest: SampleContest
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         return {"contest": self.contest.to_json(), **self.advice.to_json()}
 
 

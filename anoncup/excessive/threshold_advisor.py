@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import PCG64, Generator
@@ -15,7 +14,7 @@ from anoncup.excessive.fixed_point_odds import (
     log2,
 )
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.messages import Message, serialize_prefixed
+from anoncup.messages import JsonObject, Message, serialize_prefixed
 from anoncup.tracks.linkage.shuffling import make_shuffler, sample_derangement
 from anoncup.tracks.parts import AnyDistance, HasRows
 
@@ -100,7 +99,7 @@ class ThresholdAdvice:
     s_exact: float | None
     histograms: dict[str, SimulationHistogram]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         remedy = {} if self.remedy is None else serialize_prefixed("remedy", self.remedy)
         return asdict(self) | remedy
 

@@ -1,17 +1,16 @@
 """Schemas of threshold reports. The same form is stored, returned by the API and printed."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from anoncup.messages import Message, deserialize_prefixed
+from anoncup.messages import JsonObject, Message, deserialize_prefixed
 from anoncup.schemas.fields import Id, Moment, Number, example, omit_if_none, open_enum
 from anoncup.schemas.notices import FailureFields, Notice
 from anoncup.schemas.verdicts import VerdictPart
 
-EXAMPLE: dict[str, Any] = {
+EXAMPLE: JsonObject = {
     "contest": {
         "individuals": 300,
         "threshold": 0.04,
@@ -110,7 +109,7 @@ class PlayedRelease(VerdictPart):
 
     kind: Annotated[str, open_enum("method", "cheat", "unchanged")]
     method: str | None = None
-    parameters: dict[str, Any]
+    parameters: JsonObject
     rank: int | None = None
     utility: Number
     security: Number
@@ -159,7 +158,7 @@ class Advice(VerdictPart):
     threshold: Number | None = None
     remedy: str | None = None
     remedy_template: str | None = omit_if_none()
-    remedy_values: dict[str, Any] | None = omit_if_none()
+    remedy_values: JsonObject | None = omit_if_none()
     bounds: list[DistanceBound]
     s_exact: Number | None = None
     histograms: dict[str, Simulation]
@@ -174,7 +173,7 @@ class Advice(VerdictPart):
         return self.threshold is not None and self.low < threshold < self.high
 
 
-def parse_advice(stored: Mapping[str, Any]) -> Advice:
+def parse_advice(stored: JsonObject) -> Advice:
     """Parse a threshold report from its stored JSON form."""
     return Advice.model_validate(stored)
 
@@ -188,7 +187,7 @@ class ReportSummary(FailureFields):
     created_at: Moment
     finished_at: Annotated[datetime | None, example("2027-01-11T05:30:04Z")]
     question: Annotated[
-        dict[str, Any],
+        JsonObject,
         example({"groups": ["sex", "age"], "distance": "gower", "bits": 50, "draws": 1000}),
     ]
 

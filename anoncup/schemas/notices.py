@@ -1,10 +1,10 @@
 """Schemas of notices about an upload: warnings, remarks, violations and failures."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, field_serializer
 
-from anoncup.messages import CodedMessage, Message, describe_in_english
+from anoncup.messages import CodedMessage, JsonObject, Message, describe_in_english
 from anoncup.schemas.fields import ChildConstraint, Form, example, omit_if_none
 
 
@@ -13,10 +13,10 @@ class FailureFields(Form):
 
     failure: Annotated[str | None, Field(description="reason why it ended in ERROR or was tried again")]
     failure_code: Annotated[str | None, Field(description="stable")]
-    failure_values: Annotated[dict[str, Any] | None, Field(description="the values in the sentence, by name")]
+    failure_values: Annotated[JsonObject | None, Field(description="the values in the sentence, by name")]
 
 
-def build_failure_fields(reason: CodedMessage | None) -> dict[str, Any]:
+def build_failure_fields(reason: CodedMessage | None) -> JsonObject:
     """Return values for the fields of ``FailureFields``; all are None without a reason."""
     if reason is None:
         return dict.fromkeys(FailureFields.model_fields)
@@ -30,7 +30,7 @@ class Notice(Form):
     code: Annotated[str, Field(description="stable"), example("sent_before")]
     message: Annotated[str, example("your team has already sent this release 2 times")]
     values: Annotated[
-        dict[str, Any],
+        JsonObject,
         Field(description="the values in the sentence, by name", default_factory=dict),
         ChildConstraint(required=True),
         example({"times": 2}),
@@ -51,5 +51,5 @@ class Notice(Form):
         return Message.from_json({"template": self.template, "values": self.values, "plural": self.plural})
 
     @field_serializer("values")
-    def serialize_values(self, values: dict[str, Any]) -> dict[str, Any]:
+    def serialize_values(self, values: JsonObject) -> JsonObject:
         return values if self.template is None else self.sentence.render_values_in_english()

@@ -1,10 +1,11 @@
 """Schemas of teams, invites, announcements, clarifications and the audit log."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
+from anoncup.messages import JsonObject
 from anoncup.schemas.accounts import OneTimeCode
 from anoncup.schemas.fields import Form, Id, Moment, PersonName, TeamName, example
 
@@ -71,7 +72,7 @@ class Announcement(Form):
         dict[str, str], example({"en": "The deadline moves by a day.", "ja": "締切を一日延ばします。"})
     ]
     code: Annotated[str | None, Field(description="stable; null if people wrote the announcement")]
-    values: Annotated[dict[str, Any] | None, Field(description="the values in the sentence, by name")]
+    values: Annotated[JsonObject | None, Field(description="the values in the sentence, by name")]
 
 
 class Clarification(Form):
@@ -101,5 +102,5 @@ class AuditEntry(Form):
     ]
     action: Annotated[str, Field(description="such as `phase.extend`"), example("phase.extend")]
     subject: Annotated[str, example("anonymization")]
-    before: Annotated[dict[str, Any] | None, example({"end": "2027-01-24T09:00:00+09:00"})]
-    after: Annotated[dict[str, Any] | None, example({"end": "2027-01-25T09:00:00+09:00"})]
+    before: Annotated[JsonObject | None, example({"end": "2027-01-24T09:00:00+09:00"})]
+    after: Annotated[JsonObject | None, example({"end": "2027-01-25T09:00:00+09:00"})]

@@ -1,13 +1,14 @@
 """Schema of the problem document (RFC 9457), the body of every error response."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH
+from anoncup.messages import JsonObject
 from anoncup.schemas.fields import Form
 
-_MessageValues = Annotated[dict[str, Any], Field(description="the values in the sentence, by name")]
+_MessageValues = Annotated[JsonObject, Field(description="the values in the sentence, by name")]
 
 
 class WrongInFile(Form):
@@ -25,7 +26,7 @@ class WrongInFile(Form):
     code: Annotated[str, Field(description="stable")]
     message: str
     values: Annotated[
-        dict[str, Any],
+        JsonObject,
         Field(
             description="the values in the sentence, by name; `value` is the rejected text, cut to"
             f" {MAX_VALUE_LENGTH} characters, and never set for secrets"

@@ -1,11 +1,10 @@
 """Schemas of verdicts. The same form is stored, returned by the API and printed."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from anoncup.messages import Message, deserialize_prefixed
+from anoncup.messages import JsonObject, Message, deserialize_prefixed
 from anoncup.schemas.fields import ChildConstraint, Form, Number, omit_if_none, open_enum
 from anoncup.schemas.notices import Notice
 
@@ -22,7 +21,7 @@ FORMAT = {"format": 1}
 
 
 _EXAMPLE_COUNTS = {8: 3, 11: 12, 14: 16, 17: 11, 20: 6, 27: 1, 36: 1}
-_EXAMPLE: dict[str, Any] = {
+_EXAMPLE: JsonObject = {
     "verdict": "accepted",
     "violations": [],
     "warnings": [],
@@ -88,7 +87,7 @@ class AttackerVerdict(VerdictPart):
     risks: Annotated[dict[str, Number] | None, _limit_entries(100)] = omit_if_none()
     note: str | None = omit_if_none()
     note_template: str | None = omit_if_none()
-    note_values: dict[str, Any] | None = omit_if_none()
+    note_values: JsonObject | None = omit_if_none()
     note_plural: dict[str, str] | None = omit_if_none()
 
     @property
@@ -159,6 +158,6 @@ class Verdict(VerdictPart):
     format: Annotated[Literal[1], Field(exclude=True), ChildConstraint(sent_by_child=False)] = 1
 
 
-def parse_verdict(stored: Mapping[str, Any]) -> Verdict:
+def parse_verdict(stored: JsonObject) -> Verdict:
     """Parse a verdict from its stored JSON form."""
     return Verdict.model_validate(stored)
