@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from anoncup.rules.settings import Columns as Columns
     from anoncup.rules.settings import Excessive as Excessive
     from anoncup.rules.settings import MeasureSettings as MeasureSettings
-    from anoncup.tracks.linkage.attack_rates import rate_prediction as rate_prediction
-    from anoncup.tracks.linkage.attack_rates import sample_guess as sample_guess
+    from anoncup.tracks.linkage.attack_rates import rate_guess as rate_guess
     from anoncup.tracks.microdata.example import generate_households as generate_households
     from anoncup.tracks.microdata.example import get_household_columns as get_household_columns
     from anoncup.tracks.microdata.methods import shuffle_rows as shuffle_rows
@@ -94,9 +93,8 @@ _IMPORT_PATHS = {
     "get_household_columns": "anoncup.tracks.microdata.example.get_household_columns",
     "load_tc400": "anoncup.tracks.transactions.example.load_tc400",
     "parse_competition": "anoncup.competition.parser.parse_competition",
-    "rate_prediction": "anoncup.tracks.linkage.attack_rates.rate_prediction",
+    "rate_guess": "anoncup.tracks.linkage.attack_rates.rate_guess",
     "s_lower": "anoncup.excessive.bounds.s_lower",
-    "sample_guess": "anoncup.tracks.linkage.attack_rates.sample_guess",
     "scales": "anoncup.evaluation.scales.scales",
     "shuffle_rows": "anoncup.tracks.microdata.methods.shuffle_rows",
     "template": "anoncup.competition.templates.template",

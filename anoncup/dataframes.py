@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput
-from anoncup.evaluation.attacks import predict, rate_attack, write_guesses
+from anoncup.evaluation.attacks import make_guesses, rate_attack, write_guesses
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.evaluation.sample_contest import SampleContest
 from anoncup.evaluation.scales import require_scales
@@ -175,12 +175,12 @@ def attack(original: Tables, released: Tables, secret: Secret, *, competition: C
     contest = _load_contest(original, competition)
     upload = _read_upload(contest, released, secret)
     context = contest.track.build_context(contest.rules, contest.original, upload.release)
-    release = contest.track.add_answer(contest.original, upload.release, upload.answer, context)
+    target = contest.track.build_target(upload.answer, context)
     rows = {}
     for name, attacker in contest.track.attackers.items():
-        prediction = predict(attacker, release.target, track=contest.track, rules=contest.rules)
-        rate = rate_attack(attacker, prediction, upload.answer, context, track=contest.track)
-        rows[name] = {column: getattr(rate, column) for column in ("rate", "baseline", "correct", "trials")}
+        guesses = make_guesses(attacker, target, track=contest.track, rules=contest.rules)
+        result = rate_attack(attacker, guesses, upload.answer, context, track=contest.track).to_json()
+        rows[name] = {column: result.get(column) for column in ("rate", "baseline", "correct", "trials")}
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("attacker")
     return ResultTable(table=table, warnings=(*contest.remarks, *upload.remarks))
 
@@ -197,8 +197,9 @@ def guess(
     chosen = _choose(track.attackers, attacker, "attackers")
     files = _read_files(target, track.target_file_names)
     parsed_target = track.parse_target(files, contest.original, rules)
-    guesses = write_guesses(chosen, parsed_target, track=track, rules=rules, rng=np.random.default_rng(seed))
-    return {question: read_text_table(content) for question, content in guesses.items()}
+    guesses = make_guesses(chosen, parsed_target, track=track, rules=rules)
+    guess_files = write_guesses(guesses, track=track, rng=np.random.default_rng(seed))
+    return {question: read_text_table(content) for question, content in guess_files.items()}
 
 
 def anonymize(
@@ -302,7 +303,7 @@ def _score(contest: _Contest, released: Tables, secret: Secret) -> Score:
     upload = _read_upload(contest, released, secret)
     verdict = evaluate(contest.rules, contest.original, upload.release, upload.answer)
     measures = {("measure", name): result.value for name, result in verdict.measures.items()}
-    attackers = {("attacker", name): result.rate.rate for name, result in verdict.attackers.items()}
+    attackers = {("attacker", name): result.rate.value for name, result in verdict.attackers.items()}
     values = pd.Series(measures | attackers, name="value").rename_axis(["part", "name"])
     reasons = "; ".join(str(violation.message) for violation in verdict.violations)
     decision = f"{verdict.verdict}: {reasons}" if reasons else verdict.verdict

@@ -63,7 +63,7 @@ def _time_parts(
 ) -> dict[str, float]:
     """Return the milliseconds of each part of scoring, in the order in which they run."""
     start = time.perf_counter()
-    evaluated_release = track.add_answer(original, *release)
+    evaluated_release = track.add_answer(release[1], track.build_context(rules, original, release[0]))
     times = {"(encoding)": 1000 * (time.perf_counter() - start)}
     for name, measure in track.measures.items():
         parameters: Mapping[str, object] = rules.measure_settings(name).parameters

@@ -59,7 +59,7 @@ def test_score_equals_the_verdict(original: pd.DataFrame, competition: str) -> N
         verdict.overall,
     )
     assert result.table.loc[("measure", "mean_mae"), "value"] == verdict.measures["mean_mae"].value
-    assert result.table.loc[("attacker", "euc1"), "value"] == verdict.attackers["euc1"].rate.rate
+    assert result.table.loc[("attacker", "euc1"), "value"] == verdict.attackers["euc1"].rate.value
 
 
 @pytest.mark.parametrize(("unit", "other_unit"), [(1.0, 1e6), (1e-6, 1e9), (1e-25, 1e-3), (1e20, 1.0)])
@@ -128,7 +128,7 @@ def test_attack_has_the_rates_of_the_verdict(original: pd.DataFrame, competition
     result = anoncup.attack(original, made.tables, made.secret, competition=competition)
     verdict = evaluate(original, competition, made.files, made.secret_file)
     assert list(result.table.index) == list(verdict.attackers)
-    assert list(result.table["rate"]) == [entry.rate.rate for entry in verdict.attackers.values()]
+    assert list(result.table["rate"]) == [entry.rate.value for entry in verdict.attackers.values()]
 
 
 def test_guess_for_an_unchanged_release_is_right(original: pd.DataFrame, competition: str) -> None:
@@ -171,7 +171,7 @@ def test_releases_of_every_track_are_scored(name: str) -> None:
     verdict = anoncup.evaluate(rules, parsed, *track.shuffle(release, answer, rng=rng))
     assert (result.utility, result.security) == (verdict.utility, verdict.security)
     rates = anoncup.attack(original, made.tables, made.secret, competition=rules)
-    assert dict(rates.table["rate"]) == {name: entry.rate.rate for name, entry in verdict.attackers.items()}
+    assert dict(rates.table["rate"]) == {name: entry.rate.value for name, entry in verdict.attackers.items()}
 
 
 def test_tracks_with_several_files_take_tables_by_name() -> None:

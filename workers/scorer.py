@@ -7,7 +7,7 @@ sandbox before it reads the first job, and ends if it cannot.
 import secrets
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from numpy.random import Generator, default_rng
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import FileProblem, InvalidCompetition, InvalidInput, InvalidResult, InvalidUpload
 from anoncup.evaluation.evaluate import evaluate
-from anoncup.evaluation.results import judge_guess
+from anoncup.evaluation.results import judge_guess, serialize_outcome
 from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive import ProgressCallback
 from anoncup.excessive.question import AdviceQuestion
@@ -240,7 +240,7 @@ def judge(job: JudgeJob, context: JobContext, _: ProgressCallback) -> dict[str, 
         if any(problem.file != guess_question.file.name for problem in error.problems):
             raise
         return {"refused": error.to_json()}
-    return {"outcome": {name: value for name, value in asdict(outcome).items() if value is not None}}
+    return {"outcome": serialize_outcome(outcome)}
 
 
 HANDLERS: Mapping[type[Job], Callable[[Any, JobContext, ProgressCallback], dict[str, Any]]] = {

@@ -25,8 +25,8 @@ from anoncup.errors import InvalidInput
 if TYPE_CHECKING:
     from anoncup import schemas
     from anoncup.cli.local_files import LocalContest
-    from anoncup.tracks.model import AnyContext, AnyTrack
-    from anoncup.tracks.parts import AnyAttacker
+    from anoncup.tracks.model import AnswerT, AnyContext, AnyTrack, TargetT
+    from anoncup.tracks.parts import Guesses
 
 
 @accept_target_files
@@ -72,8 +72,8 @@ def _attack_target(
     """Attack another team's release, and return the paths of the guesses."""
     from anoncup.cli.local_files import read_target
 
-    answers = _run_attackers(contest, read_target(contest, paths), names)
-    return _write_guesses(answers, contest, into, seed)
+    guesses = _run_attackers(contest, read_target(contest, paths), names)
+    return _write_guesses(guesses, contest, into, seed)
 
 
 def _attack_own_release(
@@ -92,56 +92,55 @@ def _attack_own_release(
 
     upload = read_upload(contest, paths, secret)
     show_warnings(build_notices([*contest.remarks, *upload.remarks]))
-    source = upload.answer
     context = contest.track.build_context(contest.rules, contest.original, upload.release)
-    answers = _run_attackers(contest, contest.track.build_target(source, context), names)
+    guesses = _run_attackers(contest, contest.track.build_target(upload.answer, context), names)
     if into is not None:
-        _write_guesses(answers, contest, into, seed)
-    return _compute_rates(answers, contest.track, source, context)
+        _write_guesses(guesses, contest, into, seed)
+    return _compute_rates(guesses, contest.track, upload.answer, context)
 
 
-def _run_attackers(contest: LocalContest, target: object, names: list[str]) -> dict[str, object]:
-    """Return the answer of each attacker; None if the contest does not ask its question."""
-    from anoncup.evaluation.attacks import predict
+def _run_attackers(contest: LocalContest, target: TargetT, names: list[str]) -> dict[str, Guesses]:
+    """Return the guesses of each attacker; none if the contest does not ask its question."""
+    from anoncup.evaluation.attacks import make_guesses
 
-    answers = {}
+    guesses = {}
     with progress_bar("attacking") as progress:
         for step, name in enumerate(names, 1):
             progress(step, len(names), name)
             attacker = contest.track.attackers[name]
-            answers[name] = predict(attacker, target, track=contest.track, rules=contest.rules)
-    return answers
+            guesses[name] = make_guesses(attacker, target, track=contest.track, rules=contest.rules)
+    return guesses
 
 
 def _compute_rates(
-    answers: Mapping[str, object], track: AnyTrack, source: object, context: AnyContext
+    guesses: Mapping[str, Guesses], track: AnyTrack, answer: AnswerT, context: AnyContext
 ) -> dict[str, schemas.AttackerVerdict]:
     from anoncup import schemas
     from anoncup.evaluation.attacks import rate_attack
-    from anoncup.evaluation.evaluate import serialize_rate
 
-    def rate_attacker(attacker: AnyAttacker, answer: object) -> schemas.AttackerVerdict:
-        rate = rate_attack(attacker, answer, source, context, track=track)
-        return schemas.AttackerVerdict.model_validate(serialize_rate(rate, attacker.version))
-
-    return {name: rate_attacker(track.attackers[name], answer) for name, answer in answers.items()}
+    results = {
+        name: rate_attack(track.attackers[name], attacker_guesses, answer, context, track=track)
+        for name, attacker_guesses in guesses.items()
+    }
+    return {
+        name: schemas.AttackerVerdict.model_validate(result.to_json()) for name, result in results.items()
+    }
 
 
 def _write_guesses(
-    answers: Mapping[str, object], contest: LocalContest, folder: Path, seed: int
+    guesses: Mapping[str, Guesses], contest: LocalContest, folder: Path, seed: int
 ) -> list[Path]:
     """Write a guess file for each attacker that can make a guess, one per question if there are several."""
     import numpy as np
 
-    from anoncup.evaluation.attacks import write_answer
+    from anoncup.evaluation.attacks import write_guesses
 
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     has_several_questions = len(contest.track.select_questions(contest.rules)) > 1
-    for name, answer in answers.items():
-        attacker, rng = contest.track.attackers[name], np.random.default_rng(seed)
-        guesses = write_answer(attacker, answer, track=contest.track, rules=contest.rules, rng=rng)
-        for question, content in guesses.items():
+    for name, attacker_guesses in guesses.items():
+        files = write_guesses(attacker_guesses, track=contest.track, rng=np.random.default_rng(seed))
+        for question, content in files.items():
             paths.append(folder / (f"{name}.{question}.csv" if has_several_questions else f"{name}.csv"))
             paths[-1].write_bytes(content)
     return paths

@@ -1,98 +1,100 @@
-"""Answers of built-in attackers to the questions of a contest, and their success rates."""
+"""Guesses of built-in attackers on the questions of a competition, and the rates of what they get right."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from anoncup.evaluation.results import ResultChecker, rate_prediction
-from anoncup.messages import Message
+from anoncup.evaluation.results import judge_guess
+from anoncup.messages import JsonObject, Message, serialize_prefixed
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import AnyContext, AnyQuestion, AnyTrack, find_largest_risk
-from anoncup.tracks.outcomes import Rate
-from anoncup.tracks.parts import AnyAttacker
+from anoncup.tracks.model import AnswerT, AnyTrack, OriginalT, ReleaseContext, ReleaseT, TargetT, Track
+from anoncup.tracks.outcomes import Outcome
+from anoncup.tracks.parts import AnyAttacker, Attacker, BuiltInGuess, Guesses
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-
-def select_questions(attacker: AnyAttacker, track: AnyTrack, rules: Rules) -> dict[str, AnyQuestion]:
-    """Return the questions of the competition that the attacker answers, by name."""
-    contest_questions = track.select_questions(rules)
-    return {name: contest_questions[name] for name in attacker.questions if name in contest_questions}
+_GuessT = TypeVar("_GuessT")
+_NOT_ASKED = Message("this competition does not ask the question that this attacker answers")
 
 
-def predict(attacker: AnyAttacker, target: object, *, track: AnyTrack, rules: Rules) -> object:
-    """Return the attacker's answer; None if the competition asks none of its questions."""
-    if not select_questions(attacker, track, rules):
-        return None
-    return attacker.attack(target, **rules.attacker_settings(attacker.name).parameters)
+@dataclass(frozen=True, slots=True)
+class AttackerResult:
+    """What an attacker gets right.
+
+    ``risks`` are the contributions to E by question, if the attacker answers several or if E is their mean.
+    ``rate`` is then that of the question with the largest risk, or their mean without counts.
+    """
+
+    rate: Outcome
+    version: int
+    risks: Mapping[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> JsonObject:
+        """Return the rate as stored in the verdict, with its interval or standard deviation."""
+        rate = self.rate
+        optional: JsonObject = {
+            "sd": None if rate.interval else rate.sd,
+            "interval": list(rate.interval) if rate.interval else None,
+            "risk": rate.risk if rate.baseline else None,
+            "details": dict(rate.details) or None,
+            "risks": dict(self.risks) or None,
+        }
+        return {
+            "rate": rate.value,
+            **({} if rate.trials is None else {"correct": rate.correct, "trials": rate.trials}),
+            "version": self.version,
+            "baseline": rate.baseline if rate.chance is None else rate.chance,
+            **{name: value for name, value in optional.items() if value is not None},
+            **(serialize_prefixed("note", rate.note) if rate.note else {}),
+        }
 
 
-def get_answers_by_question(attacker: AnyAttacker, answer: object) -> Mapping[str, object]:
-    """Return an attacker's answers by question, even if it answers only one."""
-    if isinstance(attacker.question, str):
-        return {attacker.question: answer}
-    return cast(Mapping[str, object], answer)
+def make_guesses(
+    attacker: Attacker[TargetT, _GuessT], target: TargetT, *, track: AnyTrack, rules: Rules
+) -> Guesses:
+    """Attack a target, and return the guesses by question; none if the competition asks no such question."""
+    asked = track.select_questions(rules).keys() & set(attacker.questions)
+    if not asked:
+        return {}
+    guess = attacker.attack(target, **rules.attacker_settings(attacker.name).parameters)
+    guesses = {attacker.question: guess} if isinstance(attacker.question, str) else cast("Guesses", guess)
+    return {name: guesses[name] for name in attacker.questions if name in asked}
 
 
-def write_guesses(
-    attacker: AnyAttacker, target: object, *, track: AnyTrack, rules: Rules, rng: "Generator"
-) -> dict[str, bytes]:
-    """Attack a target and return the guess files by question."""
-    attacker_answer = predict(attacker, target, track=track, rules=rules)
-    return write_answer(attacker, attacker_answer, track=track, rules=rules, rng=rng)
-
-
-def write_answer(
-    attacker: AnyAttacker, attacker_answer: object, *, track: AnyTrack, rules: Rules, rng: "Generator"
-) -> dict[str, bytes]:
-    """Return guess files by question for an attacker's answer. Parts that lead to no guess are left out."""
-    answers = get_answers_by_question(attacker, attacker_answer)
-    questions = select_questions(attacker, track, rules)
-    guesses = {name: question.resolve_guess(answers[name], rng) for name, question in questions.items()}
-    return {name: questions[name].write(guess) for name, guess in guesses.items() if guess is not None}
+def write_guesses(guesses: Guesses, *, track: AnyTrack, rng: "Generator") -> dict[str, bytes]:
+    """Return guess files by question, without guesses that no team could send."""
+    sendable = {
+        name: guess.sample(rng) if isinstance(guess, BuiltInGuess) else guess
+        for name, guess in guesses.items()
+    }
+    return {name: track.questions[name].write(guess) for name, guess in sendable.items() if guess is not None}
 
 
 def rate_attack(
     attacker: AnyAttacker,
-    attacker_answer: object,
-    secret: object,
-    context: AnyContext,
+    guesses: Guesses,
+    answer: AnswerT,
+    context: ReleaseContext[OriginalT, ReleaseT],
     *,
-    track: AnyTrack,
-) -> Rate:
-    """Return the success rate of an attacker.
-
-    The rates of several questions are combined as ``Track.rival_risk`` combines risks. The result is then
-    the rate of the question with the largest risk, or a combined number without counts. Its details contain
-    the rate of each question.
-    """
-    rules, contest_questions = context.rules, track.select_questions(context.rules)
-    rates = {
-        name: rate_prediction(
-            question, get_answers_by_question(attacker, attacker_answer)[name], secret, context
-        )
-        for name, question in select_questions(attacker, track, rules).items()
+    track: Track[OriginalT, ReleaseT, TargetT, AnswerT],
+) -> AttackerResult:
+    """Return what an attacker's guesses get right, given the answer."""
+    if not guesses:
+        return AttackerResult(Outcome(0.0, note=_NOT_ASKED), attacker.version)
+    outcomes = {
+        name: judge_guess(track.questions[name], guess, answer, context) for name, guess in guesses.items()
     }
-    if not rates:
-        return Rate(
-            0.0,
-            None,
-            None,
-            0.0,
-            note=Message("this competition does not ask the question that this attacker answers"),
-        )
+    is_mean = track.security == "mean"
     if isinstance(attacker.question, str) and (
-        len(contest_questions) == 1 or track.rival_risk is find_largest_risk
+        not is_mean or len(track.select_questions(context.rules)) == 1
     ):
-        return rates[attacker.question]
-    risks = {name: rate.risk for name, rate in rates.items()}
-    if track.rival_risk is find_largest_risk:
-        combined_rate = max(rates.values(), key=lambda rate: (rate.risk, rate.rate))
-    else:
-        combined_risk = track.rival_risk(
-            {name: (risks[name],) if name in risks else () for name in contest_questions}
-        )
-        checker = ResultChecker(track.name, "rival_risk")
-        combined_rate = Rate(checker.require_share(combined_risk), None, None, 0.0)
-    return replace(combined_rate, details={name: rate.rate for name, rate in rates.items()}, risks=risks)
+        return AttackerResult(outcomes[attacker.question], attacker.version)
+    risks = {name: outcome.risk for name, outcome in outcomes.items()}
+    rate = (
+        Outcome(track.combine_risks(risks, context.rules))
+        if is_mean
+        else max(outcomes.values(), key=lambda outcome: (outcome.risk, outcome.value))
+    )
+    details = {name: outcome.value for name, outcome in outcomes.items()}
+    return AttackerResult(replace(rate, details=details), attacker.version, risks)

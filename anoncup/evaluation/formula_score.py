@@ -9,11 +9,11 @@ from anoncup.competition.ranking_formulas import (
     evaluate_defence,
     list_counting_attackers,
 )
+from anoncup.evaluation.attacks import AttackerResult
 from anoncup.evaluation.evaluate import Verdict
 from anoncup.formulas.evaluation import TeamNumbers
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.outcomes import Rate
 
 
 def compute_formula_score(rules: Rules, verdict: Verdict) -> float | None:
@@ -37,14 +37,14 @@ def compute_formula_scores(rules: Rules, verdicts: Sequence[Verdict]) -> list[fl
 
 def _collect_numbers(rules: Rules, verdict: Verdict) -> TeamNumbers:
     attackers = list_counting_attackers(rules)
-    rates = {name: verdict.attackers[name].rate for name in attackers}
+    results = {name: verdict.attackers[name] for name in attackers}
 
     def find_risks(question: str) -> list[float]:
-        return [_find_risk(rates[name], question) for name in attackers if question in attackers[name]]
+        return [_find_risk(results[name], question) for name in attackers if question in attackers[name]]
 
     names = {
         **{name: result.value for name, result in verdict.measures.items()},
-        **{name: rate.risk for name, rate in rates.items()},
+        **{name: result.rate.risk for name, result in results.items()},
         "utility": verdict.utility,
         "security": verdict.security,
         "penalty": 0.0,
@@ -53,5 +53,5 @@ def _collect_numbers(rules: Rules, verdict: Verdict) -> TeamNumbers:
     return TeamNumbers(names, {"strongest": build_strongest(questions, find_risks)})
 
 
-def _find_risk(rate: Rate, question: str) -> float:
-    return rate.risks.get(question, math.nan) if rate.risks else rate.risk
+def _find_risk(result: AttackerResult, question: str) -> float:
+    return result.risks.get(question, math.nan) if result.risks else result.rate.risk

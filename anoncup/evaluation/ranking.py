@@ -51,11 +51,11 @@ def compute_utility_loss(
     return min(total / sum(shares.values()), 1.0) if shares else 0.0
 
 
-def compute_security_risk(risks: Iterable[float]) -> float:
+def compute_security(risks: Iterable[float]) -> float:
     """Return E in [0, 1], the largest risk of the attackers that count; 0 is best. It is 0 without any."""
     return max(risks, default=0.0)
 
 
-def compute_overall_loss(utility_loss: float, security_risk: float) -> float:
-    """Return (U + E) / 2; lower is better."""
-    return (utility_loss + security_risk) / 2
+def compute_overall_loss(utility: float, security: float) -> float:
+    """Return (U + E) / 2 in [0, 1]; 0 is best."""
+    return (utility + security) / 2

@@ -4,14 +4,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
+from typing import TypeVar
 
 from anoncup.errors import InvalidResult
-from anoncup.messages import N_, Message
+from anoncup.messages import N_, JsonObject, Message
 from anoncup.plugins import INSTALLED
 from anoncup.rules.settings import MeasureSettings
-from anoncup.tracks.model import AnyContext, AnyQuestion
-from anoncup.tracks.outcomes import Outcome, Rate, convert_to_rate
-from anoncup.tracks.parts import AnyMeasure, AnyScoredRelease
+from anoncup.tracks.model import AnswerT, GuessT, OriginalT, Question, ReleaseContext, ReleaseT
+from anoncup.tracks.outcomes import Outcome
+from anoncup.tracks.parts import BuiltInGuess, Measure
+
+ScoredT = TypeVar("ScoredT")
 
 _NUMBER = N_("a finite number")
 _LOSS = N_("a finite number that is not negative")
@@ -90,17 +93,26 @@ def _convert_to_float(value: Real) -> float:
 
 
 def compute_measure(
-    measure: AnyMeasure, release: AnyScoredRelease, settings: MeasureSettings, *, track: str
+    measure: Measure[OriginalT, ScoredT], release: ScoredT, settings: MeasureSettings, *, track: str
 ) -> float:
     """Return the value of a measure; raise InvalidResult unless it is a finite number of 0 or more."""
     checker = ResultChecker(track, f"measures.{measure.name}")
     return checker.require_loss(measure.compute(release, **settings.parameters))
 
 
-def judge_guess(question: AnyQuestion, guess: object, answer: object, context: AnyContext) -> Outcome:
+def judge_guess(
+    question: Question[OriginalT, ReleaseT, AnswerT, GuessT],
+    guess: GuessT | BuiltInGuess[AnswerT, GuessT],
+    answer: AnswerT,
+    context: ReleaseContext[OriginalT, ReleaseT],
+) -> Outcome:
     """Return the outcome of a guess; raise InvalidResult if one of its numbers is impossible."""
-    checker = _build_question_checker(question, context)
-    outcome = question.judge(guess, answer, context, **context.rules.questions.get(question.name, {}))
+    if isinstance(guess, BuiltInGuess):
+        outcome = guess.judge(answer, context.sizes)
+    else:
+        parameters = context.rules.questions.get(question.name, {})
+        outcome = question.judge(guess, answer, context, **parameters)
+    checker = ResultChecker(context.rules.track, f"questions.{question.name}")
     if not isinstance(outcome, Outcome):
         raise checker.build_error(type(outcome).__name__, _OUTCOME)
     return replace(
@@ -111,27 +123,15 @@ def judge_guess(question: AnyQuestion, guess: object, answer: object, context: A
         trials=None if outcome.trials is None else int(checker.require_loss(outcome.trials)),
         interval=checker.require_interval(outcome.interval),
         details=checker.require_details(outcome.details),
+        sd=checker.require_optional(outcome.sd),
     )
 
 
-def rate_prediction(question: AnyQuestion, prediction: object, answer: object, context: AnyContext) -> Rate:
-    """Rate the guess or prediction of a built-in attacker; raise InvalidResult like ``judge_guess``."""
-    if question.predictions is None:
-        return convert_to_rate(judge_guess(question, prediction, answer, context))
-    parameters = context.rules.questions.get(question.name, {})
-    rate = question.predictions.rate(prediction, answer, context.sizes, **parameters)
-    checker = _build_question_checker(question, context)
-    return replace(
-        rate,
-        rate=checker.require_share(rate.rate),
-        baseline=checker.require_share(rate.baseline),
-        chance=checker.require_share(rate.chance),
-        correct=checker.require_optional(rate.correct),
-        sd=checker.require_optional(rate.sd),
-        interval=checker.require_interval(rate.interval),
-        details=checker.require_details(rate.details),
-    )
-
-
-def _build_question_checker(question: AnyQuestion, context: AnyContext) -> ResultChecker:
-    return ResultChecker(context.rules.track, f"questions.{question.name}")
+def serialize_outcome(outcome: Outcome) -> JsonObject:
+    """Return the outcome of a team's guess as it is stored."""
+    numbers = {
+        name: getattr(outcome, name) for name in ("value", "baseline", "correct", "trials", "interval")
+    }
+    return {name: value for name, value in numbers.items() if value is not None} | {
+        "details": dict(outcome.details)
+    }

@@ -4,7 +4,7 @@ On most tables of ten columns everybody is unique, so that doing nothing scores 
 work. Organizers should learn it before their teams do.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -18,10 +18,10 @@ from anoncup.evaluation.scales import compute_usable_scales, require_scales
 from anoncup.excessive import ProgressCallback, ignore_progress
 from anoncup.excessive.rejection_rule import TOLERANCE
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
-from anoncup.messages import CodedMessage, Message, serialize_as_notice
+from anoncup.messages import CodedMessage, JsonObject, Message, serialize_as_notice
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import Excessive
+from anoncup.rules.settings import Excessive, Parameters
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyMethod, HasRows
 
@@ -37,7 +37,7 @@ class PlannedRelease:
 
     kind: _ReleaseKind
     method: str | None
-    parameters: Mapping[str, Any]
+    parameters: Parameters
     make: Callable[[Generator], tuple[Any, Any]]
 
 
@@ -50,7 +50,7 @@ class PlayedRelease:
 
     kind: _ReleaseKind
     method: str | None
-    parameters: Mapping[str, Any]
+    parameters: Parameters
     rank: int | None
     utility: float
     security: float
@@ -75,7 +75,7 @@ class SampleContest:
     remedies: tuple[CodedMessage, ...] = ()
     problem: CodedMessage | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         return {
             "individuals": self.individuals,
             "threshold": self.threshold,
@@ -113,7 +113,7 @@ def plan_releases(rules: Rules, original: HasRows, groups: Sequence[str]) -> lis
 
 
 def _plan_method(
-    track: AnyTrack, method: AnyMethod, parameters: Mapping[str, Any], *, original: HasRows, rules: Rules
+    track: AnyTrack, method: AnyMethod, parameters: Parameters, *, original: HasRows, rules: Rules
 ) -> PlannedRelease:
     def apply(rng: Generator) -> tuple[Any, Any]:
         return track.shuffle(*track.anonymize(method, original, rules, rng, parameters), rng=rng)
@@ -238,18 +238,18 @@ def _list_remedies(
     if _is_led_by_method(accepted):
         message = Message("the formula {formula} for the ranking", formula="max(utility, security)")
         yield CodedMessage("formula", message)
-    risks = [release.security for release in accepted if release.kind == "method"]
-    leading_risk = min(release.security for release in leaders)
-    if risks and min(risks) < leading_risk:
+    methods = [release.security for release in accepted if release.kind == "method"]
+    lowest, leading = min(methods, default=1.0), min(release.security for release in leaders)
+    if lowest < leading:
         message = Message(
             "a limit on E in the formula, because sample methods reach an E of {lowest:.4f} and what leads "
             "has {leading:.4f}",
-            lowest=min(risks),
-            leading=leading_risk,
+            lowest=lowest,
+            leading=leading,
         )
         yield CodedMessage("limit", message)
     if len(cheats) < len(leaders):
-        yield from _list_remedies_against_doing_nothing(rules, is_risk_lowered=min(risks, default=1.0) < 1.0)
+        yield from _list_remedies_against_doing_nothing(rules, is_security_lowered=lowest < 1.0)
 
 
 def _is_led_by_method_within(releases: Sequence[PlayedRelease], threshold: float) -> bool:
@@ -266,12 +266,13 @@ def _is_led_by_method(accepted: Sequence[PlayedRelease]) -> bool:
     return all(release.kind == "method" for release, rank in zip(accepted, ranks, strict=True) if rank == 1)
 
 
-def _list_remedies_against_doing_nothing(rules: Rules, *, is_risk_lowered: bool) -> Iterator[CodedMessage]:
+def _list_remedies_against_doing_nothing(
+    rules: Rules, *, is_security_lowered: bool
+) -> Iterator[CodedMessage]:
     measures = TRACKS[rules.track].measures
-    parameters = (parameter for name in rules.weights for parameter in measures[name].parameters)
-    if any(parameter.name == "columns" for parameter in parameters):
+    if any(measures[name].cross_table_parameter for name in rules.weights):
         message = Message("other columns in the cross-tables, so that methods that merge values lose less")
         yield CodedMessage("columns", message)
-    if not is_risk_lowered:
+    if not is_security_lowered:
         message = Message("other attackers that count towards E, because no sample method lowers it")
         yield CodedMessage("attackers", message)

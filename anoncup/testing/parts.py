@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from anoncup.errors import InvalidInput, InvalidUpload
-from anoncup.evaluation.attacks import get_answers_by_question, rate_attack, select_questions
+from anoncup.evaluation.attacks import AttackerResult, make_guesses, rate_attack
 from anoncup.evaluation.ranking import rounding_threshold
-from anoncup.evaluation.results import rate_prediction
+from anoncup.evaluation.results import judge_guess
 from anoncup.evaluation.scales import scales
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
@@ -27,8 +27,15 @@ from anoncup.tracks.files import Files
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.memo import get_memo
 from anoncup.tracks.model import AnyQuestion, AnyTrack, ReleaseContext, Sizes, TeamData
-from anoncup.tracks.outcomes import Rate
-from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, AnyScoredRelease, HasRows
+from anoncup.tracks.parts import (
+    AnyAttacker,
+    AnyMeasure,
+    AnyMethod,
+    AnyScoredRelease,
+    BuiltInGuess,
+    Guesses,
+    HasRows,
+)
 
 SEED = b"laws"
 """Seed of the generators of allocations."""
@@ -90,8 +97,11 @@ class CheckedCase:
     def get_parameters(self, question: AnyQuestion) -> Parameters:
         return self.case.rules.questions.get(question.name, {})
 
-    def rate_result(self, attacker: AnyAttacker, result: Any, answer: Any) -> Rate:
-        return rate_attack(attacker, result, answer, self.context, track=self.track)
+    def make_guesses(self, attacker: AnyAttacker, target: object) -> Guesses:
+        return make_guesses(attacker, target, track=self.track, rules=self.case.rules)
+
+    def rate(self, attacker: AnyAttacker, guesses: Guesses, answer: object) -> AttackerResult:
+        return rate_attack(attacker, guesses, answer, self.context, track=self.track)
 
     def build_target(self) -> object:
         return self.track.build_target(self.case.answer, self.context)
@@ -107,7 +117,7 @@ class CheckedCase:
         return self.track.build_target(self.case.answer, replace(self.context, release=parsed_release))
 
     def add_answer(self, answer: object) -> AnyScoredRelease:
-        return self.track.add_answer(self.case.original, self.case.release, answer, self.context)
+        return self.track.add_answer(answer, self.context)
 
     def shuffle(self, seed: int) -> "CheckedCase":
         """Return the case with the rows of the release in another order."""
@@ -238,36 +248,36 @@ def _check_attack(attacker: AnyAttacker, checked: CheckedCase) -> None:
     name, answer = attacker.name, checked.case.answer
     target = checked.build_target()
     with unchanged_inputs(name, checked):
-        result = attacker.attack(target)
-    rate = checked.rate_result(attacker, result, answer)
-    require(type(rate.rate) is float and 0 <= rate.rate <= 1, name, f"a rate in [0, 1], not {rate.rate}")
-    repeated_result = pickle.dumps(attacker.attack(checked.build_target()))
-    require(repeated_result == pickle.dumps(result), name, "the same target has the same answer")
-    result_from_files = attacker.attack(checked.build_target_from_files())
-    rate_from_files = checked.rate_result(attacker, result_from_files, answer)
-    require(rate_from_files == rate, name, "what it sees does not depend on the answer")
+        guesses = checked.make_guesses(attacker, target)
+    result = checked.rate(attacker, guesses, answer)
+    value = result.rate.value
+    require(type(value) is float and 0 <= value <= 1, name, f"a rate in [0, 1], not {value}")
+    repeated_guesses = pickle.dumps(checked.make_guesses(attacker, checked.build_target()))
+    require(repeated_guesses == pickle.dumps(guesses), name, "the same target has the same answer")
+    guesses_from_files = checked.make_guesses(attacker, checked.build_target_from_files())
+    result_from_files = checked.rate(attacker, guesses_from_files, answer)
+    require(result_from_files == result, name, "what it sees does not depend on the answer")
     other_answer = find_other_answer(checked)
     if not attacker.reads_secret and other_answer is not None:
-        other_rate = checked.rate_result(attacker, result, other_answer)
-        require(other_rate.rate == rate.rate, name, "it says that its rate does not depend on the answer")
-    for question in select_questions(attacker, checked.track, checked.case.rules).values():
-        _check_guess(name, question, get_answers_by_question(attacker, result)[question.name], checked)
+        other_value = checked.rate(attacker, guesses, other_answer).rate.value
+        require(other_value == value, name, "it says that its rate does not depend on the answer")
+    for question, guess in guesses.items():
+        _check_guess(name, checked.track.questions[question], guess, checked)
 
 
-def _check_guess(name: str, question: AnyQuestion, result: Any, checked: CheckedCase) -> None:
-    guess = question.resolve_guess(result, np.random.default_rng(0))
-    parameters = checked.get_parameters(question)
-    if guess is None:
+def _check_guess(name: str, question: AnyQuestion, guess: object, checked: CheckedCase) -> None:
+    sent = guess.sample(np.random.default_rng(0)) if isinstance(guess, BuiltInGuess) else guess
+    if sent is None:
         return
-    rate = rate_prediction(question, result, checked.case.answer, checked.context)
+    rate = judge_guess(question, guess, checked.case.answer, checked.context)
     outcome = question.judge(
-        _read_back(name, question, guess, checked.context),
+        _read_back(name, question, sent, checked.context),
         checked.case.answer,
         checked.context,
-        **parameters,
+        **checked.get_parameters(question),
     )
     is_sampled = rate.sd is not None  # the rate is an expectation, and the guess is one random sample
-    require(is_sampled or outcome.value == rate.rate, name, "its guess is judged as it is rated")
+    require(is_sampled or outcome.value == rate.value, name, "its guess is judged as it is rated")
 
 
 def _read_back(name: str, question: AnyQuestion, guess: Any, context: ReleaseContext[object, object]) -> Any:

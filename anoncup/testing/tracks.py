@@ -132,8 +132,8 @@ def _check_parsed_target(checked: CheckedCase, files: Files) -> None:
     track, case = checked.track, checked.case
     for attacker in track.attackers.values():
         try:
-            result = attacker.attack(track.parse_target(files, case.original, case.rules))
-            checked.rate_result(attacker, result, case.answer)
+            guesses = checked.make_guesses(attacker, track.parse_target(files, case.original, case.rules))
+            checked.rate(attacker, guesses, case.answer)
         except Exception as error:
             law = f"it can attack what is read from the files of a target, but: {error!r}"
             raise BrokenLaw(f"{attacker.name}: {law}") from error
@@ -175,7 +175,6 @@ def _check_questions(checked: CheckedCase) -> None:
         _check_malformed_answers(checked, answer_file, reduced_context)
     for question in track.select_questions(checked.case.rules).values():
         _check_question(question, checked)
-    _check_rival_risk(track, list(track.select_questions(checked.case.rules)))
 
 
 def _check_malformed_answers(
@@ -203,20 +202,6 @@ def _check_not_repeated(part: str, read: Callable[[], Any]) -> None:
     except InvalidUpload as error:
         descriptions = repr([problem.describe() for problem in error.problems])
         require(CANARY not in descriptions, part, "no cell of an answer is repeated where it is refused")
-
-
-def _check_rival_risk(track: AnyTrack, question_names: Sequence[str]) -> None:
-    """Check that the combined risk of teams' guesses is 0 if they find nothing, and at most 1."""
-    for risk, team_count, upper_bound in ((0.0, 0, 0.0), (0.0, 2, 0.0), (0.4, 2, 1.0), (1.0, 2, 1.0)):
-        for answered_questions in (question_names, question_names[:1]):
-            rival_risk = track.rival_risk(
-                {name: (risk,) * (team_count if name in answered_questions else 0) for name in question_names}
-            )
-            require(
-                0 <= rival_risk <= upper_bound,
-                track.name,
-                f"of guesses E takes from 0 to {upper_bound}, not {rival_risk}",
-            )
 
 
 def _check_question(question: AnyQuestion, checked: CheckedCase) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # the numeric types are imported for type checkers only
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
@@ -167,9 +167,8 @@ class Allocation(Generic[OriginalT]):
       they are those files of the original that the organizers left out.
     - ``allows_shared(rules)``: two teams may get the same files. Otherwise a team's files are made again
       until no earlier team has the same ones.
-    - ``organizer_files`` are uploaded by the organizers and shown to nobody.
-    - ``list_required_organizer_files(rules)`` returns the names of those that a competition needs; if it is
-      None, all of them are needed.
+    - ``organizer_files`` are uploaded by the organizers and shown to nobody. A competition needs those that
+      have columns under its rules: for one that it does not need, ``FileSpec.header`` returns ``()``.
     - ``check_organizer_file(name, content, original, rules)`` raises InvalidUpload, without repeating cells.
     """
 
@@ -180,16 +179,10 @@ class Allocation(Generic[OriginalT]):
     allows_shared: Callable[[Rules], bool] = _forbid_sharing
     check_organizer_file: Callable[[str, bytes, OriginalT, Rules], None] | None = None
     purposes: tuple[str, ...] = ()
-    list_required_organizer_files: Callable[[Rules], Collection[str]] | None = None
 
     def select_organizer_files(self, rules: Rules) -> tuple[FileSpec, ...]:
         """Return the files that the organizers of a competition must upload."""
-        return tuple(
-            spec
-            for spec in self.organizer_files
-            if self.list_required_organizer_files is None
-            or spec.name in self.list_required_organizer_files(rules)
-        )
+        return tuple(spec for spec in self.organizer_files if spec.header(rules) != ())
 
     @property
     def generator_purposes(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from anoncup.tracks.capabilities import (
     TrackSettings,
 )
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.model import AnswerSpec, Predictions, Question, ShownAnswer, TargetFiles, Track
+from anoncup.tracks.model import AnswerSpec, Question, ShownAnswer, TargetFiles, Track
 from anoncup.tracks.parts import Attacker, Distance, Measure, Method
 from anoncup.tracks.plugin import Plugin
 
@@ -42,7 +42,6 @@ _TYPES: Mapping[str, type] = {
         Method,
         Parameter,
         Plugin,
-        Predictions,
         Question,
         Scaling,
         ShownAnswer,

@@ -4,6 +4,7 @@ from __future__ import annotations  # the numeric types are imported for type ch
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from anoncup.errors import InvalidInput
@@ -12,7 +13,7 @@ from anoncup.rules.parameters import Parameter
 from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import Allocation, Distances, Examples, Scaling, TrackSettings
 from anoncup.tracks.files import Files, FileSpec
-from anoncup.tracks.outcomes import Outcome, Rate
+from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import AnyMethod, Attacker, HasRows, Measure, ScoredRelease
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ ReleaseT = TypeVar("ReleaseT")
 TargetT = TypeVar("TargetT")
 AnswerT = TypeVar("AnswerT")
 GuessT = TypeVar("GuessT")
-PredictionT = TypeVar("PredictionT")
 _OriginalT_co = TypeVar("_OriginalT_co", covariant=True)
 _OriginalT_contra = TypeVar("_OriginalT_contra", bound=HasRows, contravariant=True)
 _ReleaseT_co = TypeVar("_ReleaseT_co", covariant=True)
@@ -100,18 +100,6 @@ class AnswerSpec(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT]):
 
 
 @dataclass(frozen=True, slots=True)
-class Predictions(Generic[AnswerT, GuessT, PredictionT]):
-    """Predictions of built-in attackers that say more than a guess.
-
-    - ``rate(prediction, answer, sizes, **parameters)`` judges a prediction.
-    - ``resolve(prediction, rng)`` turns it into a guess, or returns None if nobody could submit one.
-    """
-
-    rate: Callable[Concatenate[PredictionT, AnswerT, Sizes, ...], Rate]
-    resolve: Callable[[PredictionT, Generator], GuessT | None]
-
-
-@dataclass(frozen=True, slots=True)
 class Question(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT, GuessT]):
     """A question about a target, which attackers answer with a guess.
 
@@ -130,7 +118,6 @@ class Question(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT, GuessT]):
     - ``asks_identity``: the value is the share of a target's individuals that are guessed right, and
       ``correct`` is their number. Boards then show counts, otherwise only risks.
     - ``find_remarks(guess)`` returns warnings about well-formed guesses that look like mistakes.
-    - ``predictions`` is None if built-in attackers return guesses.
     """
 
     name: str
@@ -142,7 +129,6 @@ class Question(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT, GuessT]):
         Concatenate[GuessT, AnswerT, ReleaseContext[_OriginalT_contra, _ReleaseT_contra], ...], Outcome
     ]
     make_perfect_guess: Callable[[AnswerT], GuessT]
-    predictions: Predictions[AnswerT, GuessT, Any] | None = None
     parameters: tuple[Parameter, ...] = ()
     optional: bool = False
     asks_identity: bool = False
@@ -150,13 +136,6 @@ class Question(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT, GuessT]):
         Callable[[ReleaseContext[_OriginalT_contra, _ReleaseT_contra], Generator], GuessT] | None
     ) = None
     find_remarks: Callable[[GuessT], list[Remark]] = _find_no_remarks
-
-    def resolve_guess(self, prediction: Any, rng: Generator) -> GuessT | None:
-        """Turn a built-in attacker's prediction into a guess; return None if nobody could submit it."""
-        guess: GuessT | None = (
-            prediction if self.predictions is None else self.predictions.resolve(prediction, rng)
-        )
-        return guess
 
 
 AnyQuestion: TypeAlias = Question[Any, Any, Any, Any]
@@ -201,26 +180,12 @@ class TargetFiles(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     seals_release: bool = False
 
 
-Risks = Mapping[str, Sequence[float]]
-"""The risks of all teams' best guesses of one target, by question, largest first; empty without guesses."""
-
-
-def find_largest_risk(risks: Risks) -> float:
-    """Return the largest risk over all questions, or 0 without guesses."""
-    return max((risk for risks_of_question in risks.values() for risk in risks_of_question), default=0.0)
-
-
 class Shuffle(Protocol[ReleaseT, AnswerT]):
     """Returns a release and its answer in random order."""
 
     def __call__(
         self, release: ReleaseT, answer: AnswerT, /, *, rng: Generator
     ) -> tuple[ReleaseT, AnswerT]: ...
-
-
-def _keep_order(release: ReleaseT, answer: AnswerT, /, *, rng: Generator) -> tuple[ReleaseT, AnswerT]:
-    """Keep the order of the release, because it does not matter in this track."""
-    return release, answer
 
 
 def _accept_first_file(files: Files, rules: Rules) -> None:
@@ -285,13 +250,14 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     """Raises InvalidUpload if the first file of an original cannot belong to any original."""
     allows_deletion: bool = False
     """A release may lack individuals, down to ``limits.min_rows_kept``."""
-    rival_risk: Callable[[Risks], float] = find_largest_risk
-    """Combines the risks of several questions, by teams or by a built-in attacker, into one in [0, 1]."""
+    security: Literal["largest", "mean"] = "largest"
+    """How the risks of several questions are combined, those of teams and those of built-in attackers."""
     utility: Literal["mean", "largest"] = "mean"
     """How scores are combined into U. With "largest", weights only select the scores that count."""
 
     # Capabilities that only some tracks have.
-    shuffle: Shuffle[ReleaseT, AnswerT] = _keep_order
+    shuffle_rows: Shuffle[ReleaseT, AnswerT] | None = None
+    """None if the order of a release does not matter."""
     target_files: TargetFiles[OriginalT, ReleaseT, TargetT, AnswerT] = field(default_factory=TargetFiles)
     allocation: Allocation[OriginalT] | None = None
     scaling: Scaling[OriginalT, ScoredRelease[ReleaseT, TargetT, AnswerT]] = field(default_factory=Scaling)
@@ -335,9 +301,18 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
             )
         return questions[name]
 
+    def combine_risks(self, risks: Mapping[str, float], rules: Rules) -> float:
+        """Return the risk of guesses on several questions, in [0, 1]; one without a guess counts as 0."""
+        asked = [risks.get(name, 0.0) for name in self.select_questions(rules)]
+        return fsum(asked) / len(asked) if self.security == "mean" else max(asked, default=0.0)
+
     @property
     def can_shuffle(self) -> bool:
-        return self.shuffle is not _keep_order
+        return self.shuffle_rows is not None
+
+    def shuffle(self, release: ReleaseT, answer: AnswerT, *, rng: Generator) -> tuple[ReleaseT, AnswerT]:
+        """Return a release and its answer in random order, or as they are if the order does not matter."""
+        return self.shuffle_rows(release, answer, rng=rng) if self.shuffle_rows else (release, answer)
 
     def asks_identity(self, rules: Rules) -> bool:
         """Whether there is one question only and it asks who the individuals are; boards then show counts."""
@@ -391,19 +366,12 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
         return self.answer_spec.read(content, ReleaseContext(rules, sizes, lambda: original, team=team))
 
     def add_answer(
-        self,
-        original: OriginalT,
-        release: ReleaseT,
-        answer: AnswerT,
-        context: ReleaseContext[OriginalT, ReleaseT] | None = None,
+        self, answer: AnswerT, context: ReleaseContext[OriginalT, ReleaseT]
     ) -> ScoredRelease[ReleaseT, TargetT, AnswerT]:
-        """Return a release with its answer, for measures. Without ``attack_view``, it needs a ``context``."""
+        """Return the context's release with its answer, for measures."""
         normalized = self.answer_spec.normalize(answer)
-        if context is not None:
-            return ScoredRelease(release, self.build_target(normalized, context), normalized)
-        if self.attack_view is None:
-            raise TypeError(f"a target of {self.name} is written in the context of its release")
-        return ScoredRelease(release, self.attack_view(original, release), normalized)
+        target = self.build_target(normalized, context)
+        return ScoredRelease(cast("ReleaseT", context.release), target, normalized)
 
 
 AnyTrack: TypeAlias = Track[Any, Any, Any, Any]

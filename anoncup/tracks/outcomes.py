@@ -1,4 +1,4 @@
-"""Outcomes of attacks on any question: a value, its baseline and its uncertainty."""
+"""Outcomes of guesses on any question: a value, its baseline and its uncertainty."""
 
 import math
 from collections.abc import Mapping
@@ -9,12 +9,17 @@ from anoncup.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of a guess.
+    """Result of a guess, and the rate of a built-in attacker.
 
-    ``value`` is in [0, 1]: 1 if the attacker knows everything; 0 is best for the anonymizer. ``baseline`` is
-    the expected value of blind guessing, which E is adjusted for; 0 means no adjustment. ``correct`` of
-    ``trials`` are counts, if there are any. ``interval`` is a confidence interval of the value, if known.
-    ``details`` are further numbers by name.
+    - ``value``: in [0, 1]; 1 if the attacker knows everything, 0 is best for the anonymizer.
+    - ``baseline``: the expected value of blind guessing, which E is adjusted for; 0 for no adjustment.
+    - ``correct`` and ``trials``: counts of individuals or rows, if there are any. For a guess at random,
+      ``correct`` is an expected number.
+    - ``interval``: a confidence interval of the value, if known.
+    - ``details``: further numbers by name.
+    - ``sd``: for a guess at random, the standard deviation of the value over the random choice.
+    - ``chance``: the value of guessing at random that is shown for comparison, if it is not the baseline.
+    - ``note``: a message of a built-in attacker.
     """
 
     value: float
@@ -23,62 +28,18 @@ class Outcome:
     trials: int | None = None
     interval: tuple[float, float] | None = None
     details: Mapping[str, float] = field(default_factory=dict)
+    sd: float | None = None
+    chance: float | None = None
+    note: Message | None = None
 
     @property
     def risk(self) -> float:
-        """The contribution to E, in [0, 1]."""
-        return adjust_for_chance(self.value, self.baseline)
-
-
-def adjust_for_chance(value: float, chance: float) -> float:
-    """Return max(0, (value - chance) / (1 - chance)), in [0, 1], or 0 if blind guessing is always right."""
-    return max(0.0, (value - chance) / (1 - chance)) if chance < 1 else 0.0
+        """The contribution to E: max(0, (value - baseline) / (1 - baseline)); 0 if the baseline is 1."""
+        return max(0.0, (self.value - self.baseline) / (1 - self.baseline)) if self.baseline < 1 else 0.0
 
 
 NORMAL_QUANTILE_975 = 1.959963984540054
 """97.5 % point of the normal distribution, for two-sided 95 % intervals."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A re-identification rate in [0, 1], 0 best for the anonymizer.
-
-    For a guess vector, ``correct`` is a count and ``interval`` Wilson's 95 % interval. For an expectation,
-    ``correct`` is the expected count and ``sd`` the standard deviation of the rate over the random choice.
-    ``correct`` and ``trials`` are None if nothing is counted. ``baseline`` is the rate of blind guessing,
-    1/n. ``chance`` is the value that E is adjusted for; 0 means no adjustment. ``note`` is a message of the
-    attacker. ``details`` are further numbers by name. ``risks`` are the contributions to E by question, if
-    the attacker answers several; this rate is then the worst of them.
-    """
-
-    rate: float
-    correct: int | float | None
-    trials: int | None
-    baseline: float
-    interval: tuple[float, float] | None = None
-    sd: float | None = None
-    note: Message | None = None
-    chance: float = 0.0
-    details: Mapping[str, float] = field(default_factory=dict)
-    risks: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def risk(self) -> float:
-        """The contribution to E, in [0, 1]."""
-        return adjust_for_chance(self.rate, self.chance)
-
-
-def convert_to_rate(outcome: Outcome) -> Rate:
-    """Convert the outcome of a guess to a rate."""
-    return Rate(
-        outcome.value,
-        outcome.correct,
-        outcome.trials,
-        outcome.baseline,
-        outcome.interval,
-        chance=outcome.baseline,
-        details=outcome.details,
-    )
 
 
 def wilson_interval(correct: float, trials: int) -> tuple[float, float]:

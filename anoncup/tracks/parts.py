@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # the numeric types are imported for type checkers only
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Protocol, TypeAlias, TypeVar
@@ -9,8 +10,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, Protocol, TypeAlias
 from anoncup.rules.parameters import Parameter
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+
     from anoncup.geometry.arrays import FloatArray, IntArray
     from anoncup.tracks.memo import Memo
+    from anoncup.tracks.outcomes import Outcome
 
 
 class HasRows(Protocol):
@@ -37,7 +41,8 @@ _TargetT_co = TypeVar("_TargetT_co", covariant=True)
 _TargetT_contra = TypeVar("_TargetT_contra", contravariant=True)
 _AnswerT_co = TypeVar("_AnswerT_co", covariant=True)
 _ScoredT_contra = TypeVar("_ScoredT_contra", contravariant=True)
-_PredictionT_co = TypeVar("_PredictionT_co", covariant=True)
+_AnswerT_contra = TypeVar("_AnswerT_contra", contravariant=True)
+_GuessT_co = TypeVar("_GuessT_co", covariant=True)
 _ResultT_co = TypeVar("_ResultT_co", covariant=True)
 
 
@@ -99,12 +104,24 @@ class Measure(Generic[_OriginalT_contra, _ScoredT_contra]):
     cross_table_parameter: str | None = None
 
 
+class BuiltInGuess(ABC, Generic[_AnswerT_contra, _GuessT_co]):
+    """A guess of a built-in attacker that is more than a team can send, such as a guess at random."""
+
+    @abstractmethod
+    def judge(self, answer: _AnswerT_contra, sizes: Mapping[str, int]) -> Outcome:
+        """Return the outcome, which is an expectation if the guess is at random."""
+
+    @abstractmethod
+    def sample(self, rng: Generator) -> _GuessT_co | None:
+        """Return the guess as a team could send it, or None if nobody could."""
+
+
 @dataclass(frozen=True, slots=True)
-class Attacker(Generic[_TargetT_contra, _PredictionT_co]):
+class Attacker(Generic[_TargetT_contra, _GuessT_co]):
     """A built-in attacker of a track.
 
-    - ``attack(target, **parameters)`` returns a prediction that the ``question`` can rate. With several
-      questions it returns one prediction for each, and ``Track.rival_risk`` combines their risks.
+    - ``attack(target, **parameters)`` returns a guess on the ``question`` or a ``BuiltInGuess``. With
+      several questions it returns a guess for each, by name; ``Track.security`` combines their risks.
     - ``may_count`` is false if the attack assumes knowledge that no attacker has; it never counts towards E.
     - ``counts_by_default``: the attacker counts even if the competition file does not name it. It is false
       for attackers that a package adds to another package's track.
@@ -113,7 +130,7 @@ class Attacker(Generic[_TargetT_contra, _PredictionT_co]):
 
     name: str
     version: int
-    attack: Configurable[_TargetT_contra, _PredictionT_co]
+    attack: Configurable[_TargetT_contra, _GuessT_co]
     parameters: tuple[Parameter, ...] = ()
     may_count: bool = True
     counts_by_default: bool = True
@@ -181,3 +198,5 @@ AnyMeasure: TypeAlias = Measure[Any, Any]
 AnyAttacker: TypeAlias = Attacker[Any, Any]
 AnyMethod: TypeAlias = Method[Any]
 AnyDistance: TypeAlias = Distance[Any, Any]
+Guesses: TypeAlias = Mapping[str, Any]
+"""The guesses of a built-in attacker, by question."""

@@ -10,7 +10,7 @@ import numpy as np
 from anoncup import schemas
 from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
-from anoncup.evaluation.attacks import write_guesses
+from anoncup.evaluation.attacks import make_guesses, write_guesses
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.parts import HasRows
@@ -84,5 +84,6 @@ def attack(client: Client, slug: str, rules: Rules, original: HasRows, rng: np.r
         }
         attack_target = track.parse_target(contents, original, rules)
         attacker = track.attackers[next(attacker_names)]
-        for name, guess in write_guesses(attacker, attack_target, track=track, rules=rules, rng=rng).items():
+        guesses = make_guesses(attacker, attack_target, track=track, rules=rules)
+        for name, guess in write_guesses(guesses, track=track, rng=rng).items():
             client.send_guess(str(target.id), guess, question=name)

@@ -141,7 +141,8 @@ def prepare_upload(
 def _score_small_task(upload: PreparedUpload) -> Any:
     """Parse the release and compute U1-U6, S1, S2, E1-E4, EUC1 and EUC2."""
     parsed, _ = upload.track.parse_release(upload.files, upload.original, upload.rules, {})
-    release = upload.track.add_answer(upload.original, parsed, upload.source)
+    context = upload.track.build_context(upload.rules, upload.original, parsed)
+    release = upload.track.add_answer(upload.source, context)
     for name, measure in upload.track.measures.items():
         if name not in _EXCLUDED_MEASURES:
             measure.compute(release, **upload.rules.measure_settings(name).parameters)

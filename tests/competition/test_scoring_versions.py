@@ -87,7 +87,7 @@ def test_attackers_added_later_are_reported_but_do_not_count(later_attacker: str
         if name != f"attackers.{later_attacker}"
     }
     result = evaluate_small_release(replace(RULES, scored_by=scored_by))
-    assert result.attackers[later_attacker].rate.rate == 1.0
+    assert result.attackers[later_attacker].rate.value == 1.0
     assert result.security < 1.0
     assert not counts_towards_security(replace(RULES, scored_by=scored_by), later_attacker)
 

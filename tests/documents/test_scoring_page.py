@@ -68,7 +68,7 @@ def test_page_states_the_scores(year: int) -> None:
     terms = " + ".join(f"{score:.6g}" for score in weighted_scores)
     assert f"**U** = ({terms}) / {len(weighted_scores)} = {case.verdict.utility:.6g}." in case.section
     for name, attacker in case.verdict.attackers.items():
-        assert f"| {name} | {attacker.rate.correct:.0f} | {attacker.rate.rate:.6g} |" in case.section
+        assert f"| {name} | {attacker.rate.correct:.0f} | {attacker.rate.value:.6g} |" in case.section
     u, e = case.verdict.utility, case.verdict.security
     assert (
         f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {compute_overall_loss(u, e):.6g}."
@@ -91,7 +91,7 @@ def test_page_states_the_monthly_pseudonym_example() -> None:
     for name, measure in verdict.measures.items():
         assert f"| {name} | {measure.value:.6g} |" in section
     for name, attacker in verdict.attackers.items():
-        numbers = [*(attacker.rate.details[question] for question in track.questions), attacker.rate.rate]
+        numbers = [*(attacker.rate.details[question] for question in track.questions), attacker.rate.value]
         assert f"| {name} | {' | '.join(f'{number:.6g}' for number in numbers)} |" in section
     u, e = verdict.utility, verdict.security
     assert f"**U** is the largest, {u:.6g}." in section
@@ -112,7 +112,7 @@ def test_page_states_the_membership_example() -> None:
     assert f"**U** = ({terms}) / 5 = {verdict.utility:.6g}." in section
     for name, result in verdict.attackers.items():
         details = result.rate.details
-        numbers = (result.rate.rate, details["auc"], details["advantage"], result.rate.risk)
+        numbers = (result.rate.value, details["auc"], details["advantage"], result.rate.risk)
         assert f"| {name} | {' | '.join(f'{number:.6g}' for number in numbers)} |" in section
     u, e = verdict.utility, verdict.security
     assert (

@@ -179,7 +179,7 @@ def test_only_counted_attackers_determine_the_security_score() -> None:
     assert evaluate_small_release(competition=replace(RULES, attackers=uncounted_attackers)).security == 0.0
     attackers = uncounted_attackers | {"id_rand": AttackerSettings()}
     result = evaluate_small_release(competition=replace(RULES, attackers=attackers))
-    assert result.security == result.attackers["id_rand"].rate.rate
+    assert result.security == result.attackers["id_rand"].rate.value
 
 
 def test_measures_and_attackers_use_the_competitions_parameters() -> None:

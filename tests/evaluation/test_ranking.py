@@ -11,7 +11,7 @@ from anoncup.evaluation.ranking import (
     normalize_loss,
 )
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
-from anoncup.tracks.linkage.attack_rates import GroupPrediction, rate_guess, rate_prediction
+from anoncup.tracks.linkage.attack_rates import GroupGuess, rate_guess
 from anoncup.tracks.outcomes import wilson_interval
 
 
@@ -69,16 +69,14 @@ def test_scores_within_the_tolerance_of_the_lowest_of_a_rank_are_ties() -> None:
 
 def test_abstentions_are_never_correct() -> None:
     rate = rate_guess(np.array([0, -1, 2]), np.array([0, 1, 1]), rows=4)
-    assert (rate.rate, rate.correct, rate.trials, rate.baseline) == (1 / 3, 1, 3, 0.25)
+    assert (rate.value, rate.correct, rate.trials, rate.chance) == (1 / 3, 1, 3, 0.25)
     assert type(rate.correct) is int
 
 
 def test_expected_rates_have_the_deviation_of_independent_choices() -> None:
     group_of, sizes = np.array([0, 0, 1, 2]), np.array([2, 1, 1])
-    rate = rate_prediction(
-        GroupPrediction(np.array([0, 0, 1, -1]), group_of, sizes), np.array([0, 1, 2, 3]), rows=4
-    )
-    assert (rate.rate, rate.correct) == (0.5, 2.0)
+    rate = rate_guess(GroupGuess(np.array([0, 0, 1, -1]), group_of, sizes), np.array([0, 1, 2, 3]), rows=4)
+    assert (rate.value, rate.correct) == (0.5, 2.0)
     assert rate.sd == pytest.approx(math.sqrt(2 * 0.25) / 4)
     assert rate.interval is None
 

@@ -62,8 +62,9 @@ def build_release(name: str, method: str, parameters: Any, seed: int) -> tuple[A
 
 
 def collect_warnings(name: str, distance: str, release: Any, source: IntArray) -> list[Any]:
-    track, _, prepared = load_contest(name)
-    scored_release, metric = track.add_answer(prepared, release, source), track.distances[distance]
+    track, rules, prepared = load_contest(name)
+    context, metric = track.build_context(rules, prepared, release), track.distances[distance]
+    scored_release = track.add_answer(source, context)
     distances = compute_individual_distances(scored_release, metric).values[scored_release.answer]
     return find_secret_warnings(scored_release, metric, distances)
 
@@ -134,7 +135,8 @@ def test_small_tables_cause_no_warning() -> None:
     track, rules, original = load_contest("microdata")
     few_rows = original.table.iloc[:10]
     prepared = make_original(few_rows, rules)
-    release = track.add_answer(prepared, few_rows, np.roll(np.arange(10), 1))
+    context = track.build_context(rules, prepared, few_rows)
+    release = track.add_answer(np.roll(np.arange(10), 1), context)
     metric = track.distances["gower"]
     assert find_secret_warnings(release, metric, metric.to_source(release)) == []
 

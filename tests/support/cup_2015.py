@@ -20,9 +20,10 @@ from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.linkage.attack_rates import LinkGuess
 from anoncup.tracks.linkage.permutation import write_guess, write_secret
-from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
+from anoncup.tracks.parts import BuiltInGuess
 from app.db.models import Guess, Round
 from app.db.transaction import transaction
 from app.services.contests.contest import parse_rules
@@ -275,12 +276,15 @@ def run_attackers(arena: Arena, target: Mapping[str, Any], rng: Generator) -> di
     rules = parse_rules(build_rules_toml())
     data = arena.get(f"/targets/{target['id']}/data/anonymized.csv").content
     attack_view = TRACK.parse_target({"anonymized": data}, make_original(arena.table, rules), rules)
-    answers = {
+    guesses: dict[str, LinkGuess] = {
         name: TRACK.attackers[name].attack(attack_view, **rules.attacker_settings(name).parameters)
         for name in ATTACKERS
     }
-    guesses_by_name = {name: LINK_QUESTION.resolve_guess(answer, rng) for name, answer in answers.items()}
-    return {name: guess for name, guess in guesses_by_name.items() if guess is not None}
+    sent = {
+        name: guess.sample(rng) if isinstance(guess, BuiltInGuess) else guess
+        for name, guess in guesses.items()
+    }
+    return {name: guess for name, guess in sent.items() if guess is not None}
 
 
 def build_guesses(index: int, built_in_guesses: Mapping[str, IntArray], rng: Generator) -> list[bytes]:

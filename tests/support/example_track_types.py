@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     replace(PLACES, parse_release=steps.parse_original)  # type: ignore[arg-type]
     replace(PLACES, attack_view=steps.PlacesOriginal)  # type: ignore[arg-type]
-    replace(PLACES, shuffle=steps.blur)  # type: ignore[arg-type]
+    replace(PLACES, shuffle_rows=steps.blur)  # type: ignore[arg-type]
     replace(SURE_QUESTION, write=steps.files_of)  # type: ignore[arg-type]
     replace(SURE_QUESTION, judge=steps.shift)  # type: ignore[arg-type]
     replace(PLACES, measures={"shift": Measure("shift", 1, steps.nearest_place)})  # type: ignore[arg-type]

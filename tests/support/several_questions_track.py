@@ -75,7 +75,6 @@ def judge_claims(
     return replace(outcome, correct=credit * int(is_correct.sum()), trials=context.sizes["rows"])
 
 
-LINK_PREDICTIONS: Any = LINK_QUESTION.predictions
 VALUE_QUESTION = Question(
     name="value",
     file=FileSpec(
@@ -95,8 +94,6 @@ VALUE_QUESTION = Question(
     make_perfect_guess=lambda source: ValueClaims(
         "sex", ("!",) * len(source), np.eye(max(source) + 1, dtype=bool)[source]
     ),
-    # None of the attackers is asked for values.
-    predictions=replace(LINK_PREDICTIONS, resolve=lambda *_: None),
     parameters=(
         Parameter("column", "column", "quasi_identifiers"),
         Parameter("chance", "share"),

@@ -1,6 +1,7 @@
 """Every registered measure and attacker declares correctly whether its value depends on the secret."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,15 @@ import pytest
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
-from anoncup.tracks.linkage.attack_rates import rate_prediction
+from anoncup.tracks.linkage.attack_rates import rate_guess
+from anoncup.tracks.microdata.release import build_release
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, Attacker, Measure
 from tests.support.small_release import ORIGINAL, TABLE
 from tests.support.transactions_example import CASE
 
 EXAMPLE_RELEASES: dict[str, Any] = {
-    "microdata": TRACKS["microdata"].add_answer(ORIGINAL, TABLE, np.arange(6)),
+    "microdata": build_release(ORIGINAL, TABLE, np.arange(6)),
     "transactions": CASE.release,
 }
 
@@ -27,16 +29,12 @@ PARTS = [
 ]
 
 
-def get_tables(track: AnyTrack, release: Any) -> Any:
-    return release.target.anonymized if track.name == "microdata" else release.target.tables
-
-
 def compute_value(track: AnyTrack, entry: AnyMeasure | AnyAttacker, release: Any, source: IntArray) -> float:
     """Return the value of a measure or the rate of an attacker if ``source`` is the secret."""
-    release_view = track.add_answer(release.original, get_tables(track, release), source)
+    release_view = replace(release, answer=source, memo={})
     if isinstance(entry, Measure):
         return entry.compute(release_view)
-    return rate_prediction(entry.attack(release_view.target), source, rows=release_view.original.rows).rate
+    return rate_guess(entry.attack(release_view.target), source, rows=release_view.original.rows).value
 
 
 def generate_secrets(release: Any) -> Iterator[IntArray]:

@@ -16,7 +16,7 @@ from anoncup.errors import DomainError, InvalidCompetition, InvalidResult, Inval
 from anoncup.evaluation import results
 from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import Verdict, evaluate, judge
-from anoncup.evaluation.results import judge_guess, rate_prediction
+from anoncup.evaluation.results import judge_guess
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import AdviceQuestion, resolve_question
 from anoncup.plugins import TRACKS, InstalledParts, Package
@@ -25,7 +25,7 @@ from anoncup.testing.parts import BrokenLaw, TrackCase, iter_method_cases
 from anoncup.testing.tracks import check_track
 from anoncup.tracks.files import Files, fixed_header
 from anoncup.tracks.model import AnyContext, AnyQuestion, TargetFiles
-from anoncup.tracks.outcomes import Outcome, convert_to_rate
+from anoncup.tracks.outcomes import Outcome
 from app.services.boards.verdicts import extract_numbers
 from tests.support import small_track
 from tests.support.small_track import (
@@ -69,11 +69,11 @@ def test_scores_equal_hand_computed_values() -> None:
     # "seen" is right about 10 only: 0.25 for the question "member", which is less than by chance.
     # Its guess for the question "first" is 10, which is right; chance is a quarter.
     seen_attacker, everybody_attacker, foremost_attacker = result.attackers.values()
-    assert (seen_attacker.rate.rate, seen_attacker.rate.risk) == (1.0, 1.0)
+    assert (seen_attacker.rate.value, seen_attacker.rate.risk) == (1.0, 1.0)
     assert seen_attacker.rate.details == {"member": 0.25, "first": 1.0}
-    assert seen_attacker.rate.risks == {"member": 0.0, "first": 1.0}
-    assert (everybody_attacker.rate.rate, everybody_attacker.rate.risk) == (0.75, 0.5)
-    assert (foremost_attacker.rate.rate, foremost_attacker.rate.baseline) == (1.0, 0.25)
+    assert seen_attacker.risks == {"member": 0.0, "first": 1.0}
+    assert (everybody_attacker.rate.value, everybody_attacker.rate.risk) == (0.75, 0.5)
+    assert (foremost_attacker.rate.value, foremost_attacker.rate.baseline) == (1.0, 0.25)
     assert (result.security, result.overall) == (1.0, 1.0)
     assert (result.excessive, result.violations) == (None, ())
 
@@ -86,10 +86,10 @@ def test_questions_that_are_not_asked_are_not_rated(monkeypatch: pytest.MonkeyPa
     unasked_attacker = replace(SMALL_TRACK.attackers["foremost"], attack=lambda _: pytest.fail("nobody asks"))
     monkeypatch.setitem(SMALL_TRACK.attackers, "foremost", unasked_attacker)
     result = evaluate_example("")
-    assert result.attackers["seen"].rate.rate == 0.25
+    assert result.attackers["seen"].rate.value == 0.25
     assert result.attackers["seen"].rate.details == {"member": 0.25}
     foremost_rate = result.attackers["foremost"].rate
-    assert (foremost_rate.rate, foremost_rate.risk, foremost_rate.trials) == (0.0, 0.0, None)
+    assert (foremost_rate.value, foremost_rate.risk, foremost_rate.trials) == (0.0, 0.0, None)
     assert str(foremost_rate.note) == "this competition does not ask the question that this attacker answers"
     assert result.security == 0.5
 
@@ -97,7 +97,7 @@ def test_questions_that_are_not_asked_are_not_rated(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("value", [0.0, 0.3, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("chance", [0.0, 0.01, 0.5, 1.0])
 def test_risk_is_the_gain_over_chance(value: float, chance: float) -> None:
-    risk = convert_to_rate(Outcome(value, chance)).risk
+    risk = Outcome(value, chance).risk
     expected = 0.0 if chance == 1 else max(0.0, 1 - (1 - value) / (1 - chance))
     assert risk == pytest.approx(expected)
     assert 0 <= risk <= 1
@@ -107,10 +107,10 @@ def test_question_with_the_largest_risk_decides() -> None:
     rules, attacker = parse_competition(build_competition_toml()), SMALL_TRACK.attackers["seen"]
     context = SMALL_TRACK.build_context(rules, NumberOriginal((1.0, 2.0, 3.0, 4.0)), (2.0,))
     guesses = {"member": (0.5,) * 4, "first": 2}
-    rate = rate_attack(attacker, guesses, ANSWER, context, track=SMALL_TRACK)
-    assert (rate.rate, rate.risk, rate.baseline) == (0.5, 0.0, 0.5)
+    rate = rate_attack(attacker, guesses, ANSWER, context, track=SMALL_TRACK).rate
+    assert (rate.value, rate.risk, rate.baseline) == (0.5, 0.0, 0.5)
     guesses = {"member": (0.6, 0.4, 0.6, 0.6), "first": 2}
-    rate = rate_attack(attacker, guesses, ANSWER, context, track=SMALL_TRACK)
+    rate = rate_attack(attacker, guesses, ANSWER, context, track=SMALL_TRACK).rate
     assert rate.risk == pytest.approx(0.2)
     assert rate.details == {"member": pytest.approx(0.6), "first": 0.0}
 
@@ -207,9 +207,8 @@ def test_impossible_outcome_names_the_package_of_the_track(provider: None, outco
     rules = parse_competition(build_competition_toml())
     context = SMALL_TRACK.build_context(rules, ORIGINAL, RELEASED)
     question = replace(SMALL_TRACK.questions["member"], judge=lambda *_, **__: outcome)
-    for rate in (judge_guess, rate_prediction):
-        with pytest.raises(InvalidResult, match=r"questions\.member of the package small-cup returned"):
-            rate(question, (0.5,) * 4, ANSWER, context)
+    with pytest.raises(InvalidResult, match=r"questions\.member of the package small-cup returned"):
+        judge_guess(question, (0.5,) * 4, ANSWER, context)
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, None, lambda _: 0.0, lambda _: 1e-12])
@@ -393,18 +392,6 @@ def test_sealed_release_may_be_published_with_its_answer() -> None:
     rules = sealed_cases[0].rules
     assert all(case.other_answer is None for case in iter_method_cases(sealed_track, rules, build_original()))
     assert all(case.other_answer != case.answer for case in build_cases())
-
-
-@pytest.mark.parametrize(
-    ("rival_risk", "law"),
-    [
-        (lambda guesses: sum(map(sum, guesses.values())), "of guesses E takes from 0 to 1.0, not 1.6"),
-        (lambda guesses: max(map(len, guesses.values())) / 2, "of guesses E takes from 0 to 0.0, not 1.0"),
-        (lambda _: -1.0, "of guesses E takes from 0 to 0.0, not -1.0"),
-    ],
-)
-def test_risk_from_rivals_stays_within_its_limits(rival_risk: Any, law: str) -> None:
-    expect_broken_law(law, rival_risk=rival_risk)
 
 
 def test_question_that_counts_individuals_counts_all_of_them() -> None:

@@ -1,24 +1,27 @@
-"""Re-identification rates: compare the predictions of attackers with the answer.
+"""Re-identification rates: compare the guesses of attackers with the answer.
 
 X is the original with n rows, Y the release with n' rows. Row j of Y comes from row ``source[j]`` of X.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
-from anoncup.tracks.outcomes import Rate, wilson_interval
+from anoncup.tracks.outcomes import Outcome, wilson_interval
+from anoncup.tracks.parts import BuiltInGuess
 
 ABSTAIN = -1
 
 
 @dataclass(frozen=True, slots=True)
-class GroupPrediction:
-    """Prediction of an attacker that guesses at random within a group of original rows.
+class GroupGuess(BuiltInGuess[IntArray, IntArray]):
+    """Guess at random within a group of original rows.
 
     Each row of group ``guessed_group[j]`` of X is guessed with the same probability for row j of Y.
     ``guessed_group`` (n',) is ``ABSTAIN`` or a group that has rows. ``group_of`` (n,) is the group of each
@@ -29,79 +32,75 @@ class GroupPrediction:
     group_of: IntArray
     group_sizes: IntArray
 
-    def rate(self, source: IntArray, *, rows: int) -> Rate:
-        contains_source = self.group_of[source] == self.guessed_group
-        hit_probabilities = np.zeros(len(source))
+    def judge(self, answer: IntArray, sizes: Mapping[str, int]) -> Outcome:
+        contains_source = self.group_of[answer] == self.guessed_group
+        hit_probabilities = np.zeros(len(answer))
         hit_probabilities[contains_source] = 1.0 / self.group_sizes[self.guessed_group[contains_source]]
-        return _compute_expected_rate(hit_probabilities, rows=rows)
+        return _compute_expected_outcome(hit_probabilities, rows=sizes["originals"])
 
-    def resolve_guess(self, rng: np.random.Generator) -> IntArray:
-        return sample_guess(self, rng)
+    def sample(self, rng: Generator) -> IntArray:
+        """Sample one guess vector; it abstains on rows without a group."""
+        rows_by_group = np.argsort(self.group_of, kind="stable")
+        starts = np.cumsum(self.group_sizes) - self.group_sizes
+        has_abstained = self.guessed_group == ABSTAIN
+        groups = np.where(has_abstained, 0, self.guessed_group)
+        sampled_rows = rows_by_group[starts[groups] + rng.integers(0, self.group_sizes[groups])]
+        return np.where(has_abstained, ABSTAIN, sampled_rows)
 
 
 @dataclass(frozen=True, slots=True)
-class KnownCluster:
-    """Prediction of an attacker that knows each row's cluster of X and guesses at random within it.
+class KnownCluster(BuiltInGuess[IntArray, IntArray]):
+    """Guess at random within the cluster of each row of X, which the attacker knows.
 
     ``cluster_sizes`` (n',) is the size of the cluster of each row of Y.
     """
 
     cluster_sizes: IntArray
 
-    def rate(self, source: IntArray, *, rows: int) -> Rate:  # noqa: ARG002
-        return _compute_expected_rate(1.0 / self.cluster_sizes, rows=rows)
+    def judge(self, answer: IntArray, sizes: Mapping[str, int]) -> Outcome:  # noqa: ARG002
+        return _compute_expected_outcome(1.0 / self.cluster_sizes, rows=sizes["originals"])
 
-    def resolve_guess(self, rng: np.random.Generator) -> None:
+    def sample(self, rng: Generator) -> None:
         """Return None, because no attacker really knows the clusters."""
 
 
 @dataclass(frozen=True, slots=True)
-class AnnotatedGuess:
+class AnnotatedGuess(BuiltInGuess[IntArray, IntArray]):
     """A guess vector (n',), in which ``ABSTAIN`` is no guess, with a message about how it was computed."""
 
     guess: IntArray
     note: Message | None = None
 
-    def rate(self, source: IntArray, *, rows: int) -> Rate:
-        return replace(rate_guess(self.guess, source, rows=rows), note=self.note)
+    def judge(self, answer: IntArray, sizes: Mapping[str, int]) -> Outcome:
+        return replace(rate_guess(self.guess, answer, rows=sizes["originals"]), note=self.note)
 
-    def resolve_guess(self, rng: np.random.Generator) -> IntArray:  # noqa: ARG002
+    def sample(self, rng: Generator) -> IntArray:  # noqa: ARG002
         return self.guess
 
 
-class _RateablePrediction(Protocol):
-    """What the predictions have in common; the functions of the same names below document the methods."""
-
-    def rate(self, source: IntArray, *, rows: int) -> Rate: ...
-
-    def resolve_guess(self, rng: np.random.Generator) -> IntArray | None: ...
+LinkGuess: TypeAlias = IntArray | BuiltInGuess[IntArray, IntArray]
+"""The guess of an attacker of a linkage track. An array is a guess vector, (n',)."""
 
 
-Prediction = IntArray | GroupPrediction | KnownCluster | AnnotatedGuess
-"""What an attacker of a linkage track returns. A plain array is a guess vector."""
+def rate_guess(guess: LinkGuess, source: IntArray, *, rows: int) -> Outcome:
+    """Return the share of rows whose guess is right, #{j : g_j = s_j} / n'; an abstention is not a hit.
 
-
-def _wrap_guess(prediction: Prediction) -> _RateablePrediction:
-    """Return a plain guess vector as an :class:`AnnotatedGuess`, and any other prediction unchanged."""
-    if isinstance(prediction, GroupPrediction | KnownCluster | AnnotatedGuess):
-        return prediction
-    return AnnotatedGuess(prediction)
-
-
-def rate_prediction(prediction: Prediction, source: IntArray, *, rows: int) -> Rate:
-    """Return the rate of a prediction; ``rows`` is the number of original rows."""
-    return _wrap_guess(prediction).rate(source, rows=rows)
-
-
-def rate_guess(guess: IntArray, source: IntArray, *, rows: int) -> Rate:
-    """Return the share of rows whose guess is right, #{j : g_j = s_j} / n'; an abstention is not a hit."""
+    The value is in [0, 1]; 0 is best for the anonymizer. It is an expectation for guesses at random.
+    ``source`` (n',) is the answer, and ``rows`` is n.
+    """
+    if isinstance(guess, BuiltInGuess):
+        return guess.judge(source, {"originals": rows})
     correct, trials = int((guess == source).sum()), len(source)
-    return Rate(
-        correct / max(trials, 1), correct, trials, 1 / rows, interval=wilson_interval(correct, trials)
+    return Outcome(
+        correct / max(trials, 1),
+        correct=correct,
+        trials=trials,
+        interval=wilson_interval(correct, trials),
+        chance=1 / rows,
     )
 
 
-def _compute_expected_rate(hit_probabilities: FloatArray, *, rows: int) -> Rate:
+def _compute_expected_outcome(hit_probabilities: FloatArray, *, rows: int) -> Outcome:
     """Return the exact expected rate, the mean of the probabilities of a hit (n',).
 
     The standard deviation assumes independent guesses.
@@ -109,24 +108,11 @@ def _compute_expected_rate(hit_probabilities: FloatArray, *, rows: int) -> Rate:
     trials = len(hit_probabilities)
     expected_correct = math.fsum(hit_probabilities)
     sd = math.sqrt(math.fsum(hit_probabilities * (1.0 - hit_probabilities))) / max(trials, 1)
-    return Rate(expected_correct / max(trials, 1), expected_correct, trials, 1 / rows, sd=sd)
+    return Outcome(
+        expected_correct / max(trials, 1), correct=expected_correct, trials=trials, sd=sd, chance=1 / rows
+    )
 
 
 def count_answered(guess: IntArray) -> int:
     """Return the number of rows on which a guess vector does not abstain."""
     return int(np.count_nonzero(guess != ABSTAIN))
-
-
-def resolve_guess(prediction: Prediction, rng: np.random.Generator) -> IntArray | None:
-    """Return a prediction as a guess vector, sampled if it is random, or None if nobody could submit it."""
-    return _wrap_guess(prediction).resolve_guess(rng)
-
-
-def sample_guess(prediction: GroupPrediction, rng: np.random.Generator) -> IntArray:
-    """Sample one guess vector; it abstains on rows without a group."""
-    rows_by_group = np.argsort(prediction.group_of, kind="stable")
-    starts = np.cumsum(prediction.group_sizes) - prediction.group_sizes
-    has_abstained = prediction.guessed_group == ABSTAIN
-    groups = np.where(has_abstained, 0, prediction.guessed_group)
-    sampled_rows = rows_by_group[starts[groups] + rng.integers(0, prediction.group_sizes[groups])]
-    return np.where(has_abstained, ABSTAIN, sampled_rows)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from anoncup.lazy import lazy_module
 from anoncup.tracks.files import GUESS_FILE, SECRET_FILE, FileSpec, fixed_header, require_every_individual
-from anoncup.tracks.model import AnswerSpec, Predictions, Question, ReleaseContext, Sizes
+from anoncup.tracks.model import AnswerSpec, Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import HasRows
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from anoncup.geometry.arrays import IntArray
     from anoncup.tracks.linkage import attack_rates as _attack_rates
     from anoncup.tracks.linkage import permutation as _permutation
-    from anoncup.tracks.outcomes import Rate
 else:
     _attack_rates = lazy_module("anoncup.tracks.linkage.attack_rates")
     _permutation = lazy_module("anoncup.tracks.linkage.permutation")
@@ -39,14 +38,7 @@ def read_guess(content: bytes, context: ReleaseContext[HasRows, object]) -> "Int
 
 def judge(guess: "IntArray", source: "IntArray", context: ReleaseContext[HasRows, object]) -> Outcome:
     """Return the share of individuals that are guessed right, not adjusted for chance (2015 and 2016)."""
-    link_rate = _attack_rates.rate_guess(guess, source, rows=context.sizes["originals"])
-    return Outcome(
-        link_rate.rate, correct=link_rate.correct, trials=link_rate.trials, interval=link_rate.interval
-    )
-
-
-def _rate_prediction(prediction: "_attack_rates.Prediction", source: "IntArray", sizes: Sizes) -> "Rate":
-    return _attack_rates.rate_prediction(prediction, source, rows=sizes["originals"])
+    return _attack_rates.rate_guess(guess, source, rows=context.sizes["originals"])
 
 
 SOURCE_ANSWER = AnswerSpec(
@@ -82,7 +74,6 @@ LINK_QUESTION = Question(
     count_answered=_attack_rates.count_answered,
     judge=judge,
     make_perfect_guess=lambda source: source,
-    predictions=Predictions(_rate_prediction, _attack_rates.resolve_guess),
     asks_identity=True,
     find_remarks=_permutation.find_guess_remarks,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations  # the numeric types are imported for type ch
 
 from collections.abc import Callable
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anoncup.lazy import lazy_in
 from anoncup.messages import N_
@@ -22,7 +22,7 @@ from anoncup.tracks.membership.settings import (
     list_columns_by_role,
     read_settings,
 )
-from anoncup.tracks.model import AnswerSpec, Question, TargetFiles, Track
+from anoncup.tracks.model import AnswerSpec, Question, Sizes, TargetFiles, Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ def _make_method(name: str, *parameters: Parameter) -> Method[TypedTable]:
     return Method(name, _lazy(f"methods.{name}"), parameters)
 
 
-def _require_row_per_candidate(sizes: Any, _: object) -> tuple[int, int]:
+def _require_row_per_candidate(sizes: Sizes, _: Rules) -> tuple[int, int]:
     return sizes["originals"], sizes["originals"]
 
 
-def _require_row_per_member(sizes: Any, _: object) -> tuple[int, int]:
+def _require_row_per_member(sizes: Sizes, _: Rules) -> tuple[int, int]:
     return sizes["originals"] // 2, sizes["originals"] // 2
 
 
@@ -212,7 +212,6 @@ MEMBERSHIP: Track[MembershipOriginal, TypedTable, MembershipTarget, Members] = T
         organizer_files=(_HIDDEN_SPEC,),
         allows_shared=lambda rules: get_settings(rules).shared,
         check_organizer_file=_lazy("answer.check_organizer_file"),
-        list_required_organizer_files=lambda rules: ("hidden",) if get_hidden_column_name(rules) else (),
     ),
     attack_view=_lazy("adapter.MembershipTarget"),
     measures={

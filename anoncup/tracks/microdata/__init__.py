@@ -89,7 +89,7 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
         subset=_lazy("adapter.subset"),
     ),
     anonymize=_lazy("adapter.anonymize"),
-    shuffle=_lazy("methods.shuffle_rows"),
+    shuffle_rows=_lazy("methods.shuffle_rows"),
     scaling=Scaling(_lazy("adapter.null_release"), _lazy("adapter.identity_release")),
     settings=TrackSettings(
         has_columns=True, list_columns_by_role=lambda columns, _: asdict(columns) if columns else {}

@@ -16,7 +16,7 @@ from anoncup.tracks.linkage.parameters import (
 from anoncup.tracks.parts import Attacker, Measure, Method
 
 if TYPE_CHECKING:
-    from anoncup.tracks.linkage.attack_rates import Prediction
+    from anoncup.tracks.linkage.attack_rates import LinkGuess
     from anoncup.tracks.microdata.methods import AnonymizedTable
     from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, ScoredMicrodata
 
@@ -106,7 +106,7 @@ _sensitive_parameter = Parameter("sensitive", "columns", "sensitive")
 _column_parameter = Parameter("column", "column", "sensitive")
 _give_up_parameter = Parameter("give_up", "choice", ("abstain", "own_row"))
 
-ATTACKERS: dict[str, Attacker[MicrodataTarget, Prediction]] = {
+ATTACKERS: dict[str, Attacker[MicrodataTarget, LinkGuess]] = {
     "id_rand": Attacker(
         "id_rand", 1, _lazy("attackers.quasi_identifiers.id_rand"), (_quasi_identifiers_parameter,)
     ),

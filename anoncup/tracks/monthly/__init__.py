@@ -136,7 +136,7 @@ MONTHLY: Track[MonthlyOriginal, MonthlyRelease, MonthlyTarget, PseudonymTable] =
     },
     anonymize=_lazy("adapter.anonymize"),
     utility="largest",
-    rival_risk=_lazy("adapter.average_largest_risks"),
+    security="mean",
     title=N_("monthly pseudonyms"),
     individual=N_("customer"),
     examples=Examples(

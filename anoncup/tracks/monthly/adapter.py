@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import fsum
 from typing import Any
 
 import pandas as pd
@@ -102,8 +101,3 @@ def make_knowledge_files(tables: MonthlyOriginal, context: AllocationContext) ->
         name: write_knowledge(tables, is_kept)
         for name, is_kept in sample_known_rows(tables, context.generator(KNOWLEDGE_PURPOSE)).items()
     }
-
-
-def average_largest_risks(risks: Mapping[str, Sequence[float]]) -> float:
-    """Return the mean of the questions' largest risks; a question without guesses counts 0."""
-    return fsum(max(question_risks, default=0.0) for question_risks in risks.values()) / len(risks)

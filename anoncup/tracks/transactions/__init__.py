@@ -78,7 +78,7 @@ TRANSACTIONS: Track[TransactionOriginal, TransactionTables, TransactionTarget, I
         subset=_lazy("adapter.subset"),
     ),
     anonymize=_lazy("adapter.anonymize"),
-    shuffle=_lazy("methods.shuffle_customers"),
+    shuffle_rows=_lazy("methods.shuffle_customers"),
     scaling=Scaling(_lazy("adapter.null_release"), _lazy("adapter.identity_release")),
     settings=TrackSettings(list_columns_by_role=lambda *_: {"master": MASTER_COLUMNS}),
     title=N_("transactions"),

@@ -15,7 +15,7 @@ from anoncup.tracks.linkage.parameters import (
 from anoncup.tracks.parts import Attacker, Measure, Method
 
 if TYPE_CHECKING:
-    from anoncup.tracks.linkage.attack_rates import Prediction
+    from anoncup.tracks.linkage.attack_rates import LinkGuess
     from anoncup.tracks.transactions.methods import AnonymizedTransactions
     from anoncup.tracks.transactions.release import ScoredTransactions, TransactionOriginal, TransactionTarget
 
@@ -33,7 +33,7 @@ def _register_anonymity(name: str) -> Measure[TransactionOriginal, ScoredTransac
 
 def _register_attackers(
     module: str, *names: str, parameters: tuple[Parameter, ...] = ()
-) -> dict[str, Attacker[TransactionTarget, Prediction]]:
+) -> dict[str, Attacker[TransactionTarget, LinkGuess]]:
     """Register the attackers of a module of the package ``attackers``."""
     return {name: Attacker(name, 1, _lazy(f"attackers.{module}.{name}"), parameters) for name in names}
 
@@ -59,7 +59,7 @@ CUSTOMER_ANONYMITY: dict[str, Measure[TransactionOriginal, ScoredTransactions]] 
     name: _register_anonymity(name) for name in ("k_min", "k_mean", "basket_k_min", "basket_k_mean")
 }
 
-TRANSACTION_ATTACKERS: dict[str, Attacker[TransactionTarget, Prediction]] = {
+TRANSACTION_ATTACKERS: dict[str, Attacker[TransactionTarget, LinkGuess]] = {
     **_register_attackers("baskets", "jaccard", "jaccard_quantity", "tfidf"),
     "random_in_cluster": Attacker(
         "random_in_cluster",

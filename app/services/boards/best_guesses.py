@@ -4,17 +4,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from math import fsum
 from typing import Any, NamedTuple, TypeVarTuple
 from uuid import UUID
 
 from sqlalchemy import Select, Subquery, case, func, literal, select, true
-from sqlalchemy.dialects.postgresql import array, distinct_on
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, aliased
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import find_largest_risk
 from app.db.models import Guess, Rejudgement, Rescore, State, Target, Team
 from app.services.accounts import names
 from app.services.boards.source import BoardSource
@@ -47,8 +47,8 @@ _GUESS_COLUMNS = (
     "finished_at",
 )
 _ColumnTypes = TypeVarTuple("_ColumnTypes")
-RiskCombiner = Callable[[Mapping[str, Sequence[float]]], float]
-"""Combines the risks of each question, sorted in descending order, into one risk. Questions may be absent."""
+RiskCombiner = Callable[[Mapping[str, float]], float]
+"""Combines the largest risk of each question into one risk. Questions may be absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,7 @@ class AttackTotals:
 
 def make_risk_combiner(rules: Rules) -> RiskCombiner:
     """Return the function by which the competition's track combines the risks of its questions."""
-    track = TRACKS[rules.track]
-    questions = tuple(track.select_questions(rules))
-    return lambda risks: track.rival_risk({name: risks.get(name, ()) for name in questions})
+    return partial(TRACKS[rules.track].combine_risks, rules=rules)
 
 
 def load_rival_risks(session: Session, source: BoardSource) -> dict[UUID, float]:
@@ -87,13 +85,12 @@ def load_rival_risks(session: Session, source: BoardSource) -> dict[UUID, float]
     if source.scope.guesses_before is None or not source.targets:
         return {}
     best = _select_best(source).c
-    # If only the maximum is needed, the database sends that instead of thousands of risks.
-    largest_only = source.track.rival_risk is find_largest_risk
-    risks = array([func.max(best.risk)]) if largest_only else func.array_agg(best.risk)
-    risks_by_target: dict[UUID, dict[str, list[float]]] = defaultdict(dict)
-    by_question = select(best.target_id, best.question, risks).group_by(best.target_id, best.question)
-    for target_id, question, team_risks in session.execute(by_question):
-        risks_by_target[target_id][question] = sorted(team_risks, reverse=True)
+    risks_by_target: dict[UUID, dict[str, float]] = defaultdict(dict)
+    by_question = select(best.target_id, best.question, func.max(best.risk)).group_by(
+        best.target_id, best.question
+    )
+    for target_id, question, risk in session.execute(by_question):
+        risks_by_target[target_id][question] = risk
     combine_risks = make_risk_combiner(source.rules)
     return {
         target.evaluation.submission_id: combine_risks(risks_by_target[target.id])
@@ -163,9 +160,9 @@ def _summarize_risks(session: Session, source: BoardSource) -> dict[UUID, Attack
     }
 
 
-def collect_risks(best_by_question: BestByQuestion) -> dict[str, Sequence[float]]:
-    """Return the best risk of one team by question, each as a tuple of one element, as combiners take it."""
-    return {name: (best.risk,) for name, best in best_by_question.items()}
+def collect_risks(best_by_question: BestByQuestion) -> dict[str, float]:
+    """Return the best risk of one team by question."""
+    return {name: best.risk for name, best in best_by_question.items()}
 
 
 def group_by_team_and_target(

@@ -27,7 +27,6 @@ from anoncup.formulas.ranks import TIE_TOLERANCE
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
 from anoncup.schemas import History, HistoryStep, HistoryTeam
-from anoncup.tracks.model import find_largest_risk
 from app.db.models import Guess, State, Target, Team
 from app.services.boards import best_guesses, formula_inputs, ranking, source, spreadsheet, verdicts
 from app.services.boards.best_guesses import RiskCombiner
@@ -358,7 +357,7 @@ class PastBoard:
             return None
         risks_by_question = self.risks_by_submission[submission_id].items()
         return self.combine_risks(
-            {name: sorted(risk_by_team.values(), reverse=True) for name, risk_by_team in risks_by_question}
+            {name: max(risk_by_team.values()) for name, risk_by_team in risks_by_question}
         )
 
     def find_rank(self, team_id: UUID) -> int | None:
@@ -464,7 +463,7 @@ def _iter_changes(
     board_rows = board_rows or source.read_rows(session, contest)
     rule_periods = board_rows.list_rule_periods()
     by_formula = any(rules.ranking.rule != "score" for _, rules in rule_periods)
-    largest_only = contest.track.rival_risk is find_largest_risk and not by_formula
+    largest_only = contest.track.security == "largest" and not by_formula
     hidden_changes = [
         *_iter_rule_changes(contest, rule_periods, board_rows.targets, board_visibility),
         *_iter_evaluation_changes(board_rows.periods, board_visibility),

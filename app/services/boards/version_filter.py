@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, cast, true
 from sqlalchemy.dialects.postgresql import JSONB
 
 from anoncup.competition.scoring_versions import Versions
-from anoncup.evaluation.ranking import compute_overall_loss, compute_security_risk
+from anoncup.evaluation.ranking import compute_overall_loss, compute_security
 from app.db.models import Evaluation
 from app.services.boards.verdicts import VerdictNumbers
 
@@ -42,9 +42,7 @@ def compute_eligible_numbers(numbers: VerdictNumbers, scored_by: Versions) -> Ve
     if any(numbers.versions.get(name) != version for name, version in _list_verdict_versions(scored_by)):
         return None
     risks = numbers.attackers.items()
-    eligible_security = compute_security_risk(
-        risk for name, risk in risks if f"attackers.{name}" in scored_by
-    )
+    eligible_security = compute_security(risk for name, risk in risks if f"attackers.{name}" in scored_by)
     if eligible_security == numbers.security:
         return numbers
     return replace(

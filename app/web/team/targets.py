@@ -14,7 +14,7 @@ from anoncup.errors import DomainError, FileProblem, InvalidUpload, NotFound
 from anoncup.rules.model import Rules
 from anoncup.schemas import GuessOutcome
 from anoncup.tracks.model import AnyQuestion, AnyTrack
-from anoncup.tracks.outcomes import adjust_for_chance
+from anoncup.tracks.outcomes import Outcome
 from app.db.models import Guess, Round, State, Target
 from app.db.transaction import transaction
 from app.services.accounts.principal import Principal
@@ -154,7 +154,7 @@ def find_best_by_target(own_guesses: Sequence[OwnGuess]) -> _BestOutcomes:
 
 def _rank_outcome(outcome: GuessOutcome) -> tuple[float, float]:
     """Return a sort key for outcomes: the value beyond chance, then the value itself."""
-    return adjust_for_chance(outcome.value, outcome.baseline), outcome.value
+    return Outcome(outcome.value, outcome.baseline).risk, outcome.value
 
 
 def _list_questions(frame: Frame) -> list[AnyQuestion]:

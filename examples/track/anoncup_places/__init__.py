@@ -78,7 +78,7 @@ PLACES: Track[_steps.PlacesOriginal, FloatArray, _steps.PlacesTarget, IntArray] 
         "blur": Method("blur", _steps.blur, (Parameter("km", "amount", default=5.0),)),
     },
     anonymize=_steps.anonymize,
-    shuffle=_steps.shuffle,
+    shuffle_rows=_steps.shuffle,
     allows_deletion=True,
     build_frames=_steps.build_frames,
     examples=Examples(

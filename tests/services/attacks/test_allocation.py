@@ -428,7 +428,7 @@ def test_all_baselines_share_one_allocation(contest: Contest, monkeypatch: pytes
         return original.table.iloc[answer].reset_index(drop=True), answer
 
     monkeypatch.setitem(
-        TRACKS, "microdata", replace(TRACKS["microdata"], anonymize=anonymize, shuffle=keep_order)
+        TRACKS, "microdata", replace(TRACKS["microdata"], anonymize=anonymize, shuffle_rows=keep_order)
     )
     early_response = post_form(arena, path, fields, organizer=True)
     assert early_response.status_code == 409

@@ -1,11 +1,10 @@
 """Boards of contests with several questions, with numbers computed by hand."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 from uuid import UUID
 
@@ -56,13 +55,6 @@ GUESSES = (
 """Attacker, team of the target, question, value and state. Only the first seven count."""
 
 
-def compute_mean_of_largest(risks: Mapping[str, Sequence[float]]) -> float:
-    """Return the mean of the largest risk of each question; all questions and descending risks are given."""
-    assert list(risks) == ["link", "value"]
-    assert all(list(values) == sorted(values, reverse=True) for values in risks.values())
-    return fmean(values[0] if values else 0.0 for values in risks.values())
-
-
 def insert_guesses(submissions: Mapping[str, str]) -> None:
     """Insert the guesses as a worker records them."""
     with transaction() as session:
@@ -86,24 +78,24 @@ def insert_guesses(submissions: Mapping[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rival_risk", "on_red", "expected_rates"),
+    ("security", "on_red", "expected_rates"),
     [
         (
-            SEVERAL_QUESTIONS_TRACK.rival_risk,
+            "largest",
             0.5,
             {"blue": {"red": 0.5, "緑": 0.2}, "緑": {"red": 0.3, "blue": 0.2}},
         ),
-        (compute_mean_of_largest, 0.4, {"blue": {"red": 0.4, "緑": 0.1}, "緑": {"red": 0.15, "blue": 0.1}}),
+        ("mean", 0.4, {"blue": {"red": 0.4, "緑": 0.1}, "緑": {"red": 0.15, "blue": 0.1}}),
     ],
 )
 def test_boards_combine_the_best_guesses_of_each_question(
     client: TestClient,
     tmp_path: Path,
-    rival_risk: Any,
+    security: Any,
     on_red: float,
     expected_rates: dict[str, dict[str, float]],
 ) -> None:
-    track = replace(SEVERAL_QUESTIONS_TRACK, rival_risk=rival_risk)
+    track = replace(SEVERAL_QUESTIONS_TRACK, security=security)
     with install_track(track, "tests.support.several_questions_track", tmp_path):
         file = build_two_phase_toml(extra_toml=QUESTIONS_TOML + '[publication]\nfeedback = "immediate"\n')
         contest = Contest(Arena.create(client, file=file.replace('"microdata"', '"riddles"')))

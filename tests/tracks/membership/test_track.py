@@ -70,7 +70,7 @@ def test_verdict_equals_plain_loops() -> None:
         name: plain.tpr(list(map(float, getattr(plain, name)(all_rows, released_rows))), is_member)
         for name in TRACK.attackers
     }
-    assert {name: result.rate.rate for name, result in verdict.attackers.items()} == pytest.approx(
+    assert {name: result.rate.value for name, result in verdict.attackers.items()} == pytest.approx(
         {name: float(result) for name, result in expected_rates.items()}
     )
     largest = max(float(rate) for rate in expected_rates.values())

@@ -127,11 +127,11 @@ def test_nearest_gower_distances_equal_the_reference(case: MicrodataCase) -> Non
 @given(cases())
 def test_id_rand_equals_the_reference(case: MicrodataCase) -> None:
     answer = quasi_identifiers.id_rand(case.release.target)
-    rate = attack_rates.rate_prediction(answer, case.release.answer, rows=len(case.xs))
+    rate = attack_rates.rate_guess(answer, case.release.answer, rows=len(case.xs))
     check_close(
-        rate.rate, microdata_reference.id_rand_rate(case.xq, case.yq, case.source, range(len(case.xq[0])))
+        rate.value, microdata_reference.id_rand_rate(case.xq, case.yq, case.source, range(len(case.xq[0])))
     )
-    guess = attack_rates.sample_guess(answer, np.random.default_rng(0))
+    guess = answer.sample(np.random.default_rng(0))
     sets = microdata_reference.candidates(case.xq, case.yq, range(len(case.xq[0])))
     assert all(g in c if c else g == -1 for g, c in zip(guess.tolist(), sets, strict=True))
 

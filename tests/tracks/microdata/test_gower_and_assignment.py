@@ -12,7 +12,7 @@ from anoncup.geometry import assignment, kernels
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import candidates_from_blocks, match_dense, match_sparse
 from anoncup.geometry.kernels.compilation import CompiledLoop
-from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_prediction
+from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_guess
 from anoncup.tracks.microdata.attackers.assignment import euc2_assignment, gower_assignment
 from anoncup.tracks.microdata.attackers.euclidean import aya, euc2
 from anoncup.tracks.microdata.attackers.gower import gower
@@ -251,7 +251,7 @@ def test_sparse_assignments_have_a_note() -> None:
     assert str(answer.note) == (
         "sparse assignment: 60 rows are more than dense_limit = 59; the total cost is the least possible"
     )
-    rate = rate_prediction(answer, release.answer, rows=60)
+    rate = rate_guess(answer, release.answer, rows=60)
     assert rate.note == answer.note
     assert rate.interval is not None
     assert isinstance(gower_assignment(release.target, dense_limit=60), np.ndarray)

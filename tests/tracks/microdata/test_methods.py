@@ -12,7 +12,7 @@ from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.excessive.rejection_rule import compute_individual_distances
 from anoncup.excessive.threshold_advisor import advise
 from anoncup.rules.settings import Columns
-from anoncup.tracks.linkage.attack_rates import rate_prediction
+from anoncup.tracks.linkage.attack_rates import rate_guess
 from anoncup.tracks.linkage.shuffling import sample_derangement
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
@@ -78,7 +78,7 @@ def compute_measure(measure: str, name: str) -> float:
 
 def compute_rate(attacker: str, name: str) -> float:
     answer = ATTACKERS[attacker].attack(run_method(name).target, **MEASURE_PARAMETERS.get(attacker, {}))
-    return rate_prediction(answer, run_method(name).answer, rows=prepare_original().rows).rate
+    return rate_guess(answer, run_method(name).answer, rows=prepare_original().rows).value
 
 
 PAPER_UTILITIES = set(parse_competition(template(2015)).weights)

@@ -70,8 +70,8 @@ def test_attackers_guess_as_in_the_paper(name: str) -> None:
 @each_release
 def test_id_rand_is_an_exact_expectation(name: str) -> None:
     release = build_paper_case(name).release
-    rate = attack_rates.rate_prediction(ATTACKERS["id_rand"].attack(release.target), release.answer, rows=4)
-    assert (rate.rate, rate.correct, rate.trials) == (ID_RAND_RATES[name], 4 * ID_RAND_RATES[name], 4)
+    rate = attack_rates.rate_guess(ATTACKERS["id_rand"].attack(release.target), release.answer, rows=4)
+    assert (rate.value, rate.correct, rate.trials) == (ID_RAND_RATES[name], 4 * ID_RAND_RATES[name], 4)
 
 
 def test_euc1_abstains_where_no_class_matches() -> None:

@@ -13,7 +13,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import evaluate
-from anoncup.evaluation.results import rate_prediction
+from anoncup.evaluation.results import judge_guess
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import PseudonymArray, build_pseudonym_table, extract_answer
@@ -111,23 +111,29 @@ def test_outcomes_and_risks_equal_the_reference(case: MonthlyCase, seed: bytes, 
             rows = mask_rows(case.original_rows, original.knowledge[QUESTIONS[question]])
             expected_guess = reference.attack(case.released_rows, rows, reference.KEYS[name])
             expected = reference.reidentification_rate(case.customers, months, expected_guess, truth)
-            outcome = rate_prediction(MONTHLY.questions[question], guess, answer, context)
+            outcome = judge_guess(MONTHLY.questions[question], guess, answer, context)
             assert Fraction(int(outcome.correct or 0), outcome.trials) == expected
-            assert (outcome.rate, outcome.trials) == (float(expected), len(case.customers))
+            assert (outcome.value, outcome.trials) == (float(expected), len(case.customers))
             outcomes[name][question] = expected
-        rate = rate_attack(MONTHLY.attackers[name], guesses, answer, context, track=MONTHLY)
+        result = rate_attack(MONTHLY.attackers[name], guesses, answer, context, track=MONTHLY)
         mean_risk = float(sum(outcomes[name].values(), Fraction(0)) / 4)
-        assert rate.rate == rate.risk == pytest.approx(mean_risk, rel=1e-15)
-        assert rate.details == rate.risks == {key: float(value) for key, value in outcomes[name].items()}
+        assert result.rate.value == result.rate.risk == pytest.approx(mean_risk, rel=1e-15)
+        assert (
+            result.rate.details
+            == result.risks
+            == {key: float(value) for key, value in outcomes[name].items()}
+        )
     verdict = evaluate(RULES, original, release, answer)
     assert verdict.security == pytest.approx(float(reference.security(outcomes, {})), rel=1e-15)
     losses = [compute(case.original_rows, case.released_rows) for compute in reference.MEASURES.values()]
     assert verdict.utility == pytest.approx(max(losses), rel=1e-12, abs=1e-12)
     shares = st.lists(st.fractions(0, 1, max_denominator=8), max_size=3)
     rival_shares = {question: data.draw(shares) for question in QUESTIONS}
-    risks = {name: sorted(map(float, shares), reverse=True) for name, shares in rival_shares.items()}
+    risks = {name: float(max(shares)) for name, shares in rival_shares.items() if shares}
     expected_risk = float(reference.security(outcomes, rival_shares))
-    assert max(MONTHLY.rival_risk(risks), verdict.security) == pytest.approx(expected_risk, rel=1e-15)
+    assert max(MONTHLY.combine_risks(risks, RULES), verdict.security) == pytest.approx(
+        expected_risk, rel=1e-15
+    )
 
 
 @pytest.mark.parametrize("goods", [99, 100, 101, 230])

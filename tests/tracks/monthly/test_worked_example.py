@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
@@ -102,7 +104,7 @@ def test_attackers_need_all_knowledge_tables(release: MonthlyRelease) -> None:
     assert excinfo.value.code == "knowledge_missing"
 
 
-def test_rival_risk_is_the_mean_of_the_best_guesses() -> None:
-    no_guesses: dict[str, list[float]] = {question: [] for question in MONTHLY.questions}
-    assert MONTHLY.rival_risk(no_guesses) == 0
-    assert MONTHLY.rival_risk(no_guesses | {"link_25": [1.0, 0.2], "link_50": [0.5]}) == 0.375
+def test_risk_from_rivals_is_the_mean_of_the_best_guesses() -> None:
+    rules = parse_competition(template(2017))
+    assert MONTHLY.combine_risks({}, rules) == 0
+    assert MONTHLY.combine_risks({"link_25": 1.0, "link_50": 0.5}, rules) == 0.375

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from anoncup.tracks.linkage import attackers
-from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_prediction
+from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_guess
 from anoncup.tracks.transactions import anonymity as customer_anonymity
 from anoncup.tracks.transactions import baskets, utility
 from anoncup.tracks.transactions.attackers import baskets as by_goods
@@ -175,7 +175,7 @@ def test_anonymity_measures_equal_the_reference(case: TransactionCase) -> None:
     check_close(customer_anonymity.basket_k_min(case.release), reference.k_min(goods))
     check_close(customer_anonymity.basket_k_mean(case.release), reference.k_mean(goods))
     answer, n = by_goods.random_in_cluster(case.release.target), len(case.original.customers)
-    rate = rate_prediction(answer, case.release.answer, rows=n).rate
+    rate = rate_guess(answer, case.release.answer, rows=n).value
     check_close(rate, reference.random_in_cluster_rate(case.released))
 
 

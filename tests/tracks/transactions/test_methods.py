@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.tracks.linkage.attack_rates import rate_prediction
+from anoncup.tracks.linkage.attack_rates import rate_guess
 from anoncup.tracks.transactions.attackers.baskets import jaccard, random_in_cluster
 from anoncup.tracks.transactions.clustering import (
     NO_CLUSTER,
@@ -413,4 +413,4 @@ def test_random_guesses_in_a_cluster_find_one_customer_each(clusters: int) -> No
     """P3 §4.3: E(Reid) = c / n."""
     released, source = apply_method("balance_clusters", load_cached_tc400(), clusters=clusters)
     answer = random_in_cluster(build_target(TransactionOriginal(load_cached_tc400()), released))
-    assert rate_prediction(answer, source, rows=400).rate == pytest.approx(clusters / 400)
+    assert rate_guess(answer, source, rows=400).value == pytest.approx(clusters / 400)

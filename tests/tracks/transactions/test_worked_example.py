@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anoncup.tracks.linkage.attack_rates import rate_prediction
+from anoncup.tracks.linkage.attack_rates import rate_guess
 from anoncup.tracks.transactions import anonymity as customer_anonymity
 from anoncup.tracks.transactions import baskets, utility
 from anoncup.tracks.transactions.attackers import baskets as by_goods
@@ -62,8 +62,8 @@ def test_attackers_guess_the_expected_rows(name: str) -> None:
 
 
 def test_random_in_cluster_is_an_exact_expectation() -> None:
-    rate = rate_prediction(by_goods.random_in_cluster(CASE.release.target), CASE.release.answer, rows=4)
-    assert rate.rate == pytest.approx(2 / 3)
+    rate = rate_guess(by_goods.random_in_cluster(CASE.release.target), CASE.release.answer, rows=4)
+    assert rate.value == pytest.approx(2 / 3)
     assert reference.random_in_cluster_rate(RELEASE_SIDE) == pytest.approx(2 / 3)
 
 

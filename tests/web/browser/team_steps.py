@@ -121,7 +121,7 @@ def check_scores(member: BrowserUser, comment: str, release: PreparedRelease, fi
         ]  # the cell also says which direction is better
         assert format_number(measure.value) in values, name
     for name, attacker in verdict.attackers.items():
-        assert format_score(attacker.rate.rate) in read_cells(member, "Attackers", name), name
+        assert format_score(attacker.rate.value) in read_cells(member, "Attackers", name), name
     member.open_tab("submissions")
 
 

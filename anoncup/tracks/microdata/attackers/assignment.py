@@ -41,7 +41,7 @@ from anoncup.tracks.microdata.release import MicrodataTarget
 def gower_assignment(target: MicrodataTarget, *, dense_limit: int = DENSE_LIMIT) -> IntArray | AnnotatedGuess:
     """Assign rows of Y to distinct rows of X with the smallest sum of Gower's distances, (n',).
 
-    With more than ``dense_limit`` rows in X, only lists of the nearest rows are searched, and the prediction
+    With more than ``dense_limit`` rows in X, only lists of the nearest rows are searched, and the guess
     carries a note about it.
     """
     return _assign_distinct(target, _GowerCosts(target), dense_limit)

@@ -32,9 +32,9 @@ def nearest(
     target: MicrodataTarget, sensitive: tuple[str, ...], *, selected: BoolArray | None = None
 ) -> IntArray:
     """Return the nearest of all rows of X for the selected rows of Y (default: all), (selected,)."""
-    if selected is None or selected.all():
+    if selected is not None and selected.all():
         return list_nearest(target, sensitive)[0][:, 0]
-    queries = target.select(sensitive)[selected]
+    queries = target.select(sensitive) if selected is None else target.select(sensitive)[selected]
     whole_table = np.zeros(len(queries), dtype=np.int64)
     return find_nearest_rows(target.original.index_classes((), sensitive), queries, whole_table)
 

@@ -6,17 +6,17 @@ X is the original and Y the release. C(y) is the set of rows of X with the quasi
 from collections.abc import Sequence
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.tracks.linkage.attack_rates import GroupPrediction
+from anoncup.tracks.linkage.attack_rates import GroupGuess
 from anoncup.tracks.microdata.attackers.euclidean import euc2
 from anoncup.tracks.microdata.attackers.nearest import choose_columns
 from anoncup.tracks.microdata.release import MicrodataTarget
 
 
-def id_rand(target: MicrodataTarget, *, quasi_identifiers: Sequence[str] | None = None) -> GroupPrediction:
+def id_rand(target: MicrodataTarget, *, quasi_identifiers: Sequence[str] | None = None) -> GroupGuess:
     """Guess a row of C(y) at random, or abstain if C(y) is empty (E1, P0 §2.3)."""
     names = choose_columns(quasi_identifiers, target.original.columns.quasi_identifiers)
     classes = target.original.group_by(names)
-    return GroupPrediction(target.match_classes(names), classes.group_ids, classes.sizes)
+    return GroupGuess(target.match_classes(names), classes.group_ids, classes.sizes)
 
 
 def id_sa(

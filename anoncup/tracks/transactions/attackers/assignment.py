@@ -21,7 +21,7 @@ def jaccard_assignment(
     """Assign customers of M' to distinct customers of M by their sets of goods, (n',).
 
     With more than ``dense_limit`` customers in M, only lists of the most similar ones are searched, and the
-    prediction carries a note about it.
+    guess carries a note about it.
     """
     return _assign_distinct(target, "jaccard", dense_limit)
 
