@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import triu
 
-from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.geometry.kernels.baskets import count_common_buyers
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.baskets import TIE_TOLERANCE, count_buyers, unpack_sparse
@@ -90,8 +90,8 @@ def goods_cosine(release: ScoredTransactions) -> float:
     first, second, cosines = _compute_pair_cosines(release.original)
     baskets = release.target.baskets[:, : release.original.baskets.shape[1]]
     shared = count_common_buyers(unpack_sparse(baskets.T.tocsr()), baskets.shape[0], first, second)
-    buyers = count_buyers(baskets)
-    release_cosines = _compute_cosines(shared, buyers[first], buyers[second])
+    norms = _compute_norms(baskets)
+    release_cosines = shared / (norms[first] * norms[second])
     change, total = float(np.abs(cosines - release_cosines).sum()), float(cosines.sum())
     return min(change / total, 1.0) if total > 0 else 0.0
 
@@ -165,15 +165,13 @@ def _compute_pair_cosines(original: TransactionOriginal) -> tuple[IntArray, IntA
     bought = original.baskets.sign()
     pairs = triu(bought.T.tocsr() @ bought, 1).tocsr().tocoo()
     first, second = pairs.row.astype(np.int64), pairs.col.astype(np.int64)
-    buyers = count_buyers(bought)
-    return first, second, _compute_cosines(pairs.data, buyers[first], buyers[second])
+    norms = _compute_norms(bought)
+    return first, second, pairs.data / (norms[first] * norms[second])
 
 
-def _compute_cosines(shared: IntArray, buyers: IntArray, other_buyers: IntArray) -> FloatArray:
-    """Return the cosine of each pair of goods, given the numbers of common buyers and of buyers."""
-    norms = np.sqrt(buyers) * np.sqrt(other_buyers)
-    cosines: FloatArray = shared / np.maximum(norms, 1.0)
-    return cosines
+def _compute_norms(baskets: SparseCounts) -> FloatArray:
+    """Return the norm of each good's column in the binary table, or 1 for goods that nobody bought."""
+    return np.sqrt(np.maximum(count_buyers(baskets), 1).astype(np.float64))
 
 
 @memoize
