@@ -22,8 +22,10 @@ _NOT_ASKED = Message("this competition does not ask the question that this attac
 class AttackerResult:
     """What an attacker gets right.
 
-    ``risks`` are the contributions to E by question, if the attacker answers several or if E is their mean.
-    ``rate`` is then that of the question with the largest risk, or their mean without counts.
+    ``rate``: its ``value`` is the share of the answer that is guessed right, its ``baseline`` what blind
+    guessing gets, and its ``risk`` the value adjusted for the baseline, which counts towards E.
+    ``risks`` are those of each question, if the attacker answers several or if E is their mean. The rate is
+    then that of the question with the largest risk, or their mean without counts.
     """
 
     rate: Outcome
@@ -40,11 +42,12 @@ class AttackerResult:
             "details": dict(rate.details) or None,
             "risks": dict(self.risks) or None,
         }
+        shown_baseline = rate.baseline if rate.chance is None else rate.chance
         return {
             "rate": rate.value,
             **({} if rate.trials is None else {"correct": rate.correct, "trials": rate.trials}),
             "version": self.version,
-            "baseline": rate.baseline if rate.chance is None else rate.chance,
+            "baseline": shown_baseline,
             **{name: value for name, value in optional.items() if value is not None},
             **(serialize_prefixed("note", rate.note) if rate.note else {}),
         }
@@ -85,16 +88,14 @@ def rate_attack(
     outcomes = {
         name: judge_guess(track.questions[name], guess, answer, context) for name, guess in guesses.items()
     }
-    is_mean = track.security == "mean"
-    if isinstance(attacker.question, str) and (
-        not is_mean or len(track.select_questions(context.rules)) == 1
-    ):
-        return AttackerResult(outcomes[attacker.question], attacker.version)
+    is_mean = track.security == "mean" and len(track.select_questions(context.rules)) > 1
+    if len(attacker.questions) == 1 and not is_mean:
+        (rate,) = outcomes.values()
+        return AttackerResult(rate, attacker.version)
     risks = {name: outcome.risk for name, outcome in outcomes.items()}
-    rate = (
-        Outcome(track.combine_risks(risks, context.rules))
-        if is_mean
-        else max(outcomes.values(), key=lambda outcome: (outcome.risk, outcome.value))
-    )
+    if track.security == "mean":
+        rate = Outcome(track.combine_risks(risks, context.rules))
+    else:
+        rate = max(outcomes.values(), key=lambda outcome: (outcome.risk, outcome.value))
     details = {name: outcome.value for name, outcome in outcomes.items()}
     return AttackerResult(replace(rate, details=details), attacker.version, risks)

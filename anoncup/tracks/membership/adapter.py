@@ -1,4 +1,7 @@
-"""Adapt the membership code to the ``Track`` interface."""
+"""The functions by which the ``Track`` of the membership contests reads, writes and describes its files.
+
+The original are the candidates, and perhaps background rows of other people; a release is one table.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,6 +58,7 @@ ScoredMembership: TypeAlias = "ScoredRelease[TypedTable, MembershipTarget, Membe
 
 
 def parse_original(files: Files, rules: Rules) -> tuple[MembershipOriginal, list[Remark]]:
+    """Read the candidates and, if there is one, the background table; raise InvalidUpload with the places."""
     schema = get_public_schema(rules)
     candidates, remarks = parse_candidates(files[CANDIDATES_FILE], schema)
     if BACKGROUND_FILE not in files:
@@ -71,6 +75,7 @@ def parse_release(
     rules: Rules,
     own_files: Files,
 ) -> tuple[TypedTable, list[Remark]]:
+    """Read a release, whose number of rows the rules limit; raise InvalidUpload with the places."""
     min_rows, max_rows = get_settings(rules).compute_row_limits(original.rows)
     return parse_rows(
         files[RELEASED_FILE],
@@ -82,6 +87,7 @@ def parse_release(
 
 
 def files_of(tables: TypedTable | MembershipOriginal) -> dict[str, bytes]:
+    """Write a release, or an original, as files by name."""
     if isinstance(tables, TypedTable):
         return {RELEASED_FILE: write_table(tables)}
     background = {} if tables.background is None else {BACKGROUND_FILE: write_table(tables.background)}
@@ -109,6 +115,7 @@ def compute_marginals_by_column(scored: ScoredMembership) -> dict[str, float]:
 
 def make_example_data(rows: int | None, seed: int) -> dict[str, bytes]:
     """Return the files of a survey: candidates, and a quarter as many further rows as background."""
+    # Half of the candidates become members of a team, so their number is even.
     candidate_count = example.DEFAULT_ROWS if rows is None else rows + rows % 2
     survey = example.generate_survey(candidate_count + max(1, candidate_count // 4), seed=seed)
     positions = np.arange(survey.rows)

@@ -1,8 +1,10 @@
-"""Attackers by Euclidean distance in sensitive columns, in raw units, among equal quasi-identifiers.
+"""Attackers that look for the nearest original row in the sensitive columns.
 
-They come from the papers P0 and P1, see ``anoncup.tracks``. X is the original with n rows and Y the release
-with n' rows. C(y) is the set of rows of X with the quasi-identifiers of row y of Y. All guesses are rows of
-X, counted from 0, or -1 for none; ties go to the lower row.
+The attacker knows the original table X (n rows) and sees its release Y (n' rows). For each row y of Y they
+guess the row of X that it comes from. C(y) are the rows of X with the same quasi-identifiers as y; distances
+are Euclidean over the sensitive columns, in raw units. EUC1 and EUC2 are the names of P0, and Aya is that of
+P1 (``anoncup.tracks`` lists the papers). A guess (n',) counts the rows of X from 0; -1 is none. Ties go to
+the lower row.
 """
 
 from collections.abc import Sequence
@@ -33,8 +35,8 @@ def euc1(
 
     If C(y) is empty, abstain or, as in the paper, guess the row's own number.
     """
-    names, numeric = _choose_roles(target, quasi_identifiers, sensitive)
-    guess = nearest_in_class(target, names, numeric)
+    quasi_identifiers, sensitive = _choose_roles(target, quasi_identifiers, sensitive)
+    guess = nearest_in_class(target, quasi_identifiers, sensitive)
     fallback = np.arange(target.rows) if give_up == "own_row" else -1
     return np.where(guess < 0, fallback, guess)
 
@@ -46,12 +48,8 @@ def euc2(
     sensitive: Sequence[str] | None = None,
 ) -> IntArray:
     """Guess the nearest row of C(y) or, if C(y) is empty, of all rows, (n',) (EUC2, P0 §3.2)."""
-    return _guess_euc2(target, *_choose_roles(target, quasi_identifiers, sensitive)).copy()
-
-
-@memoize
-def _guess_euc2(target: MicrodataTarget, names: tuple[str, ...], sensitive: tuple[str, ...]) -> IntArray:
-    guess = nearest_in_class(target, names, sensitive).copy()
+    quasi_identifiers, sensitive = _choose_roles(target, quasi_identifiers, sensitive)
+    guess = nearest_in_class(target, quasi_identifiers, sensitive).copy()
     unmatched = guess < 0
     guess[unmatched] = nearest(target, sensitive, selected=unmatched)
     return guess
@@ -68,11 +66,11 @@ def aya(
     It works against the cheating permutation, where every row has an identical row that is not its source.
     All columns of the competition are compared, whichever are chosen for the distance.
     """
-    names, numeric = _choose_roles(target, quasi_identifiers, sensitive)
-    guess = euc2(target, quasi_identifiers=names, sensitive=numeric)
+    quasi_identifiers, sensitive = _choose_roles(target, quasi_identifiers, sensitive)
+    guess = euc2(target, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     identical_rows = _find_identical_rows(target)
     rows = np.flatnonzero(identical_rows >= 0)
-    first, second = _find_two_nearest(target, rows, quasi_identifiers=names, sensitive=numeric)
+    first, second = _find_two_nearest(target, rows, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     alternatives = np.where(first == identical_rows[rows], second, first)
     guess[rows] = np.where(alternatives < 0, guess[rows], alternatives)
     return guess
@@ -95,19 +93,19 @@ def _index_distinct_rows(
     original: MicrodataOriginal, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]
 ) -> NeighbourIndex:
     is_distinct = np.zeros(original.rows, dtype=np.bool_)
-    is_distinct[list(_number_distinct_rows(original).values())] = True
+    is_distinct[list(_find_first_rows(original).values())] = True
     return build_index(original.select(sensitive), original.group_by(quasi_identifiers), is_distinct)
 
 
 def _find_identical_rows(target: MicrodataTarget) -> IntArray:
     """Return the first row of X that is equal in every column for each row of Y, (n',), or -1."""
     classes = target.match_classes(target.original.columns.quasi_identifiers)
-    keys, first_rows = _list_keys(classes, target.values), _number_distinct_rows(target.original)
+    keys, first_rows = _list_keys(classes, target.values), _find_first_rows(target.original)
     return np.array([first_rows.get(key, -1) for key in keys], dtype=np.int64)
 
 
 @memoize
-def _number_distinct_rows(original: MicrodataOriginal) -> dict[bytes, int]:
+def _find_first_rows(original: MicrodataOriginal) -> dict[bytes, int]:
     """Return the first row of X with each content."""
     first_rows: dict[bytes, int] = {}
     classes = original.group_by(original.columns.quasi_identifiers).group_ids
