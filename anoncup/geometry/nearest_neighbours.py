@@ -23,6 +23,8 @@ _MAX_PAIRS_PER_BLOCK = 2**20
 _LEAF_SIZE = 64
 _ROUNDING_MARGIN = 1 + 1e-9
 """Exceeds the relative rounding error of the distances of a tree."""
+_MIN_SHARE_OF_LARGE_BALL = 1 / 16
+"""Listing this share of a tree's rows as Python integers takes about as long as comparing all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +121,30 @@ def _search_tree(
     radii = distances[:, min(count, width) - 1] * _ROUNDING_MARGIN
     tied = np.flatnonzero((distances[:, -1] <= radii) & (width > count))
     ball_sizes = tree.query_ball_point(queries[tied], radii[tied], return_length=True)
+    is_large = ball_sizes > len(members) * _MIN_SHARE_OF_LARGE_BALL
+    own = tied[is_large]
+    rows[own], squares[own] = _compare_all(index, queries[own], members, count)
+    tied, ball_sizes = tied[~is_large], ball_sizes[~is_large]
     for block in _split(ball_sizes):
         own = tied[block]
         balls = tree.query_ball_point(queries[own], radii[own], return_sorted=True)
         candidates = members[np.concatenate(balls).astype(np.int64)]
         rows[own], squares[own] = _compare(index, queries[own], candidates, ball_sizes[block], count)
     return rows, squares
+
+
+def _compare_all(
+    index: NeighbourIndex, queries: FloatArray, members: IntArray, count: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the nearest of all members for each query, without an array of all pairs."""
+    return select_nearest(
+        points=index.points,
+        queries=queries,
+        candidates=members,
+        starts=np.zeros(len(queries), dtype=np.int64),
+        sizes=np.full(len(queries), len(members)),
+        count=count,
+    )
 
 
 def _compare(

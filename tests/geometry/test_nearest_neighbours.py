@@ -1,6 +1,7 @@
 """Nearest-neighbour search with trees finds exactly what a brute-force search finds."""
 
 from collections.abc import Callable
+from itertools import islice, permutations
 
 import numpy as np
 import pandas as pd
@@ -67,6 +68,18 @@ def test_single_column_is_searched_by_absolute_difference(kind: str) -> None:
         build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64)
     )
     assert rows.tolist() == [int(np.abs(points[:, 0] - query).argmin()) for query in queries[:, 0]]
+
+
+def test_lowest_of_equidistant_rows_is_found_among_few_and_among_all() -> None:
+    points = np.array(list(islice(permutations(range(6)), ROWS)), dtype=np.float64)[::-1].copy()
+    centres = np.full((20, 6), 2.5)
+    midpoints = (points[:ROWS:7] + points[1:ROWS:7]) / 2
+    queries = np.concatenate((centres, midpoints))
+    rows, _ = find_k_nearest_rows(
+        build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64), 3
+    )
+    distances = ((queries[:, np.newaxis] - points) ** 2).sum(axis=2)  # exact for these numbers
+    assert rows.tolist() == np.argsort(distances, axis=1, kind="stable")[:, :3].tolist()
 
 
 def test_groups_are_searched_separately() -> None:
