@@ -278,7 +278,8 @@ def test_claim_scans_no_whole_table(settings: Settings) -> None:
         plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {sql}").scalars())
         analysis = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").scalar_one()
     assert "Seq Scan on evaluations" not in plan, plan
-    assert count_rows_read(analysis[0]["Plan"]) < 6_000
+    # Postgres may choose a plan that reads the waiting ones once more.
+    assert count_rows_read(analysis[0]["Plan"]) < 8_000
 
 
 def count_rows_read(node: dict[str, object]) -> float:
