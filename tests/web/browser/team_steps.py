@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 from playwright.sync_api import Locator, expect
 
+from anoncup.excessive.wrong_secret import RANDOM_LIKE_REMARK
 from anoncup.messages import Message
 from app.locale.language import load_translator
 from app.web.site.notation import format_number, format_score
@@ -24,10 +25,14 @@ def join(member: BrowserUser, link: str, team: str) -> None:
 
 def send_release(member: BrowserUser, anonymized: bytes, secret: bytes, comment: str = "") -> None:
     """Send a release; the answer appears beside the form on the same page."""
+    choose_release(member, anonymized, secret, comment)
+    member.activate(member.find_control("button", "Send"))
+
+
+def choose_release(member: BrowserUser, anonymized: bytes, secret: bytes, comment: str) -> None:
     member.choose_file("file_anonymized", anonymized)
     member.choose_file("file_secret", secret)
     member.fill_in({"Comment": comment})
-    member.activate(member.find_control("button", "Send"))
 
 
 def check_refusal_of_text_for_a_number(member: BrowserUser, release: PreparedRelease, slug: str) -> None:
@@ -91,14 +96,14 @@ def check_rejection_as_excessive(
 ) -> None:
     """Send a release despite the warning that its secret may belong to another file."""
     member.page.evaluate("window.stayed = true")
-    send_release(member, release.anonymized_file, release.secret_file, comment)
-    member.expect_text("Nothing has been sent yet. Read the warning; press the button again to send.")
+    choose_release(member, release.anonymized_file, release.secret_file, comment)
+    words = load_translator(member.profile.language)
+    expect(member.page.locator("main")).to_contain_text(translate_sentence(RANDOM_LIKE_REMARK.message, words))
     member.activate(member.find_control("button", "Send"))
     wait_for_state(member, comment, state="REJECTED")
     line = find_entry(member, comment)
     member.activate(line.get_by_text(member.translate("Why"), exact=True))
     (violation,) = release.compute_verdict(file).violations
-    words = load_translator(member.profile.language)
     expect(line.get_by_text(translate_sentence(violation.message, words))).to_be_visible()
     member.check_page()
     expect(member.find_control("button", "Choose as final", within=line)).to_have_count(0)
