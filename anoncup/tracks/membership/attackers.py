@@ -120,14 +120,13 @@ def _compute_log_density(columns: Sequence[_ScaledColumn], row_count: int, other
     """Return the log density of the other rows at each row, (rows,), up to a constant.
 
     The density is a mean of Gaussian kernels. ``columns`` hold the values of the rows, those of the other
-    rows, and the bandwidth. The result is minus infinity beyond float64's range.
+    rows, and the bandwidth.
     """
     log_densities = np.empty(row_count)
     for block in iter_blocks(row_count, other_count):
         squares = np.zeros((block.stop - block.start, other_count))
-        with np.errstate(over="ignore"):
-            for row_values, other_values, width in columns:
-                squares += ((row_values[block, None] - other_values) / width) ** 2
+        for row_values, other_values, width in columns:
+            squares += ((row_values[block, None] - other_values) / width) ** 2
         log_densities[block] = logsumexp(-squares / 2, axis=1) - np.log(other_count)
     return log_densities
 

@@ -170,6 +170,11 @@ def _get_sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
     return values
 
 
+def choose_columns(names: Sequence[str] | None, default: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that a parameter gives, or the default."""
+    return tuple(default if names is None else names)
+
+
 def find_column_indices(names: Sequence[str], role_columns: Sequence[str]) -> list[int]:
     """Return the positions of the named columns among those of their role."""
     return [role_columns.index(name) for name in names]

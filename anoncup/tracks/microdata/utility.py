@@ -15,7 +15,12 @@ from anoncup.geometry.encoding import group_rows
 from anoncup.geometry.statistics import compute_correlations, mean, standard_deviation
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata.distances import compute_cell_differences
-from anoncup.tracks.microdata.release import MicrodataOriginal, ScoredMicrodata, find_column_indices
+from anoncup.tracks.microdata.release import (
+    MicrodataOriginal,
+    ScoredMicrodata,
+    choose_columns,
+    find_column_indices,
+)
 
 
 def mean_mae(release: ScoredMicrodata) -> float:
@@ -59,7 +64,9 @@ def cross_mean(
     values that occur in X or in Y; the mean of an empty cell is 0. The result is averaged over the columns
     ``target`` (default: the first sensitive one).
     """
-    cross_table = _build_cross_table(release, _choose_columns(release, columns))
+    cross_table = _build_cross_table(
+        release, choose_columns(columns, release.original.columns.quasi_identifiers)
+    )
     names = release.original.columns.sensitive[:1] if target is None else target
     values = zip(release.original.select(names).T, release.target.select(names).T, strict=True)
     return mean(cross_table.average(cross_table.compute_mean_gaps(x, y)) for x, y in values)
@@ -67,7 +74,9 @@ def cross_mean(
 
 def cross_count(release: ScoredMicrodata, *, columns: Sequence[str] | None = None) -> float:
     """Return U3, the mean difference of cell counts in the cross-table of :func:`cross_mean`; >= 0."""
-    cross_table = _build_cross_table(release, _choose_columns(release, columns))
+    cross_table = _build_cross_table(
+        release, choose_columns(columns, release.original.columns.quasi_identifiers)
+    )
     return cross_table.average(cross_table.compute_count_gaps())
 
 
@@ -144,10 +153,6 @@ def _build_cross_table(release: ScoredMicrodata, columns: tuple[str, ...]) -> Cr
     cells = group_rows(np.concatenate(codes))
     original_cells, release_cells = np.split(cells.group_ids, [original.rows])
     return CrossTable(original_cells, release_cells, cells.count, tuple(target.widths[i] for i in indices))
-
-
-def _choose_columns(release: ScoredMicrodata, columns: Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(release.original.columns.quasi_identifiers if columns is None else columns)
 
 
 def _count(cells: IntArray, count: int) -> IntArray:

@@ -274,12 +274,12 @@ def test_claim_scans_no_whole_table(settings: Settings) -> None:
     query = select(Evaluation.id).join(order, order.c.id == Evaluation.id).order_by(order.c.place).limit(1)
     sql = query.compile(engine.get_engine(), compile_kwargs={"literal_binds": True})
     with engine.get_engine().begin() as connection:
-        connection.execute(text("ANALYZE evaluations"))
+        # The plan depends on the statistics of all tables, which autovacuum may or may not have made.
+        connection.execute(text("ANALYZE"))
         plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {sql}").scalars())
         analysis = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").scalar_one()
     assert "Seq Scan on evaluations" not in plan, plan
-    # Postgres may choose a plan that reads the waiting ones once more.
-    assert count_rows_read(analysis[0]["Plan"]) < 8_000
+    assert count_rows_read(analysis[0]["Plan"]) < 6_000
 
 
 def count_rows_read(node: dict[str, object]) -> float:

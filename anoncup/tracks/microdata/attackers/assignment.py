@@ -27,7 +27,7 @@ from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, fin
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess
 from anoncup.tracks.linkage.parameters import DENSE_LIMIT
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.microdata.attackers.nearest import choose_columns, list_nearest
+from anoncup.tracks.microdata.attackers.nearest import list_nearest
 from anoncup.tracks.microdata.distances import (
     NEAREST_COUNT,
     compute_gower_sums,
@@ -35,7 +35,7 @@ from anoncup.tracks.microdata.distances import (
     group_by_known_codes,
     search_by_gower,
 )
-from anoncup.tracks.microdata.release import MicrodataTarget
+from anoncup.tracks.microdata.release import MicrodataTarget, choose_columns
 
 
 def gower_assignment(target: MicrodataTarget, *, dense_limit: int = DENSE_LIMIT) -> IntArray | AnnotatedGuess:

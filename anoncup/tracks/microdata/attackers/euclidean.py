@@ -20,8 +20,8 @@ from anoncup.geometry.nearest_neighbours import (
     list_row_keys,
 )
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.microdata.attackers.nearest import choose_columns, nearest, nearest_in_class
-from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget
+from anoncup.tracks.microdata.attackers.nearest import nearest, nearest_in_class
+from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, choose_columns
 
 
 def euc1(

@@ -3,8 +3,6 @@
 C(y) is the equivalence class of X with the quasi-identifiers of y. Ties go to the lower row of X.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
@@ -12,11 +10,6 @@ from anoncup.geometry.nearest_neighbours import find_k_nearest_rows, find_neares
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata.distances import NEAREST_COUNT
 from anoncup.tracks.microdata.release import MicrodataTarget
-
-
-def choose_columns(names: Sequence[str] | None, default: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that a parameter gives, or the default."""
-    return tuple(default if names is None else names)
 
 
 @memoize

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from anoncup.geometry.arrays import IntArray
 from anoncup.tracks.linkage.attack_rates import GroupGuess
 from anoncup.tracks.microdata.attackers.euclidean import euc2
-from anoncup.tracks.microdata.attackers.nearest import choose_columns
-from anoncup.tracks.microdata.release import MicrodataTarget
+from anoncup.tracks.microdata.release import MicrodataTarget, choose_columns
 
 
 def id_rand(target: MicrodataTarget, *, quasi_identifiers: Sequence[str] | None = None) -> GroupGuess:

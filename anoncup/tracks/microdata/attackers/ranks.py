@@ -9,8 +9,8 @@ import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.microdata.attackers.nearest import choose_columns, nearest
-from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget
+from anoncup.tracks.microdata.attackers.nearest import nearest
+from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, choose_columns
 
 
 def sort(target: MicrodataTarget, *, sensitive: Sequence[str] | None = None) -> IntArray:
