@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 import pandas as pd
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from anoncup.excessive.wrong_secret import RANDOM_LIKE_REMARK
 from anoncup.messages import Message
@@ -25,14 +25,10 @@ def join(member: BrowserUser, link: str, team: str) -> None:
 
 def send_release(member: BrowserUser, anonymized: bytes, secret: bytes, comment: str = "") -> None:
     """Send a release; the answer appears beside the form on the same page."""
-    choose_release(member, anonymized, secret, comment)
-    member.activate(member.find_control("button", "Send"))
-
-
-def choose_release(member: BrowserUser, anonymized: bytes, secret: bytes, comment: str) -> None:
     member.choose_file("file_anonymized", anonymized)
     member.choose_file("file_secret", secret)
     member.fill_in({"Comment": comment})
+    member.activate(member.find_control("button", "Send"))
 
 
 def check_refusal_of_text_for_a_number(member: BrowserUser, release: PreparedRelease, slug: str) -> None:
@@ -96,7 +92,13 @@ def check_rejection_as_excessive(
 ) -> None:
     """Send a release despite the warning that its secret may belong to another file."""
     member.page.evaluate("window.stayed = true")
-    choose_release(member, release.anonymized_file, release.secret_file, comment)
+    checks: list[Route] = []
+    # The check is answered after the click.
+    member.page.route("**/submissions/check", lambda route: checks.append(route))  # noqa: PLW0108 - no bound method of a list
+    send_release(member, release.anonymized_file, release.secret_file, comment)
+    checks[-1].continue_()
+    member.page.unroute("**/submissions/check")
+    member.expect_text("Nothing has been sent yet. Read the warning; press the button again to send.")
     words = load_translator(member.profile.language)
     expect(member.page.locator("main")).to_contain_text(translate_sentence(RANDOM_LIKE_REMARK.message, words))
     member.activate(member.find_control("button", "Send"))
