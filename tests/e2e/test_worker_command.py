@@ -27,10 +27,16 @@ COMMAND = [sys.executable, "-m", "anoncup.cli", "worker", "--name", "both"]
 def run_worker_command(log: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, psutil.Process]]]:
     """Run the command; yield its process and those of its pools once these have children."""
     env = QUICK_SETTINGS | build_role_env(WORKER)
+    pools: dict[str, psutil.Process] = {}
+
+    def have_all_pools_children() -> bool:
+        # One look for both questions: a pool that fails to start is replaced between two looks.
+        pools.clear()
+        pools.update(find_pools(process.pid))
+        return len(pools) == len(POOLS) and all(pool.children() for pool in pools.values())
+
     with run_program(Program(name="workers", command=COMMAND, env=env, log=log)) as process:
-        assert poll_until(lambda: find_pools(process.pid).keys() == {pool.name for pool in POOLS})
-        pools = find_pools(process.pid)
-        assert poll_until(lambda: all(pool.children() for pool in pools.values()))
+        assert poll_until(have_all_pools_children)
         yield process, pools
 
 
