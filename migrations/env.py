@@ -4,11 +4,10 @@ from alembic import context
 from sqlalchemy import Connection, create_engine
 
 from app.config import get_settings
-from app.db.models import Base
 
 
 def _run_on(connection: Connection) -> None:
-    context.configure(connection=connection, target_metadata=Base.metadata, compare_type=True)
+    context.configure(connection=connection)
     with context.begin_transaction():
         context.run_migrations()
 

@@ -6,12 +6,13 @@ The sandboxed child gets keys derived from the seed, never the seed itself.
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from anoncup.tracks import seeds
+from anoncup.tracks.model import AnyTrack
 from app.config import Settings
 from app.crypto import sealing
+from app.db.stored_files import read_rules
 from app.db.transaction import transaction
 from app.services.attacks import allocation
 from app.services.attacks.allocation import AllocationRequest
-from app.services.contests.contest import parse_stored_rules
 from app.services.contests.sealed_inputs import AllocationInputs, SealedBox
 from app.storage import compute_digest, get_store
 from workers import scoring_child
@@ -23,13 +24,14 @@ MAX_ATTEMPTS = 2_000
 
 def allocate_files(request: AllocationRequest, settings: Settings) -> None:
     """Make files that no other team has and record them, or record that none are left or assigned."""
-    rules = parse_stored_rules(request.competition_file)
-    allocation_rule = TRACKS[rules.track].allocation
+    rules = read_rules(request.competition_file)
+    track = TRACKS[rules.track]
+    allocation_rule = track.allocation
     may_repeat = (
         allocation_rule is None or not allocation_rule.per_team or allocation_rule.allows_shared(rules)
     )
     for attempt in range(MAX_ATTEMPTS):
-        files = _make_files(request, settings, attempt)
+        files = _make_files(request, track, settings, attempt)
         if not files:
             break
         if not may_repeat and _is_taken(request, files):
@@ -49,18 +51,18 @@ def _is_taken(request: AllocationRequest, files: dict[str, str]) -> bool:
         return digests in allocation.list_allocated_files(session, request.round_id)
 
 
-def _make_files(request: AllocationRequest, settings: Settings, attempt: int) -> dict[str, str]:
+def _make_files(
+    request: AllocationRequest, track: AnyTrack, settings: Settings, attempt: int
+) -> dict[str, str]:
     """Let the child make the files; there are none if the organizers have assigned none to the team."""
-    inputs = build_worker_inputs(
-        request.competition_file, request.allocation_inputs, settings, attempt=attempt
-    )
+    inputs = build_worker_inputs(track, request.allocation_inputs, settings, attempt=attempt)
     job = AllocateJob(request.competition_file, request.original, request.file_names, inputs)
     files: dict[str, str] = scoring_child.run(job, settings, warm=False).content["files"]
     return files
 
 
 def build_worker_inputs(
-    competition_file: str,
+    track: AnyTrack,
     allocation_inputs: AllocationInputs | None,
     settings: Settings,
     *,
@@ -70,8 +72,7 @@ def build_worker_inputs(
 
     Seed and files are opened in this process. They reach the child only through its pipe.
     """
-    allocation_rule = TRACKS[parse_stored_rules(competition_file).track].allocation
-    if allocation_rule is None or allocation_inputs is None:
+    if track.allocation is None or allocation_inputs is None:
         return WorkerInputs()
     organizer_files = {
         name: _open_box(box, settings).decode("latin-1")
@@ -84,7 +85,7 @@ def build_worker_inputs(
     attempt_number = allocation_inputs.attempt if attempt is None else attempt
     keys = {
         purpose: seeds.derive_key(seed, purpose, allocation_inputs.team, attempt_number).hex()
-        for purpose in allocation_rule.generator_purposes
+        for purpose in track.allocation.generator_purposes
     }
     return WorkerInputs(organizer_files, keys, team=allocation_inputs.team, own_files=own_files)
 

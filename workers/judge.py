@@ -1,8 +1,10 @@
 """Celery task that judges guesses: the child compares each guess with the opened secret."""
 
 from anoncup.errors import Unavailable
+from anoncup.plugins import TRACKS
 from app.config import Settings, get_settings
 from app.crypto import sealing
+from app.db.stored_files import read_rules
 from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.attacks.guesses import GuessClaim
@@ -40,6 +42,7 @@ def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:
     secret = sealing.open_sealed(
         settings.opening_keys_dir, key_id=claim.key_id, box=claim.sealed, bound_to=claim.submission_id
     )
+    track = TRACKS[read_rules(claim.competition_file).track]
     return JudgeJob(
         competition_file=claim.competition_file,
         original=claim.original,
@@ -49,5 +52,5 @@ def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:
         sizes=dict(claim.sizes),
         guesser=claim.guesser,
         guesser_files=dict(claim.guesser_files),
-        inputs=build_worker_inputs(claim.competition_file, claim.allocation_inputs, settings),
+        inputs=build_worker_inputs(track, claim.allocation_inputs, settings),
     )

@@ -19,12 +19,12 @@ from anoncup.tracks.model import AnyTrack
 from app import logs
 from app.config import Settings, get_settings
 from app.crypto import sealing
+from app.db.stored_files import read_rules
 from app.db.transaction import transaction
 from app.processes import remote_calls
 from app.services.attacks import allocation, contest_lifecycle
 from app.services.attacks.contest_lifecycle import SealedTarget, TargetWithoutFiles
 from app.services.contests import sealed_inputs
-from app.services.contests.contest import parse_stored_rules
 from app.services.contests.sealed_inputs import SealedBox
 from app.storage import get_store
 from workers import scoring_child
@@ -95,7 +95,7 @@ def _try_action(action: Callable[[], None], **ids: UUID) -> bool:
 
 def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
     """Let the child rewrite a target's files, without a trace of the uploaded bytes, and store them."""
-    track = TRACKS[parse_stored_rules(target.competition_file).track]
+    track = TRACKS[read_rules(target.competition_file).track]
     job = TargetFilesJob(
         target.competition_file,
         dict(target.original),
@@ -119,7 +119,7 @@ def _build_target_inputs(target: TargetWithoutFiles, track: AnyTrack, settings: 
         allocation_inputs = sealed_inputs.load_allocation_inputs(session, target.round_id, target.team_id)
     if track.target_files.write is None:
         allocation_inputs = replace(allocation_inputs, seed=None, organizer_files={})
-    return build_worker_inputs(target.competition_file, allocation_inputs, settings)
+    return build_worker_inputs(track, allocation_inputs, settings)
 
 
 def _open_target_secret(target: TargetWithoutFiles, settings: Settings) -> str:

@@ -7,8 +7,8 @@ from anoncup.plugins import TRACKS
 from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.models import Evaluation
+from app.db.stored_files import read_rules
 from app.db.transaction import transaction
-from app.services.contests.contest import parse_stored_rules
 from app.services.jobs.queue import SCORE, celery
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import EvaluationClaim
@@ -54,12 +54,12 @@ def _build_job(claim: EvaluationClaim, settings: Settings) -> ScoreJob:
     secret = sealing.open_sealed(
         settings.opening_keys_dir, key_id=claim.key_id, box=claim.sealed, bound_to=claim.submission_id
     )
-    seals_release = TRACKS[parse_stored_rules(claim.competition_file).track].target_files.seals_release
+    track = TRACKS[read_rules(claim.competition_file).track]
     return ScoreJob(
         competition_file=claim.competition_file,
         original=claim.original,
         files=claim.files,
         secret=secret.decode(),
-        sealed_for=str(claim.submission_id) if seals_release else None,
-        inputs=build_worker_inputs(claim.competition_file, claim.allocation_inputs, settings),
+        sealed_for=str(claim.submission_id) if track.target_files.seals_release else None,
+        inputs=build_worker_inputs(track, claim.allocation_inputs, settings),
     )

@@ -20,6 +20,7 @@ from anoncup.plugins import INSTALLED
 from anoncup.rules.model import Rules
 from app.config import Settings
 from app.crypto import sealing
+from app.db.stored_files import read_rules
 from app.processes.child_slot import ChildSlot
 from app.processes.sandboxed_child import (
     DIED_MESSAGE,
@@ -28,7 +29,7 @@ from app.processes.sandboxed_child import (
     ChildTimeoutError,
     SandboxedChild,
 )
-from app.services.contests.contest import parse_stored_rules, require_current_packages
+from app.services.contests.competitions import require_current_packages
 from app.storage import get_store
 from workers.jobs import Job, ReleaseJob, write_request
 
@@ -112,7 +113,7 @@ def run(
     output would be taken for the answer to the next job. Raises CompetitionUnavailable if the competition's
     file cannot be read, or if its packages are not those that this process has read.
     """
-    rules = parse_stored_rules(job.competition_file)
+    rules = read_rules(job.competition_file)
     require_current_packages(rules)
     child_slot = _get_slot(rules.track)
     with child_slot.lock:
@@ -220,7 +221,7 @@ def _build_scoring_error(reason: str, trace: str, package: str, job: Job, settin
         )
     trace = _escape_surrogates(trace[:MAX_TRACE_LENGTH]).replace("\0", "")
     log.error("scoring_crashed", trace=trace)
-    track_package = INSTALLED.find_provider(f"tracks.{parse_stored_rules(job.competition_file).track}")
+    track_package = INSTALLED.find_provider(f"tracks.{read_rules(job.competition_file).track}")
     names = {installed.name for installed in INSTALLED.packages}
     name = package if package in names else track_package.name if track_package else None
     error = (

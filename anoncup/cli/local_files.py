@@ -11,7 +11,7 @@ from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import extract_round, list_settings
+from anoncup.rules.rounds import extract_rounds, list_settings
 from anoncup.tables.files import Remark, build_too_large_error
 from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import AnyTrack, TeamData
@@ -49,7 +49,7 @@ def _read_round(text: str, name: str | None) -> tuple[str, Rules]:
     chosen_name = names[0] if name is None and len(names) == 1 else name
     if chosen_name not in names:
         raise InvalidInput("--round: the competition file has the rounds {names}", code="round", names=names)
-    return extract_round(text, chosen_name), parse_rounds(text)[chosen_name]
+    return extract_rounds(text)[chosen_name], parse_rounds(text)[chosen_name]
 
 
 def read_release(contest: LocalContest, release: ReleasePaths) -> tuple[object, list[Remark]]:

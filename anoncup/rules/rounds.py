@@ -7,7 +7,6 @@ are those of a file of format 1: the common ones, in which the round's own phase
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal, cast
 
 import tomlkit
@@ -99,23 +98,13 @@ def read_round_tables(raw: dict[str, object]) -> list[RoundTable]:
     return rounds
 
 
-def extract_round(text: str, name: str) -> str:
-    """Return the rules of one round as a file of format 1; a file of format 1 is returned unchanged.
-
-    Raises KeyError if there is no such round. The file must be one that the parser accepts.
-    """
-    return extract_rounds(text)[name]
-
-
-@lru_cache(maxsize=256)
 def extract_rounds(text: str) -> Mapping[str, str]:
-    """Return the rules of each round as a file of format 1, by name; cached, because files change rarely."""
+    """Return the rules of each round as a file of format 1, by name; a file of format 1 is unchanged."""
     return {
         entry.settings.name: tomlkit.dumps(entry.raw) if entry.path else text for entry in list_rounds(text)
     }
 
 
-@lru_cache(maxsize=256)
 def list_settings(text: str) -> tuple[RoundSettings, ...]:
     """Return the settings of the rounds in the order of the file."""
     return tuple(entry.settings for entry in list_rounds(text))

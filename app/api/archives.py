@@ -32,10 +32,10 @@ def download_kit(
         row = competitions.find(session, principal, slug).round
         if row.original_rows is None:
             raise NotFound("the competition has no original data yet", code="no_original")
-        file = competitions.build_published_file(row)
-        packages = kits.list_requirements(file)
+        packages = kits.list_requirements(row.rules)
         kit = Kit(
-            file,
+            row.rules,
+            competitions.build_published_file(row),
             uploads.list_original_digests(row),
             ServiceInfo(get_stable_url(request), settings.source, version("anoncup"), packages),
         )

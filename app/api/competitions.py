@@ -117,7 +117,7 @@ def _serialize_entry(contest: Contest, now: datetime) -> schemas.ListedCompetiti
     except CompetitionUnavailable as problem:
         return schemas.UnavailableCompetition(
             slug=row.competition.slug,
-            title=dict(competitions.get_title(contest.competition)),
+            title=dict(contest.competition.title),
             original_rows=row.original_rows,
             original_sha256=key_by_file_name(row.original),
             original_files=[f"{name}.csv" for name in row.original],

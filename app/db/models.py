@@ -1,5 +1,7 @@
 """The database tables. The settings of a competition are in its file, not in columns."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -29,11 +31,17 @@ from sqlalchemy import text as sql
 from sqlalchemy.orm import DeclarativeBase, Mapped, column_property, mapped_column, relationship
 
 from anoncup import schemas
-from anoncup.errors import InvalidCompetition, InvalidUpload
+from anoncup.competition.parser import parse_title
+from anoncup.errors import CompetitionUnavailable, InvalidUpload
 from anoncup.messages import CodedMessage
-from anoncup.rules.rounds import extract_round
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.rules.rounds import RoundSettings, extract_rounds, list_settings
+from anoncup.rules.timetable import Timetable, parse_timetable
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
+from anoncup.tracks.model import AnyTrack
+from app.db.stored_files import read_rules, read_stored
 
 
 class CodedMessageType(TypeDecorator[CodedMessage]):
@@ -269,6 +277,19 @@ class Competition(Base):
         order_by="Round.position",
     )
 
+    @property
+    def title(self) -> Mapping[str, str]:
+        """The title by language, even if the rest of the file cannot be read, or else the slug."""
+        try:
+            return read_stored(parse_title, self.file)
+        except CompetitionUnavailable:
+            return {"en": self.slug}
+
+    @property
+    def round_settings(self) -> tuple[RoundSettings, ...]:
+        """What the file says about each round besides its rules. Raises CompetitionUnavailable."""
+        return read_stored(list_settings, self.file)
+
 
 class Round(Base):
     """A round of a competition: its data, its scoring and the state of its phases."""
@@ -336,12 +357,32 @@ class Round(Base):
 
         It is the whole file if this version cannot read it, so that its reader finds the problem.
         """
-        if not self.name:
-            return self.competition.file
         try:
-            return extract_round(self.competition.file, self.name)
-        except (InvalidCompetition, KeyError):
+            return read_stored(extract_rounds, self.competition.file)[self.name]
+        except (CompetitionUnavailable, KeyError):
             return self.competition.file
+
+    @property
+    def rules(self) -> Rules:
+        """The rules in force, with the scales and scoring versions that are stored outside of the file.
+
+        The scoring versions may not be installed. Raises CompetitionUnavailable if the file cannot be read.
+        """
+        return replace(read_rules(self.file), scales=self.scales, scored_by=self.scored_by)
+
+    @property
+    def track(self) -> AnyTrack:
+        return TRACKS[read_rules(self.file).track]
+
+    @property
+    def timetable(self) -> Timetable:
+        """The phases, readable even without the code of measures. Raises CompetitionUnavailable."""
+        return read_stored(parse_timetable, self.file)
+
+    @property
+    def settings(self) -> RoundSettings:
+        """What the file says about the round besides its rules. Raises CompetitionUnavailable."""
+        return next(entry for entry in self.competition.round_settings if entry.name == self.name)
 
     @property
     def public_files(self) -> dict[str, str]:
@@ -733,6 +774,11 @@ class Rescore(Base):
     created_at: Mapped[datetime] = _inserted_at_column()
     applied_at: Mapped[datetime | None]
     cancelled_at: Mapped[datetime | None]
+
+    @property
+    def rules(self) -> Rules:
+        """The changed rules, with their scales and scoring versions. Raises CompetitionUnavailable."""
+        return replace(read_rules(self.file), scales=self.scales, scored_by=self.scored_by)
 
 
 class Evaluation(LeasedJob, Base):

@@ -18,9 +18,9 @@ from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import parse_secret
 from app.db.models import Evaluation, RecordedVerdict, Round, Submission
+from app.db.stored_files import parse_once
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
-from app.services.contests.contest import parse_rules
 from tests import upgrades
 from tests.support.arena import ROWS, Arena, build_noisy_release
 from tests.support.contest import Contest, load_competition, load_round
@@ -52,14 +52,14 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
         getattr(upgrades, name)(*registries)
         monkeypatch.setattr(scoring_child.slot, "program", f"tests.upgrades.{name}")
         scoring_child.slot.end()
-        parse_rules.cache_clear()  # a new process would have an empty cache
+        parse_once.cache_clear()  # a new process would have an empty cache
 
     yield install
     for registry, saved_registry in zip(registries, saved_registries, strict=True):
         registry.clear()
         registry.update(saved_registry)
     scoring_child.slot.end()
-    parse_rules.cache_clear()
+    parse_once.cache_clear()
 
 
 def get_file(contest: Contest) -> str:

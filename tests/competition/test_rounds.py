@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition
-from anoncup.rules.rounds import MAX_ROUNDS, RoundSettings, extract_round, list_rounds
+from anoncup.rules.rounds import MAX_ROUNDS, RoundSettings, extract_rounds, list_rounds
 from anoncup.rules.settings import Limits, Phase, Publication, Ranking
 from anoncup.rules.timetable import parse_timetable
 from anoncup.rules.toml_text import replace_tables
@@ -102,9 +102,7 @@ def test_settings_of_rounds_have_defaults() -> None:
 def test_file_of_format_1_is_one_round_without_a_name(text: str) -> None:
     assert [entry.settings for entry in list_rounds(text)] == [RoundSettings()]
     assert parse_rounds(text) == {"": parse_competition(text)}
-    assert extract_round(text, "") == text
-    with pytest.raises(KeyError, match="final"):
-        extract_round(text, "final")
+    assert extract_rounds(text) == {"": text}
 
 
 FULL_EXAMPLE = replace_tables(EXAMPLE, "phases", '[[rounds]]\nname = "a"\n').replace(
@@ -115,12 +113,10 @@ FULL_EXAMPLE = replace_tables(EXAMPLE, "phases", '[[rounds]]\nname = "a"\n').rep
 @pytest.mark.parametrize("text", [TWO_ROUNDS, FULL_EXAMPLE])
 def test_extracted_file_has_the_rules_of_the_round(text: str) -> None:
     for name, rules in parse_rounds(text).items():
-        file = extract_round(text, name)
+        file = extract_rounds(text)[name]
         assert parse_competition(file) == rules
         assert parse_timetable(file).phases == rules.phases
-        assert extract_round(file, "") == file
-    with pytest.raises(KeyError, match="''"):
-        extract_round(text, "")
+        assert extract_rounds(file) == {"": file}
 
 
 def build_rounds(*bodies: str) -> str:
@@ -215,4 +211,4 @@ def test_hostile_rounds_are_read_or_refused(rounds: list[dict[str, str]]) -> Non
     except InvalidCompetition:
         return
     for name in rules:
-        assert parse_competition(extract_round(text, name)) == rules[name]
+        assert parse_competition(extract_rounds(text)[name]) == rules[name]

@@ -21,11 +21,11 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import parse_secret, write_secret
 from anoncup.tracks.model import TeamData
 from app.config import Settings
+from app.db.stored_files import read_rules
 from app.processes import call_results, parser_process
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
 from app.processes.sandboxed_child import SandboxedChild
 from app.services.contests import revisions
-from app.services.contests.contest import parse_stored_rules
 from app.services.originals import kits, original_import
 from app.services.submissions import uploads
 from app.storage import get_store
@@ -171,7 +171,7 @@ TRACKS_WITH_EXAMPLES = [name for name, track in TRACKS.items() if track.examples
 def test_files_of_every_track_are_parsed_equally(name: str, parsers: None) -> None:
     track, file = TRACKS[name], create_draft(name)
     assert track.examples.make_data is not None
-    contents = dict(track.examples.make_data(parse_stored_rules(file), 60, 1))
+    contents = dict(track.examples.make_data(read_rules(file), 60, 1))
     first_file = next(iter(contents))
     content = contents[first_file]
     table_format = call_twice(ORIGINALS, (), original_import.guess_table_format, first_file, content)

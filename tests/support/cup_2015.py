@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 from numpy.random import Generator
 from sqlalchemy import select, update
 
+from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
@@ -26,7 +27,6 @@ from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_househo
 from anoncup.tracks.parts import BuiltInGuess
 from app.db.models import Guess, Round
 from app.db.transaction import transaction
-from app.services.contests.contest import parse_rules
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import (
     Contest,
@@ -252,7 +252,7 @@ def plan_submissions(index: int, rng: Generator) -> list[tuple[float, list[Metho
 
 def submit_release(contest: Contest, team: str, methods: Sequence[MethodUse], rng: Generator) -> str:
     """Submit a release made with these methods. Return its identifier."""
-    arena, rules = contest.arena, parse_rules(build_rules_toml())
+    arena, rules = contest.arena, parse_competition(build_rules_toml())
     table, source = arena.table, np.arange(len(arena.table))
     for method_use in methods:
         anonymized, claims = TRACK.anonymize(
@@ -273,7 +273,7 @@ def submit_release(contest: Contest, team: str, methods: Sequence[MethodUse], rn
 
 def run_attackers(arena: Arena, target: Mapping[str, Any], rng: Generator) -> dict[str, IntArray]:
     """Return the guesses of the built-in attackers on a target, by attacker."""
-    rules = parse_rules(build_rules_toml())
+    rules = parse_competition(build_rules_toml())
     data = arena.get(f"/targets/{target['id']}/data/anonymized.csv").content
     attack_view = TRACK.parse_target({"anonymized": data}, make_original(arena.table, rules), rules)
     guesses: dict[str, LinkGuess] = {

@@ -38,7 +38,7 @@ from app.services.boards import formula_inputs, ranking, verdicts
 from app.services.boards.formula_values import ReleaseNumbers
 from app.services.boards.version_filter import has_same_versions, select_comparable
 from app.services.contests import competitions, phases, reveal_notice
-from app.services.contests.contest import Contest, get_timetable
+from app.services.contests.contest import Contest
 from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs import outbox
 from app.services.jobs.leases import UNFINISHED
@@ -304,7 +304,7 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
     A marked submission is taken even if it is disqualified, so that reinstating it restores the target.
     Submissions scored with versions that do not count are never taken.
     """
-    ranking_settings = get_timetable(round_).ranking
+    ranking_settings = round_.timetable.ranking
     valid = session.execute(
         # Load one number instead of the verdict: a contest has thousands, and the clock holds the lock.
         select(Submission, Evaluation.id, Evaluation.finished_at, Evaluation.verdict["overall"].as_float())

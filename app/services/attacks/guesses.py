@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -21,12 +20,13 @@ from anoncup.tracks.outcomes import Outcome
 from app.db import now
 from app.db.models import Guess, JudgingJob, Rejudgement, Rescore, Round, Secret, State, Target, Team
 from app.db.paging import Position, fetch_newest_first
+from app.db.stored_files import read_rules
 from app.processes import parser_process
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements, targets
 from app.services.contests import competitions, phases, sealed_inputs, visibility
-from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.contests.contest import Contest
 from app.services.contests.sealed_inputs import AllocationInputs
 from app.services.jobs import leases, queue
 from app.services.originals import allocated_files
@@ -227,10 +227,17 @@ def _parse_guess(
     sizes: dict[str, int],
 ) -> ParsedGuess:
     """Parse the answer to a question. Runs in the parser process."""
-    rules = parse_stored_rules(competition_file)
+    rules = read_rules(competition_file)
     asked_question = TRACKS[rules.track].require_question(rules, question)
-    original = partial(competitions.load_original, digests, competition_file)
-    guess = asked_question.read(content, ReleaseContext(rules, sizes, original, guesser=guesser))
+    guess = asked_question.read(
+        content,
+        ReleaseContext(
+            rules,
+            sizes,
+            lambda: competitions.load_original(digests, competition_file)[1],
+            guesser=guesser,
+        ),
+    )
     answered_count = asked_question.count_answered(guess)
     remarks = asked_question.find_remarks(guess) if answered_count else [NO_ANSWER]
     return ParsedGuess(asked_question.write(guess), answered_count, tuple(remarks))

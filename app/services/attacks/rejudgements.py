@@ -17,7 +17,6 @@ from anoncup.rules.model import Rules
 from app.db import now
 from app.db.models import Guess, Rejudgement, Rescore, State
 from app.services.contests import revisions
-from app.services.contests.contest import parse_stored_rules
 from app.services.jobs import leases, queue, requeue
 
 _FINISHED = Rejudgement.state.not_in(leases.UNFINISHED)
@@ -56,7 +55,7 @@ def list_judgeable(session: Session, round_id: UUID, rules: Rules) -> Sequence[U
 def include_in_open_rescore(session: Session, guess: Guess) -> None:
     """Add a new guess to the open rescore, if there is one, so that it covers all guesses."""
     rescore = revisions.find_open_rescore(session, guess.round_id)
-    if rescore is not None and guess.question in _list_questions(parse_stored_rules(rescore.file)):
+    if rescore is not None and guess.question in _list_questions(rescore.rules):
         _enqueue(session, rescore, [guess.id])
 
 

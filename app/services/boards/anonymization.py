@@ -15,13 +15,13 @@ from anoncup.evaluation.pareto_front import find_pareto_front
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Evaluation, Round, Submission
+from app.db.stored_files import read_rules
 from app.services.boards import best_guesses, formula_inputs, ranking, source
 from app.services.boards.formula_values import FilledFormula, fill_in_defence
 from app.services.boards.ranking import BoardEntry, RankedEntry
 from app.services.boards.source import BoardRows, BoardSource
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests import visibility
-from app.services.contests.contest import parse_stored_rules
 from app.services.contests.visibility import BoardAccess, BoardScope
 
 
@@ -88,7 +88,7 @@ def rank_under_rules(
     ``evaluations`` are in order of receipt. With ``proposed_by``, guesses have the results of this rescore.
     They are those that organizers see.
     """
-    rules = replace(parse_stored_rules(competition_file), scored_by=scored_by)
+    rules = replace(read_rules(competition_file), scored_by=scored_by)
     board_source = source.read_proposed_source(session, round_, rules, evaluations, proposed_by=proposed_by)
     return _load_standings(session, board_source)
 

@@ -20,11 +20,12 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnyTrack
 from app.db.models import Evaluation, Rescore, Round, State, Submission, Target, Team
+from app.db.stored_files import read_rules
 from app.services.boards import verdicts
 from app.services.boards.verdicts import EvaluationKey, VerdictNumbers
 from app.services.boards.version_filter import select_comparable
 from app.services.contests import visibility
-from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.contests.contest import Contest
 from app.services.contests.visibility import UNFROZEN, BoardAccess, BoardScope
 
 _EvaluationQuery = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
@@ -126,7 +127,7 @@ class ReplacedRules(NamedTuple):
     scored_by: Versions
 
     def parse(self) -> Rules:
-        return replace(parse_stored_rules(self.file), scored_by=self.scored_by)
+        return replace(read_rules(self.file), scored_by=self.scored_by)
 
 
 class TargetRow(NamedTuple):

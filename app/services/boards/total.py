@@ -12,12 +12,11 @@ from anoncup.formulas.errors import FormulaError
 from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.formulas.syntax import Formula
-from anoncup.rules.rounds import RoundSettings, list_settings
+from anoncup.rules.rounds import RoundSettings
 from anoncup.schemas import AttackersRow, BoardRow, TotalBoard, TotalRow
 from app.db.now import read_clock
 from app.services.boards import anonymization, reidentification
 from app.services.boards.spreadsheet import render_board_csv
-from app.services.contests import competitions
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, can_see_boards, compute_scope
 
@@ -68,7 +67,7 @@ def _build_board(
     }
     return TotalBoard(
         competition=contest.competition.slug,
-        title=dict(competitions.get_title(contest.competition)),
+        title=dict(contest.competition.title),
         formula=formula.text,
         rounds=tuple(names),
         rows=tuple(_rank_teams(formula, names, scores, is_descending=is_descending)),
@@ -78,7 +77,7 @@ def _build_board(
 def _list_counting_rounds(contest: Contest) -> list[RoundSettings]:
     if not contest.round.name:
         return []
-    return [entry for entry in list_settings(contest.competition.file) if not entry.practice]
+    return [entry for entry in contest.competition.round_settings if not entry.practice]
 
 
 def list_round_accesses(session: Session, access: BoardAccess) -> list[BoardAccess]:

@@ -11,10 +11,18 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
-from anoncup.competition.parser import SLUG, parse_rounds, parse_title, read_rounds
+from anoncup.competition.parser import SLUG, parse_rounds, read_rounds
+from anoncup.competition.required_packages import check_current_packages
 from anoncup.competition.scoring_versions import Versions, collect_scoring_versions
 from anoncup.competition.writer import replace_scored_by
-from anoncup.errors import CompetitionUnavailable, Conflict, Forbidden, InvalidCompetition, NotFound
+from anoncup.errors import (
+    CompetitionUnavailable,
+    Conflict,
+    Forbidden,
+    InvalidCompetition,
+    NotFound,
+    PackageChangeError,
+)
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import parse_toml, replace_scales
@@ -23,26 +31,14 @@ from anoncup.schemas.roles import Role
 from anoncup.tracks.parts import HasRows
 from app.db.models import AuditEntry, Competition, Organizer, Round, Submission, Team
 from app.db.now import read_clock
+from app.db.stored_files import parse_once, read_rules
 from app.services.accounts import audit, memberships
 from app.services.accounts.audit import AuditFilter
 from app.services.accounts.principal import Principal
-from app.services.contests.contest import (
-    Contest,
-    get_timetable,
-    parse_stored_rules,
-    require_current_packages,
-)
+from app.services.contests.contest import Contest
 from app.storage import compute_digest, get_store
 
 _StringPairs = tuple[tuple[str, str], ...]
-
-
-def get_title(competition: Competition) -> Mapping[str, str]:
-    """Return the title by language, even if the rest of the file is invalid, or else the slug."""
-    try:
-        return parse_title(competition.file)
-    except InvalidCompetition:
-        return {"en": competition.slug}
 
 
 def list_contests(session: Session) -> list[Contest]:
@@ -99,7 +95,7 @@ def _find_current_round(rounds: Sequence[Round], now: datetime) -> Round:
     begun = [(start, round_) for start, round_ in starts if start and start <= now]
     if not begun:
         return rounds[0]
-    return max(begun, key=lambda item: (not Contest(item[1]).settings.practice, item[0], item[1].position))[1]
+    return max(begun, key=lambda item: (not item[1].settings.practice, item[0], item[1].position))[1]
 
 
 def find_next_start(competition: Competition, now: datetime) -> datetime | None:
@@ -111,7 +107,7 @@ def find_next_start(competition: Competition, now: datetime) -> datetime | None:
 def _find_start(round_: Round) -> datetime | None:
     """Return when the round begins; None if it has no phases or its file cannot be read."""
     try:
-        return min((phase.start for phase in get_timetable(round_).phases), default=None)
+        return min((phase.start for phase in round_.timetable.phases), default=None)
     except CompetitionUnavailable:
         return None
 
@@ -271,11 +267,11 @@ def parse_tables(file: str) -> dict[str, object]:
         return {}
 
 
-def parse_hostable_rounds(text: str) -> dict[str, Rules]:
+def parse_hostable_rounds(text: str) -> Mapping[str, Rules]:
     """Parse a competition file and check that the service can host it; raises InvalidCompetition."""
     if "round" in parse_tables(text):  # as in the rules of one round, which are sent by mistake
         raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="round")
-    rules_by_round = parse_rounds(text)
+    rules_by_round: Mapping[str, Rules] = parse_once(parse_rounds, text)
     for rules in rules_by_round.values():
         if not rules.weights:
             raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
@@ -311,13 +307,21 @@ def pin_scoring_versions(round_: Round) -> None:
     Later they change only through a rescore.
     """
     if not round_.scored_by:
-        round_.scored_by = collect_current_versions(parse_stored_rules(round_.file))
+        round_.scored_by = collect_current_versions(round_.rules)
 
 
 def collect_current_versions(rules: Rules) -> dict[str, str]:
     """Return the versions to score by; raise CompetitionUnavailable if others are installed by now."""
     require_current_packages(rules)
     return collect_scoring_versions(rules)
+
+
+def require_current_packages(rules: Rules) -> None:
+    """Raise PackageChangeError if packages of the competition were upgraded or removed meanwhile."""
+    try:
+        check_current_packages(rules)
+    except InvalidCompetition as problem:
+        raise PackageChangeError(problem.message) from None
 
 
 def has_submissions(session: Session, round_id: UUID) -> bool:
@@ -342,8 +346,7 @@ def load_contents(original: Mapping[str, str]) -> dict[str, bytes]:
 
 
 @lru_cache(maxsize=4)
-def load_original(digests: _StringPairs, file: str) -> HasRows:
-    """Load and parse the original data; cached because every upload is checked against them."""
-    rules = parse_stored_rules(file)
-    original: HasRows = TRACKS[rules.track].parse_original(load_contents(dict(digests)), rules)[0]
-    return original
+def load_original(digests: _StringPairs, file: str) -> tuple[Rules, HasRows]:
+    """Load the rules and the original data; cached because every upload is checked against them."""
+    rules = read_rules(file)
+    return rules, TRACKS[rules.track].parse_original(load_contents(dict(digests)), rules)[0]

@@ -1,69 +1,18 @@
-"""A contest: a round of a competition together with its parsed rules and its track."""
+"""A contest: a round of a competition with what follows from its rules."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from uuid import UUID
 
-from anoncup.competition.parser import parse_competition
-from anoncup.competition.required_packages import check_current_packages
-from anoncup.errors import CompetitionUnavailable, InvalidCompetition, PackageChangeError
-from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import RoundSettings, list_settings
-from anoncup.rules.timetable import Timetable, parse_timetable
+from anoncup.rules.rounds import RoundSettings
 from anoncup.tracks.model import AnyTrack
 from app.db.models import Competition, Round
 
 
-@lru_cache(maxsize=1024)
-def parse_rules(text: str) -> Rules:
-    """Parse an uploaded competition file; raises InvalidCompetition.
-
-    The result is cached because a file is read far more often than it changes.
-    """
-    return parse_competition(text)
-
-
-def parse_stored_rules(text: str) -> Rules:
-    """Parse a stored competition file.
-
-    Raises CompetitionUnavailable if this version cannot read a file that an earlier version accepted.
-    """
-    try:
-        return parse_rules(text)
-    except InvalidCompetition as problem:
-        raise CompetitionUnavailable(problem.message) from None
-
-
-def require_current_packages(rules: Rules) -> None:
-    """Raise PackageChangeError if packages of the competition were upgraded or removed meanwhile."""
-    try:
-        check_current_packages(rules)
-    except InvalidCompetition as problem:
-        raise PackageChangeError(problem.message) from None
-
-
-@lru_cache(maxsize=1024)
-def _read_timetable(text: str) -> Timetable:
-    """Parse the timetable of a file; cached because it is read far more often than it changes."""
-    return parse_timetable(text)
-
-
-def get_timetable(round_: Round) -> Timetable:
-    """Return the timetable; raises CompetitionUnavailable if this version cannot read the file."""
-    try:
-        return _read_timetable(round_.file)
-    except InvalidCompetition as problem:
-        raise CompetitionUnavailable(problem.message) from None
-
-
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """A competition in one of its rounds, with the round's rules and its track.
-
-    The file is parsed on access, so that a competition with an unreadable file can still be loaded.
-    """
+    """A competition in one of its rounds."""
 
     round: Round
 
@@ -77,11 +26,7 @@ class Contest:
 
     @property
     def settings(self) -> RoundSettings:
-        """What the file says about the round besides its rules."""
-        if not self.round.name:
-            return RoundSettings()
-        settings = list_settings(self.competition.file)
-        return next(entry for entry in settings if entry.name == self.round.name)
+        return self.round.settings
 
     @property
     def address(self) -> str:
@@ -89,19 +34,11 @@ class Contest:
 
     @property
     def rules(self) -> Rules:
-        """The rules in force, with the scales and scoring versions that are stored outside of the file.
-
-        The scoring versions may not be installed. Raises CompetitionUnavailable if the file cannot be read.
-        """
-        return replace(
-            parse_stored_rules(self.round.file),
-            scales=self.round.scales,
-            scored_by=self.round.scored_by,
-        )
+        return self.round.rules
 
     @property
     def track(self) -> AnyTrack:
-        return TRACKS[parse_stored_rules(self.round.file).track]
+        return self.round.track
 
     @property
     def is_over(self) -> bool:

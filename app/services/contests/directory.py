@@ -77,7 +77,7 @@ def load_directory(session: Session, principal: Principal | None) -> Directory:
             )
         except CompetitionUnavailable:
             directory.unreadable.append(
-                UnreadableEntry(contest.address, competitions.get_title(contest.competition), is_organizer)
+                UnreadableEntry(contest.address, contest.competition.title, is_organizer)
             )
     return directory
 

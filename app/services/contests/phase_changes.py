@@ -18,7 +18,7 @@ from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, reveal_notice, revisions
-from app.services.contests.contest import Contest, get_timetable
+from app.services.contests.contest import Contest
 from app.services.contests.phases import (
     ANONYMIZATION,
     REIDENTIFICATION,
@@ -99,7 +99,7 @@ def resume(session: Session, principal: Principal, slug: str, name: str) -> Cont
     if round_.paused_at is None or status.state != _require_phase_name(name):
         raise Conflict("the phase is not paused", code="phase_not_paused")
     find_changeable_phase(round_, name)
-    scheduled_phases = get_timetable(round_).phases
+    scheduled_phases = round_.timetable.phases
     new_phases = _shift_moments(scheduled_phases, round_.paused_at, status.now - round_.paused_at)
     round_.paused_at = None
     _save_phases(session, principal, round_, new_phases, action="phase.resume", subject=name)
@@ -114,7 +114,7 @@ def _require_phase_name(name: str) -> str:
 
 def find_changeable_phase(round_: Round, name: str) -> Phase:
     """Return a phase whose results have not been frozen yet; raises NotFound or Conflict."""
-    phase = get_timetable(round_).phase(_require_phase_name(name))
+    phase = round_.timetable.phase(_require_phase_name(name))
     if phase is None:
         raise NotFound("the competition has no {phase} phase", code="no_such_phase", phase=Message(name))
     if get_fixed_at(round_, name) is not None:
@@ -126,7 +126,7 @@ def _shift_phases(
     round_: Round, phase: Phase, offset: timedelta, *, move_following: bool
 ) -> tuple[Phase, ...]:
     """Move the end of ``phase`` by ``offset`` and, with ``move_following``, what later phases do after it."""
-    scheduled_phases = get_timetable(round_).phases
+    scheduled_phases = round_.timetable.phases
     position = scheduled_phases.index(phase)
     earlier, later = scheduled_phases[:position], scheduled_phases[position + 1 :]
     moved_phase = replace(phase, end=phase.end + offset)
@@ -159,13 +159,13 @@ def _save_phases(
     subject: str,
 ) -> None:
     """Write the phases into the competition's file and into the audit log."""
-    old_values = format_phases(get_timetable(round_).phases)
+    old_values = format_phases(round_.timetable.phases)
     if any(later.start < earlier.end for earlier, later in pairwise(new_phases)):
         raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
     file = replace_round_phases(round_.competition.file, round_.name, new_phases)
     parse_rounds(file)  # refuse an unreadable file here, before it is stored
     revisions.require_step_up_for_earlier_end(session, principal, round_, new_phases)
-    reveal_notice.record_new_ends(session, round_, new_phases, get_timetable(round_).reveal_notice)
+    reveal_notice.record_new_ends(session, round_, new_phases, round_.timetable.reveal_notice)
     round_.competition.file = file
     audit.record(
         session,

@@ -19,7 +19,6 @@ from anoncup.rules.timetable import Timetable
 from app.db.models import Round
 from app.db.now import read_clock
 from app.services.contests import competitions
-from app.services.contests.contest import get_timetable
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"
 REIDENTIFICATION: Literal["reidentification"] = "reidentification"
@@ -63,13 +62,13 @@ def get_status(session: Session, round_: Round) -> PhaseStatus:
 def get_status_at(round_: Round, now: datetime) -> PhaseStatus:
     """Return the status of the competition at ``now``."""
     moment = round_.paused_at or now
-    state = _determine_state(moment, get_timetable(round_), round_)
+    state = _determine_state(moment, round_.timetable, round_)
     return PhaseStatus(now, state, paused=round_.paused_at is not None)
 
 
 def has_phase_begun(round_: Round, name: str, now: datetime) -> bool:
     """Whether the phase exists and has begun at ``now``; a pause stops the clock."""
-    phase = get_timetable(round_).phase(name)
+    phase = round_.timetable.phase(name)
     return phase is not None and phase.start <= (round_.paused_at or now)
 
 
@@ -101,7 +100,7 @@ def require_phase_not_ended(session: Session, round_: Round, name: str) -> None:
 
 def has_phase_ended(round_: Round, name: str, now: datetime) -> bool:
     """Whether the phase exists and its deadline has passed at ``now``; a pause stops the clock."""
-    phase = get_timetable(round_).phase(name)
+    phase = round_.timetable.phase(name)
     return phase is not None and phase.end <= (round_.paused_at or now)
 
 

@@ -13,7 +13,6 @@ from app.db.models import Announcement, Round
 from app.db.now import read_clock
 from app.locale.language import ENGLISH
 from app.services.contests import competitions, phases
-from app.services.contests.contest import get_timetable
 from app.services.jobs import outbox
 
 _END_MOVED = {
@@ -31,7 +30,7 @@ def find_reveal_time(round_: Round) -> datetime | None:
 
     None without a last phase. Raises CompetitionUnavailable.
     """
-    phase = get_timetable(round_).phase(phases.REIDENTIFICATION)
+    phase = round_.timetable.phase(phases.REIDENTIFICATION)
     return None if phase is None else max(phase.end, round_.reveal_not_before or phase.end)
 
 
@@ -49,7 +48,7 @@ def record_new_ends(session: Session, round_: Round, new_phases: Iterable[Phase]
     """
     new_ends = {phase.name: phase.end for phase in new_phases}
     try:
-        timetable = get_timetable(round_)
+        timetable = round_.timetable
     except CompetitionUnavailable:  # the present end is unknown, so the new one may be nearer
         _delay_reveal(session, round_, notice)
         return

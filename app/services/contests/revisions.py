@@ -8,8 +8,9 @@ from uuid import UUID
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.competition.ranking_formulas import check_ranking
-from anoncup.errors import CompetitionUnavailable, Conflict, InvalidCompetition, NotFound
+from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
 from anoncup.messages import N_, Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -18,12 +19,13 @@ from anoncup.rules.settings import Phase, Publication
 from anoncup.tables.files import Remark
 from app.db.models import Competition, OrganizerFile, Rescore, Round
 from app.db.now import read_clock
+from app.db.stored_files import parse_once
 from app.processes import parser_process
 from app.processes.remote_calls import run_where_installed
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases, reveal_notice
-from app.services.contests.contest import Contest, get_timetable, parse_rules, parse_stored_rules
+from app.services.contests.contest import Contest
 from app.storage import get_store
 
 ALREADY_ALLOCATED = N_("the teams' data have been drawn: their source can no longer be changed")
@@ -49,13 +51,10 @@ class RoundRevision:
 
     round_id: UUID | None
     file: str
+    rules: Rules
     original: dict[str, str]
     original_rows: int | None
     scales: dict[str, float]
-
-    @property
-    def rules(self) -> Rules:
-        return parse_stored_rules(self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ def _load_kept_contents(round_: Round, new_rules: Rules) -> dict[str, bytes]:
     If the present file cannot be read, the names of the data files must exist in the new track.
     """
     try:
-        is_kept = _build_parsing_key(parse_stored_rules(round_.file)) == _build_parsing_key(new_rules)
+        is_kept = _build_parsing_key(round_.rules) == _build_parsing_key(new_rules)
     except CompetitionUnavailable:
         is_kept = set(round_.original) <= set(TRACKS[new_rules.track].original_file_names)
     return competitions.load_contents(round_.original) if is_kept else {}
@@ -147,19 +146,20 @@ def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None
     """
     competition = round_.competition
     rounds = competition.rounds
+    rules_by_round: Mapping[str, Rules] = parse_once(parse_rounds, file)
     files = extract_rounds(file)
     stored_rounds = match_rounds(rounds, list(files))
     round_revisions: list[RoundRevision] = []
     remarks: tuple[Remark, ...] = ()
     for settings in list_settings(file):
-        stored, round_file = stored_rounds.get(settings.name), files[settings.name]
+        stored, rules = stored_rounds.get(settings.name), rules_by_round[settings.name]
         if settings.data == "previous":
             round_contents = competitions.load_contents(round_revisions[-1].original)
         elif stored is round_ and contents is not None:
             round_contents = contents
         else:
-            round_contents = _load_kept_contents(stored, parse_rules(round_file)) if stored else {}
-        round_revision, round_remarks = _compute_round(stored, round_file, round_contents)
+            round_contents = _load_kept_contents(stored, rules) if stored else {}
+        round_revision, round_remarks = _compute_round(stored, files[settings.name], rules, round_contents)
         round_revisions.append(round_revision)
         remarks = round_remarks if stored is round_ else remarks
     return Revision(file, tuple(round_revisions), describe_state(competition), remarks)
@@ -173,7 +173,7 @@ def match_rounds(rounds: Sequence[Round], names: Sequence[str]) -> dict[str, Rou
 
 
 def _compute_round(
-    stored: Round | None, file: str, contents: dict[str, bytes]
+    stored: Round | None, file: str, rules: Rules, contents: dict[str, bytes]
 ) -> tuple[RoundRevision, tuple[Remark, ...]]:
     """Parse and store the original data of a round; compute the scales once all files are present."""
     in_use = stored is not None and bool(stored.scored_by)
@@ -182,7 +182,12 @@ def _compute_round(
     )
     digests = {name: get_store().save(content) for name, content in contents.items()}
     round_revision = RoundRevision(
-        stored.id if stored else None, file, digests, parsed_original.individuals, parsed_original.scales
+        stored.id if stored else None,
+        file,
+        rules,
+        digests,
+        parsed_original.individuals,
+        parsed_original.scales,
     )
     return round_revision, parsed_original.remarks
 
@@ -199,7 +204,7 @@ def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> Pa
     """
     from anoncup.evaluation.scales import check_scales, scales
 
-    rules = parse_rules(file)
+    rules = parse_competition(file)
     track = TRACKS[rules.track]
     missing = [file.name for file in track.original_files if file.required and file.name not in contents]
     if missing:
@@ -292,9 +297,7 @@ def _discard_allocation(session: Session, round_: Round) -> None:
 
 def _keeps_allocation_inputs(round_: Round, revision: RoundRevision) -> bool:
     try:
-        is_same_key = _build_allocation_key(parse_stored_rules(round_.file)) == _build_allocation_key(
-            revision.rules
-        )
+        is_same_key = _build_allocation_key(round_.rules) == _build_allocation_key(revision.rules)
     except CompetitionUnavailable:
         is_same_key = False
     return is_same_key and round_.original == revision.original
@@ -352,11 +355,7 @@ def _list_changes(competition: Competition, revision: Revision) -> list[str]:
 def _changes_publication(competition: Competition, revision: Revision) -> bool:
     pairs = [(round_, revision.find_round(round_)) for round_ in competition.rounds]
     try:
-        return any(
-            parse_stored_rules(round_.file).publication != new.rules.publication
-            for round_, new in pairs
-            if new
-        )
+        return any(round_.rules.publication != new.rules.publication for round_, new in pairs if new)
     except CompetitionUnavailable:
         return True
 
@@ -400,7 +399,7 @@ def require_step_up_for_earlier_end(
     except CompetitionUnavailable:
         return
     new_ends = {phase.name: phase.end for phase in new_phases}
-    current_phases = get_timetable(round_).phases
+    current_phases = round_.timetable.phases
     if is_under_way and any(
         phase.name not in new_ends or new_ends[phase.name] < phase.end for phase in current_phases
     ):
@@ -431,8 +430,8 @@ def _require_step_up_for_weights(
 ) -> None:
     """Require the password if a round that has submissions gets another weight in the total."""
     try:
-        weights = {settings.name: settings.weight for settings in list_settings(competition.file)}
-    except InvalidCompetition:
+        weights = {settings.name: settings.weight for settings in competition.round_settings}
+    except CompetitionUnavailable:
         return  # _require_step_up_for_disclosure handles the replacement of an unreadable file
     new_weights = {settings.name: settings.weight for settings in list_settings(revision.file)}
     for round_ in competition.rounds:

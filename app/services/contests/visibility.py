@@ -23,10 +23,11 @@ from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from anoncup.schemas import BoardRow
 from app.db.models import AuditEntry, Competition, Rescore, Round
 from app.db.now import read_clock
+from app.db.stored_files import read_rules
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
-from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.contests.contest import Contest
 
 _ONE_DAY, ONE_HOUR = timedelta(days=1), timedelta(hours=1)
 _VISIBILITY_SETTINGS = {"publication", "timezone"}
@@ -211,7 +212,7 @@ def find_last_visibility_change(session: Session, contest: Contest, viewer: View
     times += [
         changed_at
         for changed_at, file in session.execute(rescore_query)
-        if file is not None and parse_stored_rules(file).publication != publication
+        if file is not None and read_rules(file).publication != publication
     ]
     return max(times, default=None)
 

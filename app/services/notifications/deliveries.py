@@ -15,7 +15,6 @@ from anoncup.errors import CompetitionUnavailable
 from app.db.models import Delivery, Round
 from app.db.now import read_clock
 from app.services.contests import phases
-from app.services.contests.contest import get_timetable
 from app.services.jobs import outbox
 
 DELIVERED = "delivered"
@@ -113,9 +112,7 @@ def add_phase_events(session: Session) -> None:
     for round_ in session.scalars(rounds):
         try:
             begun_phases = [
-                phase
-                for phase in get_timetable(round_).phases
-                if phases.has_phase_begun(round_, phase.name, now)
+                phase for phase in round_.timetable.phases if phases.has_phase_begun(round_, phase.name, now)
             ]
         except CompetitionUnavailable:
             continue

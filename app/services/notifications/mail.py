@@ -25,8 +25,7 @@ from app.db.now import read_clock
 from app.locale.language import Translator, load_translator
 from app.services.accounts import tokens
 from app.services.accounts.email_addresses import CONFIRMATION_LIFETIME
-from app.services.contests import announcements, competitions
-from app.services.contests.contest import get_timetable
+from app.services.contests import announcements
 from app.services.jobs import outbox
 from app.services.notifications.deliveries import DELIVERED, ClaimedDelivery, is_waiting, record_attempt
 
@@ -164,7 +163,7 @@ def _write_announcement(session: Session, delivery: Delivery, t: Translator) -> 
         return None
     competition = session.get_one(Competition, announcement.competition_id)
     text = choose_text(announcements.translate(announcement), t.language)
-    title = choose_text(competitions.get_title(competition), t.language)
+    title = choose_text(competition.title, t.language)
     page = f"{get_settings().public_url}/competitions/{competition.slug}"
     return Letter(t("{title}: announcement", title=title), (text, page), is_about_competition=True)
 
@@ -178,7 +177,7 @@ _DEADLINE_SENTENCES = {
 def _write_deadline(session: Session, delivery: Delivery, t: Translator) -> Letter | None:
     """Write the reminder with the end as it is now; None after that, and during a pause, which moves it."""
     round_ = session.get_one(Round, delivery.subject_id)
-    timetable = get_timetable(round_)
+    timetable = round_.timetable
     phase = timetable.phase(delivery.phase or "")
     is_over = phase is None or phase.end <= read_clock(session) or round_.paused_at is not None
     if is_over or phase is None or round_.removed_at is not None:
@@ -188,7 +187,7 @@ def _write_deadline(session: Session, delivery: Delivery, t: Translator) -> Lett
     return Letter(
         t(
             "{title}: {text}",
-            title=choose_text(competitions.get_title(round_.competition), t.language),
+            title=choose_text(round_.competition.title, t.language),
             text=sentence,
         ),
         (

@@ -16,7 +16,7 @@ from anoncup.rules.rounds import choose_text
 from app.config import get_settings
 from app.db.models import Announcement, Competition, Delivery, NotificationUrl, Round
 from app.locale.language import ENGLISH, LANGUAGES, Translator, load_translator
-from app.services.contests import announcements, competitions
+from app.services.contests import announcements
 from app.services.jobs import outbox
 from app.services.notifications.deliveries import ClaimedDelivery
 
@@ -75,7 +75,7 @@ def write(session: Session, claimed: ClaimedDelivery) -> Notification | None:
     if delivery is None:
         return None
     competition = session.get_one(Competition, delivery.notification_url.competition_id)
-    titles = competitions.get_title(competition)
+    titles = competition.title
     t = load_translator(next((language for language in titles if language in LANGUAGES), ENGLISH))
     text = _write_text(session, delivery, t)
     if text is None:

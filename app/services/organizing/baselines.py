@@ -14,7 +14,6 @@ from app.processes import parser_process
 from app.services.accounts import audit, memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
-from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import disqualification
 from app.services.submissions.uploads import ReleaseUpload
 from app.storage import get_store
@@ -84,9 +83,8 @@ def _make_sample_files(
     """
     from numpy.random import default_rng
 
-    rules = parse_stored_rules(competition_file)
+    rules, original = competitions.load_original(digests, competition_file)
     track = TRACKS[rules.track]
-    original = competitions.load_original(digests, competition_file)
     allocated_answer = {}
     if answer is not None:
         content = get_store().get(answer)

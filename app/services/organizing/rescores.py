@@ -20,6 +20,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.rounds import list_settings, replace_round_phases
 from app.db import now
 from app.db.models import Competition, Evaluation, Guess, Rejudgement, Rescore, Round, State, Submission
+from app.db.stored_files import read_rules
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements
@@ -28,7 +29,7 @@ from app.services.boards import anonymization, verdicts
 from app.services.boards.anonymization import TeamStanding
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions
-from app.services.contests.contest import Contest, get_timetable, parse_stored_rules
+from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision, RoundRevision
 from app.services.jobs import leases
 from app.services.submissions import evaluations
@@ -157,7 +158,7 @@ def _find_only_change(contest: Contest, revision: Revision) -> RoundRevision:
 
 
 def _get_rules_without_phases(file: str) -> Rules:
-    return replace(parse_stored_rules(file), phases=())
+    return replace(read_rules(file), phases=())
 
 
 def list_scorable(session: Session, round_id: UUID) -> Sequence[UUID]:
@@ -338,7 +339,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     rescore.replaced_file, rescore.replaced_scored_by = round_.file, round_.scored_by
     round_.competition.file = _keep_phases(rescore.competition_file, round_.competition)
     round_.scales, round_.scored_by = rescore.scales, rescore.scored_by
-    round_.allocation = competitions.describe_allocation(parse_stored_rules(round_.file))
+    round_.allocation = competitions.describe_allocation(round_.rules)
     rescore.applied_at = now.read_clock(session)
     audit.record(
         session, principal, "rescore.apply", round_.competition_id, subject=str(rescore.id), after=details
@@ -352,8 +353,8 @@ def list_changed_parts(round_: Round, rescore: Rescore) -> list[str]:
     "rounds" is among them if the rescore changes how much a round counts.
     """
     old_weights, new_weights = (
-        [(settings.name, settings.weight, settings.practice) for settings in list_settings(file)]
-        for file in (round_.competition.file, rescore.competition_file)
+        [(entry.name, entry.weight, entry.practice) for entry in settings]
+        for settings in (round_.competition.round_settings, list_settings(rescore.competition_file))
     )
     parts = {*revisions.find_changed_parts(round_.file, rescore.file)} - {"phases"}
     return sorted(parts if old_weights == new_weights else {*parts, "rounds"})
@@ -362,7 +363,7 @@ def list_changed_parts(round_: Round, rescore: Rescore) -> list[str]:
 def _keep_phases(file: str, competition: Competition) -> str:
     """Return the file with the present deadlines, which may have moved while the rescore was open."""
     for round_ in competition.rounds:
-        file = replace_round_phases(file, round_.name, get_timetable(round_).phases)
+        file = replace_round_phases(file, round_.name, round_.timetable.phases)
     return file
 
 

@@ -18,7 +18,6 @@ from app.processes.parser_process import ORIGINALS
 from app.processes.remote_calls import run_where_installed
 from app.processes.remote_values import is_within_rules, score_as_json
 from app.services.contests import competitions
-from app.services.contests.contest import parse_stored_rules
 from app.services.originals import kit_notebook, kit_readme
 from app.services.originals.kit_readme import ServiceInfo
 from app.storage import get_store
@@ -32,6 +31,7 @@ _MAX_SCORED_ROWS = 20_000
 class Kit:
     """The inputs of a kit; equal inputs give equal files."""
 
+    rules: Rules
     file: str
     """The published competition.toml."""
     original: tuple[tuple[str, str], ...]
@@ -39,9 +39,9 @@ class Kit:
     service: ServiceInfo
 
 
-def list_requirements(file: str) -> str:
+def list_requirements(rules: Rules) -> str:
     """Return the requirements for the packages of a competition, separated by spaces."""
-    packages = list_packages(parse_stored_rules(file))
+    packages = list_packages(rules)
     return " ".join(sorted({f"{package.name}=={package.version}" for package in packages if package.version}))
 
 
@@ -55,8 +55,7 @@ class KitExample:
 
 def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     """Yield the names and contents of the kit's files."""
-    rules = parse_stored_rules(kit.file)
-    track = TRACKS[rules.track]
+    rules, track = kit.rules, TRACKS[kit.rules.track]
     originals = [name for name, _ in kit.original]
     example = _load_example(kit.file, kit.original)
     headers = {name: _read_header(content.decode()) for name, content in example.files.items()}
@@ -97,8 +96,8 @@ def make_example(file: str, original: tuple[tuple[str, str], ...]) -> KitExample
 
     The result is reproducible. If no candidate is accepted, the last one is returned.
     """
-    rules = parse_stored_rules(file)
-    track, data = TRACKS[rules.track], competitions.load_original(original, file)
+    rules, data = competitions.load_original(original, file)
+    track = TRACKS[rules.track]
     for release, answer in _iter_candidates(rules, track, data):
         if run_where_installed(track, is_within_rules, rules, data, release, answer):
             break

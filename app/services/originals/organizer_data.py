@@ -17,7 +17,7 @@ from app.processes import parser_process
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, revisions, sealed_inputs
-from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.contests.contest import Contest
 from app.services.originals import allocated_files
 from app.storage import compute_digest
 
@@ -82,11 +82,10 @@ def _check_content(
     digests: _FileDigests, file: str, name: str, content: bytes, allocated: AllocatedDigests
 ) -> str | None:
     """Check an organizer file; return a team that would get other files than it has, or None."""
-    rules = parse_stored_rules(file)
+    rules, original = competitions.load_original(digests, file)
     allocation = TRACKS[rules.track].allocation
     if allocation is None:
         return None
-    original = competitions.load_original(digests, file)
     if allocation.check_organizer_file is not None:
         allocation.check_organizer_file(name, content, original, rules)
     for team, files in allocated.items():

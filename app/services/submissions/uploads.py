@@ -34,7 +34,7 @@ from app.processes.remote_calls import run_where_installed
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
-from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.contests.contest import Contest
 from app.services.originals import allocated_files
 from app.services.submissions import attempts, evaluations, quota
 from app.services.submissions.quota import QuotaCap
@@ -94,8 +94,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     def set_round(self, round_: Round) -> None:
         """Keep the competition as it is now, for parsing."""
         self.round = round_
-        self.rules = parse_stored_rules(round_.file)
-        self.track = TRACKS[self.rules.track]
+        self.rules, self.track = round_.rules, round_.track
         self.original = list_original_digests(round_)
 
     def get_start_time(self) -> datetime:
@@ -310,7 +309,7 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
         _require_present(round_)
         settings_then, settings_now = (
             (rules.columns, rules.settings, rules.publication.shuffle_targets)
-            for rules in (self.rules, parse_stored_rules(round_.file))
+            for rules in (self.rules, round_.rules)
         )
         if settings_then != settings_now or self.original != list_original_digests(round_):
             raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
@@ -445,8 +444,8 @@ def parse_release(
     If the competition shuffles targets, a random order is applied to the release and to the secret here, so
     that the same table is scored, attacked and published.
     """
-    rules = parse_stored_rules(competition_file)
-    track, loaded_original = TRACKS[rules.track], competitions.load_original(original, competition_file)
+    rules, loaded_original = competitions.load_original(original, competition_file)
+    track = TRACKS[rules.track]
     parsed = parse_upload(track, rules, loaded_original, files, secret, team=team)
     release, answer = parsed.release, parsed.answer
     shuffled = {}
@@ -468,8 +467,8 @@ def check_files(
 
     If files are missing, the others are checked as far as possible, and the number of rows is 0.
     """
-    rules = parse_stored_rules(competition_file)
-    track, data = TRACKS[rules.track], competitions.load_original(original, competition_file)
+    rules, data = competitions.load_original(original, competition_file)
+    track = TRACKS[rules.track]
     if secret is None or not files.keys() >= set(track.release_file_names):
         received_files = files if secret is None or track.allocates_answer else {**files, SECRET_FILE: secret}
         check_partial_upload(track, rules, data, received_files, team)

@@ -8,11 +8,11 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import DomainError
+from app.db.stored_files import read_rules
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
 from app.locale.language import LANGUAGES, Translator, load_translator
 from app.services.contests import announcements, revisions
-from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rescores
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.rescores import list_rule_changes
@@ -62,7 +62,7 @@ def _draft_announcement(page: OrganizerPage, rescore_id: str) -> dict[str, str]:
     if applied_set is None or applied_set.rescore.replaced_file is None:
         return {}
     rescore, replaced_file = applied_set.rescore, applied_set.rescore.replaced_file
-    track = parse_stored_rules(rescore.file).track
+    track = rescore.rules.track
     return {
         language: _describe_changes(
             replaced_file,
@@ -79,7 +79,7 @@ def _describe_changes(old_file: str, new_file: str, t: Translator, *, has_guesse
 
     ``has_guesses``: guesses were judged again, too.
     """
-    changes = list_rule_changes(*(parse_stored_rules(file) for file in (old_file, new_file)))
+    changes = list_rule_changes(*(read_rules(file) for file in (old_file, new_file)))
     lines = [_describe_change(*change, t) for change in changes]
     changed_parts = set(revisions.find_changed_parts(old_file, new_file)) - {
         "phases",

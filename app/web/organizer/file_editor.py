@@ -8,7 +8,6 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.competition.parser import parse_rounds
 from anoncup.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from anoncup.rules import toml_text
 from app.db.models import Competition
@@ -17,7 +16,7 @@ from app.http.authentication import CurrentPrincipal
 from app.http.problems import get_status
 from app.http.step_up import STEP_UP_ERRORS
 from app.services.contests import competitions, revisions
-from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision
 from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
@@ -149,7 +148,7 @@ def _render_repair(
         has_submissions=has_submissions,
         status=get_status(rejection or file_problem),
         slug=page.slug,
-        title=competitions.get_title(competition),
+        title=competition.title,
         reason=translate_sentence(file_problem.message, page.t),
         rejection=describe_rejection(page, rejection) if rejection else None,
         text=competition.file if text is None else text,
@@ -215,10 +214,10 @@ def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
 
 def _removes_original(competition: Competition, text: str) -> bool:
     """Return whether a round has data that were read with other columns."""
-    new_rules = parse_rounds(text)
+    new_rules = competitions.parse_hostable_rounds(text)
     stored_rounds = revisions.match_rounds(competition.rounds, list(new_rules))
     return any(
-        round_.original and parse_stored_rules(round_.file).columns != new_rules[name].columns
+        round_.original and round_.rules.columns != new_rules[name].columns
         for name, round_ in stored_rounds.items()
     )
 

@@ -20,7 +20,6 @@ from app.http.step_up import FormReauthentication
 from app.services.attacks import rejudgements
 from app.services.boards.source import is_qualified
 from app.services.contests import competitions, revisions
-from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rescores
 from app.services.organizing.rescores import EvaluationChange, RescorePreview
 from app.web.organizer.frame import FormFields, OrganizerPage, RequestedOrganizerPage
@@ -82,7 +81,7 @@ def _render_rescore(
     with transaction() as session:
         frame = _load_frame(session, page, rescore_id)
         rescore_preview = rescores.preview(session, page.principal, rescore_id)
-    new_rules = parse_stored_rules(rescore_preview.rescore.file)
+    new_rules = rescore_preview.rescore.rules
     notice = page.request.query_params.get("done", "")
     return page.render(
         "organizer/rescore.html",

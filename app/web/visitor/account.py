@@ -64,7 +64,7 @@ def render_account(page: UserPage, **content: Any) -> HTMLResponse:
 
 
 def _load_title(session: Session, principal: Principal, slug: str) -> Mapping[str, str]:
-    return competitions.get_title(competitions.find(session, principal, slug).competition)
+    return competitions.find(session, principal, slug).competition.title
 
 
 @router.get("/account/tokens")

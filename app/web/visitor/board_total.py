@@ -3,10 +3,9 @@
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from anoncup.rules.rounds import choose_text, list_settings
+from anoncup.rules.rounds import choose_text
 from anoncup.schemas import TotalRow
 from app.db.transaction import transaction
-from app.services.contests.competitions import get_title
 from app.web.site.frame import load_frame
 from app.web.site.open_boards import OpenAttackTotal, OpenReleaseTotal
 from app.web.site.pages import PageRoute, RequestedPage
@@ -23,17 +22,16 @@ def show_total_board(
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
     competition = frame.contest.competition
-    settings = list_settings(competition.file)
     return page.render(
         "visitor/board_total.html",
         frame=frame,
-        title=get_title(competition),
+        title=competition.title,
         view=build_board_view(frame),
         board=release_total,
         boards={"release_total": release_total, "attack_total": attack_total},
         round_titles={
             entry.name: choose_text(entry.title, page.t.language) if entry.title else entry.name
-            for entry in settings
+            for entry in competition.round_settings
         },
         **build_headings(TotalRow.COLUMNS, page.t),
     )

@@ -50,7 +50,7 @@ def download_calendar(request: Request, slug: str) -> Response:
         calendar_version = phase_changes.load_calendar_version(session, contest.round)
         rounds = [Contest(round_) for round_ in contest.competition.rounds]
     t, service_url = language.negotiate_translator(request), get_service_url(request)
-    title = choose_text(competitions.get_title(contest.competition), t.language)
+    title = choose_text(contest.competition.title, t.language)
     events = [
         _build_event(round_, phase, calendar_version, f"{service_url}/competitions/{round_.address}", t)
         for round_ in rounds

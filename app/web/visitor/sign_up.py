@@ -17,7 +17,6 @@ from app.http.passwords import limit_concurrency
 from app.http.session_cookie import set_session_cookie
 from app.http.sign_in_providers import find_flow, find_provider
 from app.services.accounts import identities, password_changes, password_hashes, tokens
-from app.services.contests import competitions
 from app.services.teams import invites, members
 from app.web.site.pages import Page, PageRoute, RequestedPage, RequestedUserPage, see_other
 
@@ -146,7 +145,7 @@ def _find_destination(address: str | None, invite: str) -> InviteDestination:
     """Return the destination of an invite. Look-ups are throttled, so that codes cannot be guessed."""
     with throttle.limit_invite_tries(address), transaction() as session:
         invitation = invites.find_usable(session, invite)
-        title = competitions.get_title(invitation.competition)
+        title = invitation.competition.title
         return InviteDestination(title, invitation.team.name if invitation.team else None)
 
 

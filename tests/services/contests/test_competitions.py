@@ -9,10 +9,10 @@ from sqlalchemy import select
 
 from app.db.models import Competition, Round
 from app.db.now import read_clock
+from app.db.stored_files import parse_once
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests import competitions, phases
-from app.services.contests.contest import parse_rules
 from tests.support.arena import API, build_competition_toml
 from tests.support.query_counter import log_queries
 
@@ -93,7 +93,7 @@ def test_due_work_lists_the_competitions_past_their_deadline(client: TestClient)
 def test_parsed_files_of_many_competitions_stay_cached(client: TestClient) -> None:
     add_competitions(200)
     client.get("/")
-    misses = parse_rules.cache_info().misses
+    misses = parse_once.cache_info().misses
     client.get("/")
     client.get(f"{API}/competitions")
-    assert parse_rules.cache_info().misses == misses
+    assert parse_once.cache_info().misses == misses
