@@ -28,7 +28,7 @@ from app.config import get_settings
 from app.crypto import sealing
 from app.db import engine
 from app.db.models import Competition, Round, Submission, Target, Team
-from app.db.stored_files import parse_once
+from app.db.stored_files import read_file
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
 from app.main import create_app, create_served_app
@@ -138,7 +138,7 @@ def _time_page(client: TestClient, path: str, session: str | None, repeats: int)
 
     request_page()
     verdicts.numbers_cache.clear()
-    parse_once.cache_clear()
+    read_file.cache_clear()
     cold_ms, _ = request_page()
     warm_ms = statistics.median(request_page()[0] for _ in range(repeats))
     with log_queries() as query_log:

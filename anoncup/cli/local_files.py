@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from anoncup.cli.options import ReleasePaths, assign_originals, read_text, use_local_names
-from anoncup.competition.parser import parse_competition, parse_rounds
+from anoncup.competition.parser import CompetitionFile, parse_competition
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import extract_rounds, list_settings
 from anoncup.tables.files import Remark, build_too_large_error
 from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import AnyTrack, TeamData
@@ -43,13 +42,14 @@ def load_contest(competition: Path, original: list[str], round_name: str | None 
 
 def _read_round(text: str, name: str | None) -> tuple[str, Rules]:
     """Return a round's rules, and their file of format 1."""
-    names = tuple(settings.name for settings in list_settings(text) if settings.name)
+    file = CompetitionFile(text)
+    names = tuple(filter(None, file.rounds))
     if not names and name is None:
         return text, parse_competition(text)
     chosen_name = names[0] if name is None and len(names) == 1 else name
     if chosen_name not in names:
         raise InvalidInput("--round: the competition file has the rounds {names}", code="round", names=names)
-    return extract_rounds(text)[chosen_name], parse_rounds(text)[chosen_name]
+    return file.round_texts[chosen_name], file.rules[chosen_name]
 
 
 def read_release(contest: LocalContest, release: ReleasePaths) -> tuple[object, list[Remark]]:

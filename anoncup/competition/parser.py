@@ -6,9 +6,11 @@ it.
 
 import re
 from collections.abc import Mapping
-from functools import partial
+from copy import deepcopy
+from functools import cached_property, partial
 from zoneinfo import ZoneInfo
 
+import tomlkit
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from anoncup.competition.ranking_formulas import check_ranking, check_totals
@@ -30,7 +32,14 @@ from anoncup.rules.settings import (
     Parameters,
     Publication,
 )
-from anoncup.rules.timetable import check_format, read_phases, read_ranking, read_zone
+from anoncup.rules.timetable import (
+    Timetable,
+    check_format,
+    read_phases,
+    read_ranking,
+    read_timetable,
+    read_zone,
+)
 from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
     Reader,
@@ -64,12 +73,61 @@ def parse_competition(text: str) -> Rules:
         raise error.locate(text) from None
 
 
-def parse_rounds(text: str) -> dict[str, Rules]:
+def parse_rounds(text: str) -> Mapping[str, Rules]:
     """Parse a competition file of format 1 or 2 and return the rules of each round by its name."""
-    try:
-        return read_rounds(parse_toml(text))
-    except InvalidFormula as error:
-        raise error.locate(text) from None
+    return CompetitionFile(text).rules
+
+
+class CompetitionFile:
+    """A competition file of format 1 or 2. Its parts are read once, when they are first needed.
+
+    Each part raises InvalidCompetition if it cannot be read. Title and timetables can be read even if a part
+    that the rules name is not installed. Keys of rounds are their names.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def tables(self) -> Mapping[str, object]:
+        return parse_toml(self.text)
+
+    @cached_property
+    def title(self) -> Mapping[str, str]:
+        return read_titles(TomlTable(self._copy_tables(), ""))
+
+    @cached_property
+    def rounds(self) -> Mapping[str, RoundTable]:
+        return {entry.settings.name: entry for entry in read_round_tables(self._copy_tables())}
+
+    @cached_property
+    def rules(self) -> Mapping[str, Rules]:
+        try:
+            return read_rounds(self._copy_tables())
+        except InvalidFormula as error:
+            raise error.locate(self.text) from None
+
+    @cached_property
+    def timetables(self) -> Mapping[str, Timetable]:
+        return {
+            name: read_timetable(TomlTable(deepcopy(entry.raw), "")) for name, entry in self.rounds.items()
+        }
+
+    @cached_property
+    def round_texts(self) -> Mapping[str, str]:
+        """The rules of each round as a file of format 1; a file of format 1 is unchanged."""
+        return {
+            name: tomlkit.dumps(entry.raw) if entry.path else self.text for name, entry in self.rounds.items()
+        }
+
+    @cached_property
+    def only_rules(self) -> Rules:
+        """The rules of a file of format 1."""
+        return parse_competition(self.text)
+
+    def _copy_tables(self) -> dict[str, object]:
+        """Return tables of which a reader may take the keys."""
+        return deepcopy(dict(self.tables))
 
 
 def parse_common_rules(text: str) -> Rules:
@@ -113,11 +171,6 @@ def _read_round_rules(entry: RoundTable) -> Rules:
             raise
         values = {**problem.message.values, "key": f"{entry.path}.{key}"}
         raise InvalidCompetition(problem.message.template, code=problem.code, **values) from None
-
-
-def parse_title(text: str) -> Mapping[str, str]:
-    """Return only the title, by language; raise InvalidCompetition if there is none."""
-    return read_titles(TomlTable(parse_toml(text), ""))
 
 
 def _read_competition(table: TomlTable) -> Rules:

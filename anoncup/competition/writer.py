@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from anoncup.competition.parser import parse_rounds
+from anoncup.competition.parser import CompetitionFile, parse_rounds
 from anoncup.formulas.syntax import Formula
-from anoncup.rules.rounds import list_settings, replace_round_phases
+from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -105,7 +105,7 @@ def replace_basics(
     The phases of rounds keep their lengths, and are moved so that the first one starts with the first phase.
     """
     text = _replace_title(_replace_top_level_values(text, {"slug": slug, "timezone": timezone}), titles)
-    if list_settings(text)[0].name:
+    if "" not in CompetitionFile(text).rounds:
         return _move_rounds(text, min(phase.start for phase in phases), ZoneInfo(timezone))
     return replace_phases(text, phases)
 

@@ -16,7 +16,6 @@ from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
-from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
     TomlTable,
     build_value_error,
@@ -74,11 +73,6 @@ class RoundTable:
     path: str = ""
 
 
-def list_rounds(text: str) -> list[RoundTable]:
-    """Return the rounds of a competition file in its order; raise InvalidCompetition."""
-    return read_round_tables(parse_toml(text))
-
-
 def read_round_tables(raw: dict[str, object]) -> list[RoundTable]:
     """Return the rounds of a parsed competition file in its order; raise InvalidCompetition."""
     version = raw.get("format")
@@ -96,18 +90,6 @@ def read_round_tables(raw: dict[str, object]) -> list[RoundTable]:
     ]
     _check_rounds(rounds)
     return rounds
-
-
-def extract_rounds(text: str) -> Mapping[str, str]:
-    """Return the rules of each round as a file of format 1, by name; a file of format 1 is unchanged."""
-    return {
-        entry.settings.name: tomlkit.dumps(entry.raw) if entry.path else text for entry in list_rounds(text)
-    }
-
-
-def list_settings(text: str) -> tuple[RoundSettings, ...]:
-    """Return the settings of the rounds in the order of the file."""
-    return tuple(entry.settings for entry in list_rounds(text))
 
 
 def replace_round_phases(text: str, name: str, phases: Iterable[Phase]) -> str:

@@ -16,7 +16,7 @@ from anoncup.formulas.errors import FormulaError, InvalidFormula
 from anoncup.formulas.syntax import Formula, parse_formula
 from anoncup.messages import Message
 from anoncup.rules.settings import Phase, Publication, Ranking
-from anoncup.rules.toml_text import parse_toml, replace_tables
+from anoncup.rules.toml_text import replace_tables
 from anoncup.rules.toml_values import (
     TomlTable,
     build_value_error,
@@ -49,9 +49,8 @@ class Timetable:
         return next((phase for phase in self.phases if phase.name == name), None)
 
 
-def parse_timetable(text: str) -> Timetable:
-    """Parse the timetable of a competition file, even if this installation cannot read the rest of it."""
-    table = TomlTable(parse_toml(text), "")
+def read_timetable(table: TomlTable) -> Timetable:
+    """Return the timetable of a round, even if this installation cannot read the rest of its rules."""
     check_format(table)
     zone = read_zone(table)
     phases = read_phases(table, zone)

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from anoncup.cli.local_files import check_sizes, load_contest
 from anoncup.cli.options import assign_originals, read_text
+from anoncup.competition.parser import CompetitionFile
 from anoncup.errors import InvalidInput
 from anoncup.evaluation.scales import compute_usable_scales
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import list_settings, replace_round_phases
+from anoncup.rules.rounds import replace_round_phases
 from anoncup.tracks.model import AnyTrack
 from app.cli.demo_contest import DemoEntry, PlayedContest, plan_phases
-from app.services.contests.competitions import parse_hostable_rounds
+from app.services.contests.competitions import read_hostable_file
 
 _MAX_TEAMS = 10
 _ROUND_LENGTH = timedelta(days=61)
@@ -24,8 +25,8 @@ def load(competition: Path, original: Sequence[str]) -> PlayedContest:
     Each sample method of the track is a team. Of several rounds the first one is played.
     """
     text = read_text(competition)
-    rules_by_round = parse_hostable_rounds(text)
-    contest = load_contest(competition, list(original), next(iter(rules_by_round)) or None)
+    rounds = read_hostable_file(text).rounds
+    contest = load_contest(competition, list(original), next(iter(rounds)) or None)
     paths = assign_originals(contest.track, original)
     check_sizes(contest, paths.values())
     compute_usable_scales(contest.rules, contest.track, contest.original)
@@ -59,7 +60,7 @@ def _require_no_organizer_files(track: AnyTrack, rules: Rules) -> None:
 def _open_now(text: str, *, has_attack_phase: bool) -> str:
     """Return the file with phases that begin now, one round after the other."""
     now = datetime.now(UTC).replace(microsecond=0)
-    for index, settings in enumerate(list_settings(text)):
+    for index, name in enumerate(CompetitionFile(text).rounds):
         phases = plan_phases(now + index * _ROUND_LENGTH, days_between=0)
-        text = replace_round_phases(text, settings.name, phases if has_attack_phase else phases[:1])
+        text = replace_round_phases(text, name, phases if has_attack_phase else phases[:1])
     return text

@@ -1,6 +1,6 @@
 """The database tables. The settings of a competition are in its file, not in columns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -31,17 +31,17 @@ from sqlalchemy import text as sql
 from sqlalchemy.orm import DeclarativeBase, Mapped, column_property, mapped_column, relationship
 
 from anoncup import schemas
-from anoncup.competition.parser import parse_title
+from anoncup.competition.parser import CompetitionFile
 from anoncup.errors import CompetitionUnavailable, InvalidUpload
 from anoncup.messages import CodedMessage
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import RoundSettings, extract_rounds, list_settings
-from anoncup.rules.timetable import Timetable, parse_timetable
+from anoncup.rules.rounds import RoundSettings
+from anoncup.rules.timetable import Timetable
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
 from anoncup.tracks.model import AnyTrack
-from app.db.stored_files import read_rules, read_stored
+from app.db.stored_files import ResultT, read_rules, read_stored
 
 
 class CodedMessageType(TypeDecorator[CodedMessage]):
@@ -281,14 +281,14 @@ class Competition(Base):
     def title(self) -> Mapping[str, str]:
         """The title by language, even if the rest of the file cannot be read, or else the slug."""
         try:
-            return read_stored(parse_title, self.file)
+            return read_stored(lambda file: file.title, self.file)
         except CompetitionUnavailable:
             return {"en": self.slug}
 
     @property
-    def round_settings(self) -> tuple[RoundSettings, ...]:
+    def round_settings(self) -> list[RoundSettings]:
         """What the file says about each round besides its rules. Raises CompetitionUnavailable."""
-        return read_stored(list_settings, self.file)
+        return read_stored(lambda file: [entry.settings for entry in file.rounds.values()], self.file)
 
 
 class Round(Base):
@@ -358,8 +358,8 @@ class Round(Base):
         It is the whole file if this version cannot read it, so that its reader finds the problem.
         """
         try:
-            return read_stored(extract_rounds, self.competition.file)[self.name]
-        except (CompetitionUnavailable, KeyError):
+            return self._read(lambda file: file.round_texts)
+        except CompetitionUnavailable:
             return self.competition.file
 
     @property
@@ -368,21 +368,28 @@ class Round(Base):
 
         The scoring versions may not be installed. Raises CompetitionUnavailable if the file cannot be read.
         """
-        return replace(read_rules(self.file), scales=self.scales, scored_by=self.scored_by)
+        return replace(self._read(lambda file: file.rules), scales=self.scales, scored_by=self.scored_by)
 
     @property
     def track(self) -> AnyTrack:
-        return TRACKS[read_rules(self.file).track]
+        return TRACKS[self._read(lambda file: file.rules).track]
 
     @property
     def timetable(self) -> Timetable:
         """The phases, readable even without the code of measures. Raises CompetitionUnavailable."""
-        return read_stored(parse_timetable, self.file)
+        return self._read(lambda file: file.timetables)
 
     @property
     def settings(self) -> RoundSettings:
         """What the file says about the round besides its rules. Raises CompetitionUnavailable."""
-        return next(entry for entry in self.competition.round_settings if entry.name == self.name)
+        return self._read(lambda file: file.rounds).settings
+
+    def _read(self, part: Callable[[CompetitionFile], Mapping[str, ResultT]]) -> ResultT:
+        """Return what a part of the competition's file has for the round."""
+        by_round = read_stored(part, self.competition.file)
+        if self.name not in by_round:
+            raise CompetitionUnavailable("the competition has no round {name!r}", name=self.name)
+        return by_round[self.name]
 
     @property
     def public_files(self) -> dict[str, str]:

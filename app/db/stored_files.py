@@ -1,34 +1,29 @@
-"""The reader of stored competition files. It parses a text once, because files change rarely."""
+"""The reader of competition files in the service. It reads a text once, because files change rarely."""
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import CompetitionFile
 from anoncup.errors import CompetitionUnavailable, InvalidCompetition
 from anoncup.rules.model import Rules
 
 ResultT = TypeVar("ResultT")
 
-
-@lru_cache(maxsize=4096)
-def parse_once(parse: Callable[[str], object], text: str) -> Any:
-    """Parse an uploaded or stored competition file; raises InvalidCompetition."""
-    return parse(text)
+read_file = lru_cache(maxsize=1024)(CompetitionFile)
 
 
-def read_stored(parse: Callable[[str], ResultT], text: str) -> ResultT:
-    """Parse a stored competition file.
+def read_stored(part: Callable[[CompetitionFile], ResultT], text: str) -> ResultT:
+    """Return a part of a stored competition file.
 
     Raises CompetitionUnavailable if this version cannot read a file that an earlier version accepted.
     """
     try:
-        result: ResultT = parse_once(parse, text)
+        return part(read_file(text))
     except InvalidCompetition as problem:
         raise CompetitionUnavailable(problem.message) from None
-    return result
 
 
 def read_rules(text: str) -> Rules:
-    """Return the rules in a stored file without rounds; raises CompetitionUnavailable."""
-    return read_stored(parse_competition, text)
+    """Return the rules in the stored file of a single round; raises CompetitionUnavailable."""
+    return read_stored(lambda file: file.only_rules, text)

@@ -14,7 +14,7 @@ from sqlalchemy import select, text, update
 from anoncup.schemas.roles import Role
 from app.db import engine
 from app.db.models import Submission, User
-from app.db.stored_files import parse_once
+from app.db.stored_files import read_file
 from app.db.transaction import transaction
 from app.services.boards import verdicts
 from tests.support.accounts import sign_in_new_person
@@ -87,7 +87,7 @@ def test_unchanged_board_is_not_sent_again(scored_arena: Arena, fetch: Callable[
 @pytest.mark.full
 def test_board_has_the_same_bytes_after_caches_are_cleared(scored_arena: Arena) -> None:
     responses_before = get_board_json(scored_arena), get_board_csv(scored_arena)
-    parse_once.cache_clear()
+    read_file.cache_clear()
     verdicts.numbers_cache.clear()
     engine.get_engine().dispose()
     with transaction() as session:  # rows in another physical order

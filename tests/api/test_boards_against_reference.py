@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from app.db.stored_files import parse_once
+from app.db.stored_files import read_file
 from app.services.boards import verdicts
 from tests.support.application import build_application
 from tests.support.board_facts import make_hours
@@ -55,7 +55,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     contest.set_disqualified(team=contest.pick(contest.facts.teams))
     contest.close()
     boards_after = contest.check_boards()
-    parse_once.cache_clear()
+    read_file.cache_clear()
     verdicts.numbers_cache.clear()
     with TestClient(build_application(), base_url="http://localhost") as second_client:
         assert contest.check_boards(second_client) == boards_after

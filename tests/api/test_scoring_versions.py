@@ -18,7 +18,7 @@ from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import parse_secret
 from app.db.models import Evaluation, RecordedVerdict, Round, Submission
-from app.db.stored_files import parse_once
+from app.db.stored_files import read_file
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from tests import upgrades
@@ -52,14 +52,14 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
         getattr(upgrades, name)(*registries)
         monkeypatch.setattr(scoring_child.slot, "program", f"tests.upgrades.{name}")
         scoring_child.slot.end()
-        parse_once.cache_clear()  # a new process would have an empty cache
+        read_file.cache_clear()  # a new process would have an empty cache
 
     yield install
     for registry, saved_registry in zip(registries, saved_registries, strict=True):
         registry.clear()
         registry.update(saved_registry)
     scoring_child.slot.end()
-    parse_once.cache_clear()
+    read_file.cache_clear()
 
 
 def get_file(contest: Contest) -> str:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import CompetitionFile, parse_competition
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition, InvalidInput
 from anoncup.plugins import TRACKS
@@ -22,7 +22,6 @@ from anoncup.rules.settings import (
     Publication,
     Ranking,
 )
-from anoncup.rules.timetable import parse_timetable
 from anoncup.tracks.parts import AnyMeasure
 from tests.support.competition_texts import EXAMPLE, MINIMAL, add_phases, expect_refusal, expect_refusal_code
 
@@ -370,4 +369,4 @@ def test_phases_out_of_order_are_refused(windows: list[tuple[str, str, str]]) ->
 def test_default_reveal_notice_is_one_day(setting: str, hours: int) -> None:
     text = MINIMAL + (f"[publication]\nreveal_notice_hours = {setting}\n" if setting else "")
     assert parse_competition(text).publication.reveal_notice_hours == hours
-    assert parse_timetable(text).reveal_notice == timedelta(hours=hours)
+    assert CompetitionFile(text).timetables[""].reveal_notice == timedelta(hours=hours)

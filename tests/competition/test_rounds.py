@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncup.competition.parser import parse_competition, parse_rounds
+from anoncup.competition.parser import CompetitionFile, parse_competition, parse_rounds
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition
-from anoncup.rules.rounds import MAX_ROUNDS, RoundSettings, extract_rounds, list_rounds
+from anoncup.rules.rounds import MAX_ROUNDS, RoundSettings
 from anoncup.rules.settings import Limits, Phase, Publication, Ranking
-from anoncup.rules.timetable import parse_timetable
 from anoncup.rules.toml_text import replace_tables
 from tests.support.competition_texts import EXAMPLE, MINIMAL
 from tests.support.hypothesis_profiles import limit_examples
@@ -79,7 +78,7 @@ def test_round_has_the_common_rules_except_its_own() -> None:
 
 
 def test_settings_of_rounds_have_defaults() -> None:
-    first, second = (entry.settings for entry in list_rounds(TWO_ROUNDS))
+    first, second = (entry.settings for entry in CompetitionFile(TWO_ROUNDS).rounds.values())
     own = {"ranking", "limits"}, {"publication", "ranking"}
     assert first == RoundSettings(
         "preliminary",
@@ -90,9 +89,9 @@ def test_settings_of_rounds_have_defaults() -> None:
     assert second == RoundSettings("final", weight=0.9, data="previous", own_tables=frozenset(own[1]))
     practice, real = (
         entry.settings
-        for entry in list_rounds(
+        for entry in CompetitionFile(
             COMMON + '[[rounds]]\nname = "try"\npractice = true\n[[rounds]]\nname = "x"\ntitle = "Real"\n'
-        )
+        ).rounds.values()
     )
     assert practice == RoundSettings("try", weight=0.0, practice=True)
     assert real == RoundSettings("x", {"en": "Real"}, weight=1.0)
@@ -100,9 +99,9 @@ def test_settings_of_rounds_have_defaults() -> None:
 
 @pytest.mark.parametrize("text", [MINIMAL, EXAMPLE, template(2015), template(2016)])
 def test_file_of_format_1_is_one_round_without_a_name(text: str) -> None:
-    assert [entry.settings for entry in list_rounds(text)] == [RoundSettings()]
+    assert [entry.settings for entry in CompetitionFile(text).rounds.values()] == [RoundSettings()]
     assert parse_rounds(text) == {"": parse_competition(text)}
-    assert extract_rounds(text) == {"": text}
+    assert CompetitionFile(text).round_texts == {"": text}
 
 
 FULL_EXAMPLE = replace_tables(EXAMPLE, "phases", '[[rounds]]\nname = "a"\n').replace(
@@ -113,10 +112,10 @@ FULL_EXAMPLE = replace_tables(EXAMPLE, "phases", '[[rounds]]\nname = "a"\n').rep
 @pytest.mark.parametrize("text", [TWO_ROUNDS, FULL_EXAMPLE])
 def test_extracted_file_has_the_rules_of_the_round(text: str) -> None:
     for name, rules in parse_rounds(text).items():
-        file = extract_rounds(text)[name]
+        file = CompetitionFile(text).round_texts[name]
         assert parse_competition(file) == rules
-        assert parse_timetable(file).phases == rules.phases
-        assert extract_rounds(file) == {"": file}
+        assert CompetitionFile(text).timetables[name].phases == rules.phases
+        assert CompetitionFile(file).round_texts == {"": file}
 
 
 def build_rounds(*bodies: str) -> str:
@@ -211,4 +210,4 @@ def test_hostile_rounds_are_read_or_refused(rounds: list[dict[str, str]]) -> Non
     except InvalidCompetition:
         return
     for name in rules:
-        assert parse_competition(extract_rounds(text)[name]) == rules[name]
+        assert parse_competition(CompetitionFile(text).round_texts[name]) == rules[name]

@@ -179,7 +179,7 @@ def test_files_of_every_track_are_parsed_equally(name: str, parsers: None) -> No
     table = call_twice(ORIGINALS, (), original_import.describe_table, *upload)
     roles = tuple(column.role for column in table.columns)
     file, contents[first_file] = call_twice(ORIGINALS, (), original_import.import_table, *upload, roles)
-    parsed = call_twice(ORIGINALS, (), revisions.parse_original, file, contents, in_use=True)
+    parsed = call_twice(ORIGINALS, (), revisions.parse_original, read_rules(file), contents, in_use=True)
     assert parsed.individuals
     digests = tuple((part, get_store().save(content)) for part, content in contents.items())
     stored = dict(digests).values()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from fastapi.testclient import TestClient
 
-from anoncup.rules.rounds import list_settings
+from anoncup.competition.parser import CompetitionFile
 from anoncup.rules.toml_text import replace_tables
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import Contest, run_clock
@@ -85,7 +85,7 @@ def create_two_rounds(client: TestClient, **parts: str) -> dict[str, Contest]:
     """
     file = build_two_round_toml(**parts)
     arena = Arena.create(client, file=file)
-    return {settings.name: build_contest(arena, settings.name) for settings in list_settings(file)}
+    return {name: build_contest(arena, name) for name in CompetitionFile(file).rounds}
 
 
 def build_contest(arena: Arena, name: str) -> Contest:

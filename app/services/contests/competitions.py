@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
-from anoncup.competition.parser import SLUG, parse_rounds, read_rounds
+from anoncup.competition.parser import SLUG, CompetitionFile, read_rounds
 from anoncup.competition.required_packages import check_current_packages
 from anoncup.competition.scoring_versions import Versions, collect_scoring_versions
 from anoncup.competition.writer import replace_scored_by
@@ -31,7 +31,7 @@ from anoncup.schemas.roles import Role
 from anoncup.tracks.parts import HasRows
 from app.db.models import AuditEntry, Competition, Organizer, Round, Submission, Team
 from app.db.now import read_clock
-from app.db.stored_files import parse_once, read_rules
+from app.db.stored_files import read_file, read_rules
 from app.services.accounts import audit, memberships
 from app.services.accounts.audit import AuditFilter
 from app.services.accounts.principal import Principal
@@ -201,13 +201,12 @@ def require_can_create(principal: Principal) -> None:
 def create(session: Session, principal: Principal, text: str) -> Contest:
     """Create a competition from its file; its creator becomes its organizer."""
     require_can_create(principal)
-    text = strip_scoring_versions(text)
-    rules_by_round = parse_hostable_rounds(text)
-    rules = next(iter(rules_by_round.values()))
-    competition = Competition(slug=rules.slug, file=text)
+    file = read_hostable_file(text)
+    rules = next(iter(file.rules.values()))
+    competition = Competition(slug=rules.slug, file=file.text)
     rounds = [
         add_round(competition, round_rules, position)
-        for position, round_rules in enumerate(rules_by_round.values())
+        for position, round_rules in enumerate(file.rules.values())
     ]
     session.add_all(rounds)
     try:
@@ -223,7 +222,7 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
         "competition.create",
         competition.id,
         subject=competition.slug,
-        after={"sha256": compute_text_digest(text)},
+        after={"sha256": compute_text_digest(file.text)},
     )
     return Contest(rounds[0])
 
@@ -244,38 +243,48 @@ def compute_text_digest(text: str) -> str:
     return compute_digest(text.encode())
 
 
-def strip_scoring_versions(text: str) -> str:
+def read_hostable_file(text: str) -> CompetitionFile:
+    """Read an uploaded competition file that the service can host; raises InvalidCompetition.
+
+    The returned file is without ``[scored_by]``.
+    """
+    file = read_file(_strip_scoring_versions(text))
+    if "round" in file.tables:  # as in the rules of one round, which are sent by mistake
+        raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="round")
+    for rules in file.rules.values():
+        if not rules.weights:
+            raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
+    return file
+
+
+def _strip_scoring_versions(text: str) -> str:
     """Remove the ``[scored_by]`` table, which the service writes itself and stores separately.
 
     A file with that table is validated first (raises InvalidCompetition), because rewriting a file crafted
     for this purpose could take hours.
     """
-    tables = parse_tables(text)
-    if "scored_by" not in tables:
+    if "scored_by" not in read_file(text).tables:
         return text
-    TomlTable(tables["scored_by"], "scored_by").take_values(read_text)
-    del tables["scored_by"]
+    tables = parse_toml(text)
+    TomlTable(tables.pop("scored_by"), "scored_by").take_values(read_text)
     read_rounds(tables)
     return replace_scored_by(text, {})
 
 
-def parse_tables(file: str) -> dict[str, object]:
-    """Return the top-level keys and tables; an empty dict if the text is not TOML."""
+def find_changed_parts(old_file: str, new_file: str) -> list[str]:
+    """Return the sorted names of the top-level keys and tables that differ between two files."""
+    old_tables, new_tables = map(_read_tables, (old_file, new_file))
+    return sorted(
+        name for name in old_tables.keys() | new_tables.keys() if old_tables.get(name) != new_tables.get(name)
+    )
+
+
+def _read_tables(file: str) -> Mapping[str, object]:
+    """Return the top-level keys and tables; none if the text is not TOML."""
     try:
-        return parse_toml(file)
+        return read_file(file).tables
     except InvalidCompetition:
         return {}
-
-
-def parse_hostable_rounds(text: str) -> Mapping[str, Rules]:
-    """Parse a competition file and check that the service can host it; raises InvalidCompetition."""
-    if "round" in parse_tables(text):  # as in the rules of one round, which are sent by mistake
-        raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key="round")
-    rules_by_round: Mapping[str, Rules] = parse_once(parse_rounds, text)
-    for rules in rules_by_round.values():
-        if not rules.weights:
-            raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
-    return rules_by_round
 
 
 def build_published_file(round_: Round) -> str:

@@ -8,18 +8,16 @@ from uuid import UUID
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.competition.ranking_formulas import check_ranking
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
 from anoncup.messages import N_, Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import extract_rounds, list_settings
 from anoncup.rules.settings import Phase, Publication
 from anoncup.tables.files import Remark
 from app.db.models import Competition, OrganizerFile, Rescore, Round
 from app.db.now import read_clock
-from app.db.stored_files import parse_once
+from app.db.stored_files import read_file
 from app.processes import parser_process
 from app.processes.remote_calls import run_where_installed
 from app.services.accounts import audit
@@ -88,9 +86,7 @@ def compute_file_revision(contest: Contest, file: str) -> Revision:
 
     The data are dropped if the new file reads them differently.
     """
-    file = competitions.strip_scoring_versions(file)
-    competitions.parse_hostable_rounds(file)
-    return compute_revision(contest.round, file, None)
+    return compute_revision(contest.round, competitions.read_hostable_file(file).text, None)
 
 
 def _load_kept_contents(round_: Round, new_rules: Rules) -> dict[str, bytes]:
@@ -146,20 +142,21 @@ def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None
     """
     competition = round_.competition
     rounds = competition.rounds
-    rules_by_round: Mapping[str, Rules] = parse_once(parse_rounds, file)
-    files = extract_rounds(file)
-    stored_rounds = match_rounds(rounds, list(files))
+    new_file = read_file(file)
+    stored_rounds = match_rounds(rounds, list(new_file.rounds))
     round_revisions: list[RoundRevision] = []
     remarks: tuple[Remark, ...] = ()
-    for settings in list_settings(file):
-        stored, rules = stored_rounds.get(settings.name), rules_by_round[settings.name]
-        if settings.data == "previous":
+    for name, entry in new_file.rounds.items():
+        stored, rules = stored_rounds.get(name), new_file.rules[name]
+        if entry.settings.data == "previous":
             round_contents = competitions.load_contents(round_revisions[-1].original)
         elif stored is round_ and contents is not None:
             round_contents = contents
         else:
             round_contents = _load_kept_contents(stored, rules) if stored else {}
-        round_revision, round_remarks = _compute_round(stored, files[settings.name], rules, round_contents)
+        round_revision, round_remarks = _compute_round(
+            stored, new_file.round_texts[name], rules, round_contents
+        )
         round_revisions.append(round_revision)
         remarks = round_remarks if stored is round_ else remarks
     return Revision(file, tuple(round_revisions), describe_state(competition), remarks)
@@ -178,7 +175,7 @@ def _compute_round(
     """Parse and store the original data of a round; compute the scales once all files are present."""
     in_use = stored is not None and bool(stored.scored_by)
     parsed_original = parser_process.call(
-        parser_process.ORIGINALS, parse_original, file, contents, in_use=in_use
+        parser_process.ORIGINALS, parse_original, rules, contents, in_use=in_use
     )
     digests = {name: get_store().save(content) for name, content in contents.items()}
     round_revision = RoundRevision(
@@ -197,14 +194,13 @@ def describe_state(competition: Competition) -> CompetitionState:
     return competition.file, {str(round_.id): dict(round_.original) for round_ in competition.rounds}
 
 
-def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> ParsedOriginal:
-    """Parse the original data by a competition file; runs in the parser process.
+def parse_original(rules: Rules, contents: dict[str, bytes], *, in_use: bool) -> ParsedOriginal:
+    """Parse the original data by the rules of a round; runs in the parser process.
 
     ``in_use``: there are submissions, so the scales are no longer checked.
     """
     from anoncup.evaluation.scales import check_scales, scales
 
-    rules = parse_competition(file)
     track = TRACKS[rules.track]
     missing = [file.name for file in track.original_files if file.required and file.name not in contents]
     if missing:
@@ -346,7 +342,7 @@ def _list_changes(competition: Competition, revision: Revision) -> list[str]:
 
     Boards show nothing that is older than the last change of it.
     """
-    parts = find_changed_parts(competition.file, revision.file)
+    parts = competitions.find_changed_parts(competition.file, revision.file)
     if "publication" in parts or not _changes_publication(competition, revision):
         return parts
     return sorted([*parts, "publication"])
@@ -377,14 +373,6 @@ def _audit_data(
             before=dict(original),
             after=dict(revision.original),
         )
-
-
-def find_changed_parts(old_file: str, new_file: str) -> list[str]:
-    """Return the sorted names of the top-level keys and tables that differ between two files."""
-    old_tables, new_tables = competitions.parse_tables(old_file), competitions.parse_tables(new_file)
-    return sorted(
-        name for name in old_tables.keys() | new_tables.keys() if old_tables.get(name) != new_tables.get(name)
-    )
 
 
 def require_step_up_for_earlier_end(
@@ -433,7 +421,7 @@ def _require_step_up_for_weights(
         weights = {settings.name: settings.weight for settings in competition.round_settings}
     except CompetitionUnavailable:
         return  # _require_step_up_for_disclosure handles the replacement of an unreadable file
-    new_weights = {settings.name: settings.weight for settings in list_settings(revision.file)}
+    new_weights = {name: entry.settings.weight for name, entry in read_file(revision.file).rounds.items()}
     for round_ in competition.rounds:
         is_changed = round_.name and weights[round_.name] != new_weights.get(round_.name)
         if is_changed and competitions.has_submissions(session, round_.id):

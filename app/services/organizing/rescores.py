@@ -17,10 +17,10 @@ from anoncup import schemas
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import list_settings, replace_round_phases
+from anoncup.rules.rounds import replace_round_phases
 from app.db import now
 from app.db.models import Competition, Evaluation, Guess, Rejudgement, Rescore, Round, State, Submission
-from app.db.stored_files import read_rules
+from app.db.stored_files import read_file, read_rules
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements
@@ -353,10 +353,13 @@ def list_changed_parts(round_: Round, rescore: Rescore) -> list[str]:
     "rounds" is among them if the rescore changes how much a round counts.
     """
     old_weights, new_weights = (
-        [(entry.name, entry.weight, entry.practice) for entry in settings]
-        for settings in (round_.competition.round_settings, list_settings(rescore.competition_file))
+        [
+            (name, entry.settings.weight, entry.settings.practice)
+            for name, entry in read_file(file).rounds.items()
+        ]
+        for file in (round_.competition.file, rescore.competition_file)
     )
-    parts = {*revisions.find_changed_parts(round_.file, rescore.file)} - {"phases"}
+    parts = {*competitions.find_changed_parts(round_.file, rescore.file)} - {"phases"}
     return sorted(parts if old_weights == new_weights else {*parts, "rounds"})
 
 

@@ -12,7 +12,7 @@ from app.db.stored_files import read_rules
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
 from app.locale.language import LANGUAGES, Translator, load_translator
-from app.services.contests import announcements, revisions
+from app.services.contests import announcements, competitions
 from app.services.organizing import rescores
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.rescores import list_rule_changes
@@ -81,7 +81,7 @@ def _describe_changes(old_file: str, new_file: str, t: Translator, *, has_guesse
     """
     changes = list_rule_changes(*(read_rules(file) for file in (old_file, new_file)))
     lines = [_describe_change(*change, t) for change in changes]
-    changed_parts = set(revisions.find_changed_parts(old_file, new_file)) - {
+    changed_parts = set(competitions.find_changed_parts(old_file, new_file)) - {
         "phases",
         *(_PARTS_WITH_VALUES if changes else ()),
     }

@@ -93,7 +93,7 @@ def preview_rules(context: RequestedSetup, form: FormBody) -> HTMLResponse:
     contest, text = context.frame.contest, ""
     try:
         text = _read_file_text(form)
-        rules_by_round = competitions.parse_hostable_rounds(text)
+        rules_by_round = competitions.read_hostable_file(text).rules
         rules = rules_by_round.get(contest.round.name) or next(iter(rules_by_round.values()))
         if rules.track != contest.track.name:
             raise Conflict("the track of a competition is fixed", code="fixed")
@@ -114,7 +114,7 @@ def save_file(page: RequestedOrganizerPage, form: FormBody) -> Response:
     text = ""
     try:
         text = _read_file_text(form)
-        competitions.parse_hostable_rounds(text)
+        competitions.read_hostable_file(text)
         if form.text("do") != "save":
             return _render_file(context, text, comparison=_compare_with_stored(context, text))
         return apply_or_rescore(
@@ -205,7 +205,7 @@ def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
     file = contest.competition.file
     return FileComparison(
         lines=tuple(_iter_diff_lines(file, text)),
-        parts=tuple(revisions.find_changed_parts(file, text)),
+        parts=tuple(competitions.find_changed_parts(file, text)),
         begins_rescore=context.has_submissions
         and changes_scores(contest, revisions.compute_file_revision(contest, text)),
         removes_original=_removes_original(contest.competition, text),
@@ -214,7 +214,7 @@ def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
 
 def _removes_original(competition: Competition, text: str) -> bool:
     """Return whether a round has data that were read with other columns."""
-    new_rules = competitions.parse_hostable_rounds(text)
+    new_rules = competitions.read_hostable_file(text).rules
     stored_rounds = revisions.match_rounds(competition.rounds, list(new_rules))
     return any(
         round_.original and round_.rules.columns != new_rules[name].columns

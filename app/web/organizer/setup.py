@@ -13,11 +13,10 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
-from anoncup.competition.parser import SLUG
+from anoncup.competition.parser import SLUG, CompetitionFile
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.competition.writer import replace_basics
 from anoncup.errors import Conflict, InvalidCompetition
-from anoncup.rules.rounds import list_settings
 from anoncup.rules.settings import Phase
 from anoncup.rules.toml_values import CONTROL_CHARACTER
 from app.db.transaction import transaction
@@ -97,7 +96,7 @@ def _build_new_content(values: Mapping[str, str], errors: Mapping[str, str]) -> 
 
 def _has_named_rounds() -> bool:
     """Return whether a template has rounds. The only round of a contest without rounds has no name."""
-    return any(list_settings(template(name))[0].name for name in TEMPLATES)
+    return any("" not in CompetitionFile(template(name)).rounds for name in TEMPLATES)
 
 
 def _suggest_slug(form: ParsedForm) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.db.models import Competition, Round
 from app.db.now import read_clock
-from app.db.stored_files import parse_once
+from app.db.stored_files import read_file
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests import competitions, phases
@@ -93,7 +93,7 @@ def test_due_work_lists_the_competitions_past_their_deadline(client: TestClient)
 def test_parsed_files_of_many_competitions_stay_cached(client: TestClient) -> None:
     add_competitions(200)
     client.get("/")
-    misses = parse_once.cache_info().misses
+    misses = read_file.cache_info().misses
     client.get("/")
     client.get(f"{API}/competitions")
-    assert parse_once.cache_info().misses == misses
+    assert read_file.cache_info().misses == misses

@@ -7,6 +7,8 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, update
 
+from anoncup.rules.rounds import replace_round_phases
+from anoncup.rules.toml_text import replace_tables
 from app.db.models import Attempt, Grant, Round, Submission, Team
 from app.db.transaction import transaction
 from app.services.contests.contest import Contest as StoredContest
@@ -20,8 +22,12 @@ def add_round(contest: Contest) -> tuple[UUID, UUID]:
     """Add a round in which nothing has happened. Return the ids of the first round and of the new one."""
     first_id = load_round_id(contest.arena.slug)
     with transaction() as session:
-        competition = session.get_one(Round, first_id).competition
-        new_round = Round(competition=competition, name="final", scales={}, original={})
+        first = session.get_one(Round, first_id)
+        competition, scheduled = first.competition, first.rules.phases
+        file = competition.file.replace("format = 1", "format = 2")
+        file = replace_tables(file, "phases", '[[rounds]]\nname = "first"\n[[rounds]]\nname = "final"\n')
+        competition.file, first.name = replace_round_phases(file, "first", scheduled), "first"
+        new_round = Round(competition=competition, name="final", position=1, scales={}, original={})
         session.add(new_round)
         session.flush()
         return first_id, new_round.id

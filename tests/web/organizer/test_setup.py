@@ -167,7 +167,7 @@ def test_time_skipped_by_the_time_zone_is_refused(new_organizer: Arena, typed: s
 @pytest.mark.parametrize("start", DRAFT_SOURCES)
 def test_drafts_are_competitions_without_a_threshold(start: str) -> None:
     text = create_draft(start)
-    competitions.parse_hostable_rounds(text)
+    competitions.read_hostable_file(text)
     assert parse_competition(text).threshold is None
     assert "#" not in text
 
