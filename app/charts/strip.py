@@ -21,11 +21,10 @@ from app.charts.frame import (
     fit_sides,
     label_mark,
 )
-from app.charts.numbers import clamp_finite, keep_finite
-from app.charts.svg import MAX_FONT_SIZE, build_outline, draw_path, format_coordinate, isolate_text, tag
+from app.charts.numbers import clamp_finite
+from app.charts.svg import MAX_FONT_SIZE, draw_path, isolate_text, tag
 from app.charts.text import ChartWords
 
-_STRIP_WIDTH, _STRIP_HEIGHT = 160.0, 28.0
 _HEIGHT = 210.0
 GOLDEN_FRACTION = (5**0.5 - 1) / 2
 """Its multiples, modulo 1, spread any number of points evenly."""
@@ -45,12 +44,6 @@ class StripWords(ChartWords):
     summary_own: str = N_("This one: {own}.")
 
 
-def build_strip(values: Sequence[float | None], own: float | None, words: StripWords) -> Markup:
-    """Build a line over the range of the values, with a tick for each and marks for median and own value."""
-    finite_values, own_value = sorted(keep_finite(values)), clamp_finite(own)
-    return _draw_strip(finite_values, own_value, _describe_values(finite_values, own_value, words))
-
-
 def _describe_values(values: Sequence[float], own: float | None, words: StripWords) -> str:
     if not values:
         return words.empty
@@ -58,36 +51,6 @@ def _describe_values(values: Sequence[float], own: float | None, words: StripWor
         words.summary, least=values[0], median=median(values), largest=values[-1], count=len(values)
     )
     return description if own is None else f"{description} {words.fill(words.summary_own, own=own)}"
-
-
-def _draw_strip(values: Sequence[float], own: float | None, description: str) -> Markup:
-    """Draw the strip over the range of its values; a single value is in the middle."""
-    positions = [*values, *([] if own is None else [own])]
-    low, high = min(positions, default=0.0), max(positions, default=0.0)
-    margin = max(1.0, abs(low)) if low == high else 0.0  # for large numbers, adding 1 changes nothing
-    value_axis = Axis(low - margin, high + margin, (), ())
-    parts: list[Markup] = []
-    if values:
-        ticks = "".join(
-            build_outline("M", x, 9, "v", 10)
-            for x in dict.fromkeys(_compute_strip_x(value, value_axis) for value in values)
-        )
-        ends = [_compute_strip_x(values[index], value_axis) for index in (0, -1)]
-        limits = "".join(build_outline("M", x, 5, "v", 18) for x in ends)
-        parts = [
-            draw_path("M", ends[0], 14, "H", ends[1], class_="span"),
-            draw_path(ticks, class_="each"),
-            draw_path(limits, class_="limits"),
-            marks.square(_compute_strip_x(median(values), value_axis), _STRIP_HEIGHT / 2, 4, class_="median"),
-        ]
-    if own is not None:
-        parts.append(marks.diamond(_compute_strip_x(own, value_axis), _STRIP_HEIGHT / 2, 7, class_="mine"))
-    box = f"0 0 {format_coordinate(_STRIP_WIDTH)} {format_coordinate(_STRIP_HEIGHT)}"
-    return tag("svg", *parts, class_="strip", viewBox=box, role="img", aria_label=description)
-
-
-def _compute_strip_x(value: float, value_axis: Axis) -> float:
-    return round(8 + value_axis.fraction(value) * (_STRIP_WIDTH - 16), 1)
 
 
 @dataclass(frozen=True, slots=True)

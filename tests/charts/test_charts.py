@@ -1,9 +1,7 @@
-"""Properties of all charts, and positions of marks in scatter plots, histograms and matrices."""
+"""Properties of all charts, and positions of marks in scatter plots and histograms."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import fields, replace
-from fractions import Fraction
 from itertools import combinations, pairwise
 
 import pytest
@@ -11,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.charts.frame import PICTURE_WIDTH, Box
-from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap, format_hundredths
 from app.charts.histogram import HistogramWords, build_bins, build_histogram
 from app.charts.label_placement import LabelRequest, place_labels
 from app.charts.scatter_figure import ScatterWords, build_scatter
@@ -58,7 +55,7 @@ def test_chart_is_well_formed_and_contains_no_scripts(chart: str, data: list[flo
 
 
 @pytest.mark.parametrize("data", SAMPLE_VALUES.values(), ids=SAMPLE_VALUES.keys())
-@pytest.mark.parametrize("chart", [name for name in CHARTS if name != "heatmap"])
+@pytest.mark.parametrize("chart", CHARTS)
 def test_marks_and_words_stay_inside_the_picture(chart: str, data: list[float]) -> None:
     picture = parse_markup(CHARTS[chart](data, JA).svg)
     height = float(picture.attrib["viewBox"].split()[3])
@@ -83,7 +80,7 @@ def test_chart_without_data_says_so(chart: str) -> None:
     assert figure.rows == ()
 
 
-@pytest.mark.parametrize("chart", [name for name in CHARTS if name != "heatmap"])
+@pytest.mark.parametrize("chart", CHARTS)
 def test_one_mark_is_focusable_and_all_marks_have_labels(chart: str) -> None:
     picture = parse_markup(CHARTS[chart](SAMPLE_VALUES["five hundred"][:40], EN).svg)
     marks = picture.findall(".//*[@role='img']")
@@ -93,7 +90,7 @@ def test_one_mark_is_focusable_and_all_marks_have_labels(chart: str) -> None:
     assert picture.attrib["role"] == "group"
 
 
-@pytest.mark.parametrize("chart", [name for name in CHARTS if name != "heatmap"])
+@pytest.mark.parametrize("chart", CHARTS)
 def test_data_table_matches_the_picture(chart: str) -> None:
     figure = CHARTS[chart](SAMPLE_VALUES["a few"], EN)
     rows = parse_markup(render_figure(figure)).findall(".//tbody/tr")
@@ -239,72 +236,6 @@ def test_values_above_the_threshold_are_hatched_and_counted() -> None:
     below_threshold = build_histogram([5, 3], words, minimum=0, maximum=0.2, threshold=0.3)
     assert "hatched" not in below_threshold.svg
     assert below_threshold.legend == ()
-
-
-# Matrix
-
-
-def test_cell_shows_its_rate_and_the_colour_of_its_tenth() -> None:
-    rates = [0.0, 0.004, 0.04, 0.05, 0.5, 0.949, 0.996, 1.0, None, 7.0]
-    figure = build_heatmap(
-        [HeatmapHeader(f"t{index}", own=index == 4) for index in range(len(rates))],
-        [HeatmapRow(HeatmapHeader("a"), rates), HeatmapRow(HeatmapHeader("b", own=True), rates)],
-        translate_words(HeatmapWords, EN),
-    )
-    first, second = parse_markup(f"<div>{figure.svg}</div>").findall(".//tbody/tr")
-    assert [(cell.text, cell.attrib["class"]) for cell in first.findall("td")[1:]] == [
-        ("0", "heat-0"),
-        ("<0.01", "heat-0"),
-        ("0.04", "heat-0"),
-        ("0.05", "heat-1"),
-        ("0.50", "heat-5 own"),
-        ("0.95", "heat-9"),
-        (">0.99", "heat-10"),
-        ("1", "heat-10"),
-        ("—", "vacant"),
-        ("1", "heat-10"),
-    ]
-    assert second.attrib["class"] == "own"
-    assert "you" in "".join(second.findall("th")[0].itertext())
-
-
-@given(
-    st.integers(1, 4).flatmap(
-        lambda width: st.lists(
-            st.lists(
-                st.none() | st.sampled_from([0.0, 0.125, 0.25, 0.5, 1.0]), min_size=width, max_size=width
-            ),
-            min_size=1,
-            max_size=5,
-        )
-    ),
-    st.lists(st.sampled_from([1, 3, 400]), min_size=4, max_size=4),
-)
-def test_mean_ignores_empty_cells_and_weights_targets(
-    rates: list[list[float | None]], weights: list[int]
-) -> None:
-    headings = [
-        HeatmapHeader(f"t{index}", weight=weight) for index, weight in enumerate(weights[: len(rates[0])])
-    ]
-    rows = [HeatmapRow(HeatmapHeader("a"), line) for line in rates]
-    root = parse_markup(f"<div>{build_heatmap(headings, rows, translate_words(HeatmapWords, EN)).svg}</div>")
-
-    def format_mean(line: Sequence[float | None], weights: Sequence[int]) -> str:
-        numbers = [
-            (Fraction(rate), weight) for rate, weight in zip(line, weights, strict=False) if rate is not None
-        ]
-        if not numbers:
-            return "—"
-        total_weight = sum(weight for _, weight in numbers)
-        return format_hundredths(float(sum(rate * weight for rate, weight in numbers) / total_weight))
-
-    assert [row.findall("td")[0].text for row in root.findall(".//tbody/tr")] == [
-        format_mean(line, weights) for line in rates
-    ]
-    overall_mean, *columns = (cell.text for cell in root.findall(".//tr[@class='means']/td"))
-    assert columns == [format_mean(column, [1] * len(column)) for column in zip(*rates, strict=True)]
-    all_weights = weights[: len(rates[0])] * len(rates)
-    assert overall_mean == format_mean([rate for line in rates for rate in line], all_weights)
 
 
 # Size and number of steps: a loop over all pairs of five hundred teams would take millions of steps.

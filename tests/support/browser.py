@@ -44,7 +44,7 @@ STYLESHEET_LINKS = "".join(
     f'<link rel="stylesheet" href="/static/{name}.css">'
     for name in ("tokens", "site", "parts", "charts", "matrix")
 )
-CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "woff2": "font/woff2"}
+CONTENT_TYPES = {"css": "text/css", "svg": "image/svg+xml", "js": "text/javascript", "woff2": "font/woff2"}
 
 
 def serve_page(page: Page, build_document: Callable[[], str]) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from app.charts.figure import Figure
-from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap
 from app.charts.histogram import HistogramWords, PanelWords, build_histogram, build_histogram_panels
 from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
 from app.charts.strip import DistributionWords, TeamValue, build_distribution
@@ -86,25 +85,12 @@ def draw_timeline(values: Sequence[float], t: Translator) -> Figure:
     return build_timeline(entries, translate_words(TimelineWords, t), zone="Asia/Tokyo")
 
 
-def draw_heatmap(values: Sequence[float], t: Translator) -> Figure:
-    targets = [HeatmapHeader(build_team_name(index), own=index == 0) for index in range(min(len(values), 40))]
-    rows = [
-        HeatmapRow(
-            HeatmapHeader(build_team_name(index), own=index == 1, note="<b>"),
-            [None, *values[1 : len(targets)]],
-        )
-        for index in range(min(len(values), 20))
-    ]
-    return build_heatmap(targets, rows, translate_words(HeatmapWords, t))
-
-
 CHARTS: dict[str, Callable[[Sequence[float], Translator], Figure]] = {
     "scatter": draw_scatter,
     "histogram": draw_histogram,
     "histograms": draw_histograms,
     "distribution": draw_distribution,
     "timeline": draw_timeline,
-    "heatmap": draw_heatmap,
 }
 
 RANDOM = random.Random(7)
@@ -181,6 +167,5 @@ WORD_TYPES: dict[str, type] = {
     "histograms": PanelWords,
     "distribution": DistributionWords,
     "timeline": TimelineWords,
-    "heatmap": HeatmapWords,
 }
 """The texts of each chart."""

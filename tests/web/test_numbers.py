@@ -12,8 +12,8 @@ from fastapi.testclient import TestClient
 
 from anoncup.plugins import TRACKS
 from app.charts import numbers
-from app.charts.heatmap import format_hundredths
 from app.web.site import notation
+from app.web.site.notation import format_hundredths
 from tests.support.arena import ROWS
 from tests.support.board_facts import FORMULA_TOML
 from tests.support.contest import Contest
@@ -205,7 +205,7 @@ def check_reidentification_board(reader: Reader) -> None:
 def check_matrix(reader: Reader) -> None:
     matrix = reader.read_board("matrix")
     html = reader.read_contest_page("/boards/matrix?order=name")
-    assert [row[2:] for row in parse_body(html, '<table class="heat')] == [
+    assert [row[2:] for row in parse_body(html, '<table id="matrix"')] == [
         [format_hundredths(cell["rate"]) if cell else "—" for cell in row["cells"]]
         for row in matrix["rows"]
         if matrix["targets"]

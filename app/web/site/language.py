@@ -11,7 +11,7 @@ COOKIE = "anoncup_language"
 
 
 def negotiate_translator(request: Request) -> Translator:
-    return load_translator(negotiate_language(request))
+    return load_translator(_negotiate_language(request))
 
 
 def adapt_to_track(t: Translator, track: str) -> Translator:
@@ -22,7 +22,7 @@ def adapt_to_track(t: Translator, track: str) -> Translator:
     return t.with_package_texts(INSTALLED.package_texts.get(track, frozenset()))
 
 
-def negotiate_language(request: Request) -> str:
+def _negotiate_language(request: Request) -> str:
     """Return the language of ``?lang=``, else of the cookie, else the first supported one of the browser."""
     requested = [request.query_params.get("lang", ""), request.cookies.get(COOKIE, "")]
     chosen_language = next((language for language in requested if language in LANGUAGES), None)

@@ -53,6 +53,23 @@ def format_percent(share: float) -> str:
     return (text.rstrip("0").rstrip(".") if digits else text) + "%"
 
 
+def format_hundredths(rate: float | None) -> str:
+    """Return the text of a coloured cell: two decimals, or a dash if there is no rate.
+
+    Only the exact values 0 and 1 are shown as 0 and 1.
+    """
+    if rate is None:
+        return "—"
+    if rate <= 0 or rate >= 1:
+        return "0" if rate <= 0 else "1"
+    return "<0.01" if rate < 0.005 else ">0.99" if rate >= 0.995 else f"{rate:.2f}"
+
+
+def find_heat_class(rate: float | None) -> str:
+    """Return the CSS class of a cell that is coloured by the tenth of its rate."""
+    return "vacant" if rate is None else f"heat-{round(10 * min(max(rate, 0.0), 1.0))}"
+
+
 SCORE_DIGITS = 4
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 from pydantic import BaseModel
 
-from anoncup.schemas import AttackersBoard, Board, History, TotalBoard
+from anoncup.schemas import AttackersBoard, Board, History, Matrix, TotalBoard
 from app.http.authentication import RequestCredential
 from app.http.board_cache import BoardBuilder, load_open_board
-from app.services.boards import anonymization, board_history, reidentification, total
+from app.services.boards import anonymization, board_history, matrix, reidentification, total
 
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 
@@ -27,12 +27,14 @@ def _make_loader(
 
 _load_board = _make_loader(anonymization.build_board, Board)
 _load_attackers_board = _make_loader(reidentification.build_board, AttackersBoard)
+_load_matrix = _make_loader(matrix.build_matrix, Matrix)
 _load_history = _make_loader(board_history.build_history, History)
 _load_release_total = _make_loader(total.build_release_total, TotalBoard)
 _load_attack_total = _make_loader(total.build_attack_total, TotalBoard)
 
 OpenBoard = Annotated[Board | None, Depends(_load_board)]
 OpenAttackersBoard = Annotated[AttackersBoard | None, Depends(_load_attackers_board)]
+OpenMatrix = Annotated[Matrix | None, Depends(_load_matrix)]
 OpenHistory = Annotated[History | None, Depends(_load_history)]
 OpenReleaseTotal = Annotated[TotalBoard | None, Depends(_load_release_total)]
 OpenAttackTotal = Annotated[TotalBoard | None, Depends(_load_attack_total)]

@@ -61,6 +61,7 @@ templates.env.globals |= {
     "digits_of": notation.get_score_digits,
     "indexed": notation.mark_up_symbols,
     "percent": notation.format_percent,
+    "heat_class": notation.find_heat_class,
     "json_text": partial(json.dumps, ensure_ascii=False),
     "texts_of": announcements.translate,
     "languages": {tag: Locale.parse(tag).get_display_name(tag) for tag in LANGUAGES},
@@ -110,6 +111,7 @@ class Page:
             "score": lambda value, digits=notation.SCORE_DIGITS: t.localize_numbers(
                 notation.format_score(value, digits)
             ),
+            "hundredths": lambda rate: t.localize_numbers(notation.format_hundredths(rate)),
             "language": t.language,
             "title_in": lambda titles: choose_text(titles, t.language),
             "principal": self.principal,

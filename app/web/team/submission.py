@@ -7,15 +7,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
-from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 
 from anoncup import schemas
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
 from app.charts.figure import Figure
 from app.charts.histogram import HistogramWords, build_histogram
-from app.charts.intervals import AttackRate, IntervalWords, build_intervals
-from app.charts.strip import StripWords, build_strip
 from app.charts.text import translate_words
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, RequestCredential
@@ -125,13 +122,9 @@ def _build_result_content(
     comparison = compare_with_threshold(rules, verdict)
     return {
         "measures": measures,
-        "strips": _draw_strips(measures, t),
         "attackers": attackers,
         "details": list(dict.fromkeys(part for line in attackers for part in line.entry.details or ())),
         "costs": summarize_costs(measures, attackers, verdict),
-        "rates": build_intervals(
-            [_build_attack_rate(line.entry) for line in attackers], translate_words(IntervalWords, t)
-        ),
         "limit": comparison,
         "distances": _draw_distances(verdict, comparison, t),
     }
@@ -175,16 +168,3 @@ def _draw_distances(
         mean=excessive.mean,
         per_individual=comparison.compared_distance == "largest",
     )
-
-
-def _build_attack_rate(entry: schemas.AttackerVerdict) -> AttackRate:
-    low, high = entry.interval or (None, None)
-    return AttackRate(entry.rate, low, high, entry.sd, entry.baseline)
-
-
-def _draw_strips(lines: Sequence[MeasureLine], t: Translator) -> dict[str, Markup]:
-    """Draw the value of each measure among the values of other teams that the viewer may see."""
-    words = translate_words(StripWords, t)
-    return {
-        line.name: build_strip(line.board_values, line.value, words) for line in lines if line.board_values
-    }

@@ -1,6 +1,7 @@
 """Prepare a verdict for tables: the contributions to the scores, and the distance to the threshold."""
 
 from dataclasses import dataclass
+from statistics import median
 from typing import Literal
 
 from anoncup import schemas
@@ -31,6 +32,10 @@ class MeasureLine:
     scale: float | None
     contribution: float | None
     board_values: tuple[float, ...]
+
+    @property
+    def board_median(self) -> float:
+        return median(self.board_values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ def format_reidentification_row(row: dict[str, Any]) -> list[str]:
 def check_matrix(visitor: BrowserUser, slug: str, results: Mapping[str, TeamResult]) -> None:
     open_board(visitor, "matrix")
     matrix = visitor.read_api(f"/competitions/{slug}/boards/matrix")
-    table = visitor.page.locator("#heatmap table")
+    table = visitor.page.locator("#matrix")
     heads = (
         table.locator("thead tr").first.locator("th").all_inner_texts()[2:]
     )  # the owner and the opaque name of each target

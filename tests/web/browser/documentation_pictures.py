@@ -69,7 +69,7 @@ FIRST_PHASE_PICTURES = (
 )
 FINAL_PICTURES = (
     DocumentationPicture("board", BOARD, ROW.format(12), "team"),
-    DocumentationPicture("matrix-ja", f"{COMPETITION_PATH}/boards/matrix", ".matrix_view", "team", "ja"),
+    DocumentationPicture("matrix-ja", f"{COMPETITION_PATH}/boards/matrix", "#matrix", "team", "ja"),
     DocumentationPicture("team-ja", BOARD, ".columns", "team", "ja", link="tr.own a.called"),
 )
 

@@ -171,13 +171,3 @@ def test_legend_entry_highlights_its_series_and_can_be_pressed(browser: Browser)
         page.mouse.move(2, 2)
         page.evaluate("document.activeElement.blur()")
         assert page.locator("#scatter .dim").count() == 0
-
-
-def test_matrix_cell_shows_its_target_and_rate(browser: Browser) -> None:
-    with show_charts(browser, SAMPLE_VALUES["a few"]) as inspector:
-        cell = inspector.page.locator("#heatmap tbody tr").nth(1).locator("td").nth(2)
-        cell.hover()
-        column = inspector.page.locator("#heatmap thead th").nth(3).inner_text().strip()
-        tip = inspector.page.locator(".tip").inner_text()
-        assert tip.endswith(f"{cell.inner_text()}")
-        assert column[:10] in tip

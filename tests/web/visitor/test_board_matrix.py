@@ -1,14 +1,18 @@
 """The attack matrix page shows the numbers of the API in the requested order."""
 
 import re
+from fractions import Fraction
 
 import pytest
 from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import update
 
-from app.charts.heatmap import format_hundredths
 from app.db.models import Target
 from app.db.transaction import transaction
+from app.web.site.notation import format_hundredths
+from app.web.visitor.board_matrix import compute_mean_rate
 from tests.support.arena import ROWS
 from tests.support.contest import Contest
 from tests.support.visitor_pages import (
@@ -23,14 +27,22 @@ pytestmark = pytest.mark.full
 
 def read_matrix_cells(html: str) -> list[list[str]]:
     """Return the texts of the cells by row, without the means."""
-    return [row[2:] for row in parse_body(html, '<table class="heat')]
+    return [row[2:] for row in parse_body(html, '<table id="matrix"')]
+
+
+def read_matrix_means(html: str) -> tuple[list[str], list[str]]:
+    """Return the row and the column of the means."""
+    table = html.partition('<table id="matrix" class="heat')[2]
+    (means,) = re.findall(r'<tr class="means">(.*?)</tr>', table, re.DOTALL)
+    cells = [extract_text(cell) for cell in re.findall("<td.*?</td>", means)]
+    return cells, [row[1] for row in parse_body(html, '<table id="matrix"')]
 
 
 def read_matrix_headings(html: str) -> tuple[list[str], list[str]]:
     """Return the names of attackers and of targets in the order of the page."""
-    head, _, body = html.partition('<table class="heat')[2].partition("<tbody>")
-    targets = re.findall(r'<th scope="col"(?! class="(?:corner|mean))[^>]*><span>([^<]*)', head)
-    return re.findall(r'<th scope="row"[^>]*><span>([^<]*)', body), [name.strip() for name in targets]
+    head, _, body = html.partition('<table id="matrix"')[2].partition("<tbody>")
+    targets = re.findall(r'<th scope="col"(?! class="(?:corner|mean))[^>]*><span><bdi>([^<]*)', head)
+    return re.findall(r'<th scope="row"[^>]*><span><bdi>([^<]*)', body), [name.strip() for name in targets]
 
 
 def test_matrix_can_be_sorted_by_strength_or_name(client: TestClient) -> None:
@@ -55,19 +67,18 @@ def test_matrix_can_be_sorted_by_strength_or_name(client: TestClient) -> None:
     assert read_matrix_headings(by_name) == (["blue", "green", "red"], sorted(target_names.values()))
     rate = next(row["rate"] for row in contest.get_board("reidentification")["rows"] if row["team"] == "red")
     assert rate == 33 / 120
-    means = [f"mean {format_hundredths(mean)}" for mean in (23 / 160, rate)]
-    blue_target = f"{target_names[blue]} blue"
-    by_target = [f"{blue_target} {means[0]} · 2 attackers", "green 0.25", "red 0.04"]
-    assert by_target in read_matrix_list(html)
-    shares = [f"{target_names[green]} green 0.75", f"{blue_target} {format_hundredths(3 / 80)}"]
-    by_attacker = read_matrix_list(get_board_page(contest.arena, "matrix", "?by=attackers"))
-    assert [f"red {means[1]} · 2 targets", *shares] in by_attacker
+    assert read_matrix_means(html) == (
+        ["0.26", "0.75", format_hundredths(23 / 160), format_hundredths(9 / 40)],
+        [format_hundredths(mean) for mean in (rate, 20 / 80, 9 / 40)],
+    )
 
 
-def read_matrix_list(html: str) -> list[list[str]]:
-    """Return heading and bars of each entry of the list for narrow screens."""
-    (matrix_list,) = re.findall(r'<ol class="matrix_list">(.*?)</ol>', html, re.DOTALL)
-    return [
-        [extract_text(cell) for cell in re.findall(r"<(?:h3|tr)\b[^>]*>(.*?)</(?:h3|tr)>", entry, re.DOTALL)]
-        for entry in re.findall(r"<li.*?</li>", matrix_list, re.DOTALL)
-    ]
+@given(st.lists(st.tuples(st.none() | st.floats(0, 1), st.sampled_from([1, 3, 400])), max_size=6))
+def test_mean_ignores_empty_cells_and_weights_targets(cells: list[tuple[float | None, int]]) -> None:
+    known = [(Fraction(rate), weight) for rate, weight in cells if rate is not None]
+    total_weight = sum(weight for _, weight in known)
+    expected = sum(rate * weight for rate, weight in known) / total_weight if known else None
+    rates, weights = [rate for rate, _ in cells], [weight for _, weight in cells]
+    mean = compute_mean_rate(rates, weights)
+    assert mean == (None if expected is None else pytest.approx(float(expected)))
+    assert mean == compute_mean_rate(rates[::-1], weights[::-1])

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.charts.heatmap import format_hundredths
 from app.web.site import notation
+from app.web.site.notation import format_hundredths
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
 from tests.support.several_questions_contest import build_claims, create_contest, installed_track

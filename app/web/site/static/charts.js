@@ -1,6 +1,6 @@
 // Makes the charts of a page interactive: tooltips, legends, and scripts that replace a picture.
 
-import { addTooltips, hideTooltip, showTooltip } from "./tooltips.js";
+import { addTooltips } from "./tooltips.js";
 
 const prepared = new WeakSet();
 
@@ -26,14 +26,6 @@ function prepareLegend(figure) {
   }
 }
 
-function showCellTooltip({ target }) {
-  const cell = target.closest?.(".heat td");
-  if (!cell) return hideTooltip();
-  const attacker = cell.parentNode.cells[0].textContent.trim();
-  const column = cell.closest("table").tHead.rows[0].cells[cell.cellIndex].textContent.trim();
-  return showTooltip(`${attacker} → ${column}: ${cell.textContent}`, cell.getBoundingClientRect());
-}
-
 async function prepareScatterPlot(figure) {
   await import("./vendor/d3-7.9.2.min.js");
   const { createScatterPlot } = await import("./scatter_plot.js");
@@ -53,4 +45,3 @@ function prepareCharts() {
 prepareCharts();
 // Other scripts insert and replace charts.
 new MutationObserver(prepareCharts).observe(document.body, { childList: true, subtree: true });
-addEventListener("pointerover", showCellTooltip);
