@@ -1,0 +1,76 @@
+// Draws the charts of a page from their Vega-Lite specifications. Without this script, their tables remain.
+
+import { hideTooltip, showTooltip } from "./tooltips.js";
+
+const axis = {
+  domainColor: "var(--quiet)", gridColor: "var(--line)", labelColor: "var(--quiet)", labelFontSize: 12.5,
+  tickColor: "var(--line)", tickCount: 8, titleColor: "var(--ink)", titleFontSize: 12.5,
+};
+const config = {
+  axis, background: null, view: { stroke: null },
+  area: { aria: false, interpolate: "step-after" }, bar: { color: "var(--data-1)" },
+  legend: { labelColor: "var(--ink)", labelFontSize: 12.5, labelLimit: 0 },
+  line: { aria: false, color: "var(--data-1)", interpolate: "step-after" },
+  point: { filled: true, opacity: 1 }, rule: { aria: false }, text: { aria: false, fontSize: 13, fontWeight: 600 },
+};
+// The interpreter replaces the compiler of expressions, which the content security policy forbids.
+async function loadLibrary() {
+  await import("./vendor/vega-6.4.0.min.js");
+  await import("./vendor/vega-lite-6.5.0.min.js");
+  const { expressionInterpreter } = await import("./vendor/vega-interpreter-2.3.2.js");
+  await document.fonts.ready; // texts are measured
+  return { ...vega, ...vegaLite, expressionInterpreter };
+}
+
+// Places labels so that nothing overlaps. Vega can do this, but Vega-Lite has no words for it, so `usermeta` has them.
+function placeLabels({ marks, usermeta = {} }) {
+  const size = { signal: "[max(1, width), max(1, height)]" }; // the width may be 0 during the layout
+  for (const [name, placement] of Object.entries(usermeta)) {
+    const transform = { type: "label", size, offset: [8], sort: { field: "datum.order" }, ...placement };
+    marks.find((mark) => mark.name === `${name}_marks`).transform = [transform];
+  }
+}
+
+function showText(_, event, item, text) {
+  if (event && text) showTooltip(text, new DOMRect(event.clientX, event.clientY, 0, 0));
+  else hideTooltip();
+}
+
+function prepareReset(button, view) {
+  if (!button) return;
+  const state = view.getState({ signals: (name) => name.startsWith("zoom"), data: () => false });
+  button.onclick = () => view.setState(state);
+  button.hidden = false;
+}
+
+async function drawChart(figure) {
+  const container = figure.querySelector(".drawing");
+  const { compile, expressionInterpreter, parse, View } = await loadLibrary();
+  const chart = JSON.parse(figure.querySelector("script").textContent);
+  const width = container.clientWidth;
+  const layout = { width, height: Math.min(chart.height, 0.9 * width), autosize: { type: "fit-x", contains: "padding" } };
+  const { fontFamily: font } = getComputedStyle(container);
+  const { spec } = compile({ ...chart, ...layout }, { config: { ...config, font } });
+  placeLabels(spec);
+  spec.description = figure.querySelector("figcaption").textContent;
+  const options = { container, expr: expressionInterpreter, hover: true, renderer: "svg", tooltip: showText };
+  const view = await new View(parse(spec, null, { ast: true }), options).runAsync();
+  prepareReset(figure.querySelector("button.reset"), view);
+  new ResizeObserver(() => view.width(container.clientWidth).runAsync()).observe(container);
+}
+
+// Charts are drawn when they become visible, also if they were in a closed <details>.
+const observer = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    observer.unobserve(target);
+    drawChart(target);
+  }
+});
+
+function observeCharts() {
+  for (const { parentNode } of document.querySelectorAll(".chart > .drawing:empty")) observer.observe(parentNode);
+}
+
+observeCharts();
+document.addEventListener("htmx:after:swap", observeCharts);
