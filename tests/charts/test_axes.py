@@ -1,9 +1,7 @@
 """Axis ticks are round numbers or hours, and their labels state their values."""
 
 import math
-from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 
 from app.charts.axes import build_axis
 from app.charts.numbers import format_number
-from app.charts.time_axis import build_time_axis
 
 
 def parse_tick_text(text: str) -> float:
@@ -80,30 +77,3 @@ def test_numbers_have_four_decimals_and_large_ones_one(value: float) -> None:
 
 def test_missing_and_infinite_numbers_are_shown_as_a_dash() -> None:
     assert {format_number(None), format_number(math.nan), format_number(math.inf)} == {"–"}
-
-
-def test_days_start_at_midnight_in_the_competition_time_zone() -> None:
-    tokyo = ZoneInfo("Asia/Tokyo")
-    result = build_time_axis(
-        [datetime(2026, 7, 1, 3, tzinfo=UTC), datetime(2026, 7, 7, 3, tzinfo=UTC)], "Asia/Tokyo"
-    )
-    assert result.labels == ("07-02", "07-03", "07-04", "07-05", "07-06", "07-07")
-    assert [datetime.fromtimestamp(tick, tokyo).hour for tick in result.ticks] == [0] * 6
-
-
-@given(
-    st.integers(0, 14_000),
-    st.integers(0, 1439),
-    st.timedeltas(timedelta(0), timedelta(days=4000)),
-    st.sampled_from(["Asia/Tokyo", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe"]),
-)
-def test_time_ticks_are_few_distinct_and_inside_the_axis(
-    day: int, minute: int, span: timedelta, zone: str
-) -> None:
-    begin = datetime(2000, 1, 1, tzinfo=UTC) + timedelta(days=day, minutes=minute)
-    moments = [begin, begin + span]
-    result = build_time_axis(moments, zone)
-    assert 1 <= len(result.ticks) <= 9
-    assert list(result.ticks) == sorted(set(result.ticks))
-    assert all(result.low <= tick <= result.high for tick in result.ticks)
-    assert result.low <= moments[0].timestamp() <= moments[1].timestamp() <= result.high

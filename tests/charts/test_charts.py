@@ -1,18 +1,16 @@
-"""Properties of all charts, and positions of marks in scatter plots and histograms."""
+"""Properties of all charts, and positions of marks in histograms."""
 
 import re
-from dataclasses import fields, replace
-from itertools import combinations, pairwise
+from dataclasses import fields
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.charts.frame import PICTURE_WIDTH, Box
+from app.charts.frame import PICTURE_WIDTH
 from app.charts.histogram import HistogramWords, build_bins, build_histogram
-from app.charts.label_placement import LabelRequest, place_labels
-from app.charts.scatter_figure import ScatterWords, build_scatter
-from app.charts.svg import estimate_text_width, isolate_text, shorten
+from app.charts.svg import estimate_text_width, shorten
 from app.charts.text import translate_words
 from tests.support.chart_samples import (
     CHARTS,
@@ -21,16 +19,11 @@ from tests.support.chart_samples import (
     JA,
     SAMPLE_VALUES,
     WORD_TYPES,
-    build_points,
-    draw_scatter,
     find_center,
-    find_marks,
-    list_corners,
     parse_markup,
     read_axis_value,
     render_figure,
 )
-from tests.support.step_counter import count_instructions
 
 # Every chart
 
@@ -101,98 +94,12 @@ def test_data_table_matches_the_picture(chart: str) -> None:
     assert {len(row) for row in rows} == {len(figure.head)}
 
 
-def test_names_are_escaped_everywhere() -> None:
-    html = render_figure(draw_scatter(SAMPLE_VALUES["five hundred"], EN))
-    assert "<script" not in html
-    texts = "".join(parse_markup(html).itertext())
-    assert "<script>alert(1)</script>" in texts
-    assert "{braces} {0} %s" in texts
-    assert "\x00" not in html
-
-
 @pytest.mark.parametrize("name", [*HOSTILE_NAMES, "日本語" * 30])
 def test_text_is_cut_to_the_available_width(name: str) -> None:
     for width in (20.0, 90.0, 5000.0):
         shortened = shorten(name, width)
         assert estimate_text_width(shortened) <= width
         assert shortened == name or (shortened.endswith("…") and name.startswith(shortened[:-1].rstrip()))
-
-
-# Scatter
-
-
-def test_points_are_at_their_coordinates() -> None:
-    points = [
-        replace(item, on_front=False, own=False, baseline=False)
-        for item in build_points(SAMPLE_VALUES["a few"])
-    ]
-    figure = build_scatter(points, translate_words(ScatterWords, EN))
-    x_tick_texts = parse_markup(figure.svg).findall(".//text[@class='tick end']")
-    heights = [(float(item.attrib["y"]), float(item.text or "")) for item in x_tick_texts]
-    (low, first), (high, last) = heights[0], heights[-1]
-    by_name = {isolate_text(point.name): point for point in points}
-    for mark in find_marks(figure, "others"):
-        x, y = find_center(mark)
-        name, description = mark.attrib["aria-label"].split(": utility loss ")
-        point = by_name[name]
-        assert description == f"{point.utility:.4f}, risk {point.security:.4f}"
-        assert read_axis_value(figure, x) == pytest.approx(point.utility, abs=2e-4)
-        assert first + (y - low) / (high - low) * (last - first) == pytest.approx(point.security, abs=3e-4)
-
-
-def test_front_contains_exactly_the_undominated_points() -> None:
-    points = [
-        replace(point, own=False, baseline=False) for point in build_points(SAMPLE_VALUES["five hundred"])
-    ]
-    figure = build_scatter(points, translate_words(ScatterWords, EN))
-    undominated = {
-        point.name
-        for point in points
-        if not any(
-            (rival.utility, rival.security) != (point.utility, point.security)
-            and rival.utility <= point.utility
-            and rival.security <= point.security
-            for rival in points
-        )
-    }
-    front = find_marks(figure, "front")
-    assert len(front) == len(undominated) > 3
-    (line,) = parse_markup(figure.svg).findall(".//path[@class='line']")
-    line_points = list_corners(line.attrib["d"])
-    assert line_points[::2] == sorted(find_center(mark) for mark in front)
-    steps = line_points[1::2]
-    assert steps == [(later[0], earlier[1]) for earlier, later in pairwise(line_points[::2])]
-
-
-def test_each_team_has_one_mark() -> None:
-    figure = build_scatter(build_points(SAMPLE_VALUES["five hundred"]), translate_words(ScatterWords, EN))
-    counts = {series: len(find_marks(figure, series)) for series in ("own", "front", "others", "baseline")}
-    points = build_points(SAMPLE_VALUES["five hundred"])
-    assert counts["own"] == 1
-    assert sum(counts.values()) == len(points)
-    assert counts["baseline"] == sum(point.baseline for point in points)
-    shapes = {series: {mark.tag for mark in find_marks(figure, series)} for series in counts}
-    assert shapes == {"own": {"path"}, "front": {"circle"}, "others": {"circle"}, "baseline": {"path"}}
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 480), st.integers(0, 300), st.sampled_from(HOSTILE_NAMES)), max_size=12
-    ),
-    st.booleans(),
-)
-def test_labels_do_not_overlap(places: list[tuple[int, int, str]], has_labels: bool) -> None:
-    bounds = Box(0, 0, 480, 300)
-    candidates = [
-        LabelRequest(x, y, name, is_required=has_labels and index == 0)
-        for index, (x, y, name) in enumerate(places)
-    ]
-    placed_labels = place_labels(
-        candidates, within=bounds, points=sorted((float(x), float(y)) for x, y, _ in places)
-    )
-    assert len(placed_labels) <= 6
-    assert all(label.box.is_inside(bounds) for label in placed_labels)
-    assert not any(first.box.overlaps(second.box) for first, second in combinations(placed_labels, 2))
 
 
 # Histogram
@@ -239,13 +146,3 @@ def test_values_above_the_threshold_are_hatched_and_counted() -> None:
 
 
 # Size and number of steps: a loop over all pairs of five hundred teams would take millions of steps.
-
-
-def test_plot_of_500_teams_is_small_and_fast() -> None:
-    points = [
-        replace(point, name=f"Team {index}")
-        for index, point in enumerate(build_points(SAMPLE_VALUES["five hundred"]))
-    ]
-    words = translate_words(ScatterWords, EN)
-    assert len(build_scatter(points, words).svg.encode()) < 120_000
-    assert count_instructions(lambda: build_scatter(points, words)) < 1_700_000

@@ -4,20 +4,15 @@ import random
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
 
 from app.charts.figure import Figure
 from app.charts.histogram import HistogramWords, PanelWords, build_histogram, build_histogram_panels
-from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
 from app.charts.strip import DistributionWords, TeamValue, build_distribution
 from app.charts.text import translate_words
-from app.charts.timeline import EntryState, TimelineEntry, TimelineWords, build_timeline
 from app.locale.language import Translator, load_translator
 from app.web.site.pages import templates
 
 EN, JA = load_translator("en"), load_translator("ja")
-START = datetime(2026, 7, 1, tzinfo=UTC)
-STATES: tuple[EntryState, ...] = ("accepted", "rejected", "error")
 HOSTILE_NAMES = (
     "<script>alert(1)</script>",
     "\"quoted\" & 'quoted' onclick=x style=y",
@@ -32,26 +27,6 @@ HOSTILE_NAMES = (
 
 def build_team_name(index: int) -> str:
     return HOSTILE_NAMES[index % len(HOSTILE_NAMES)] if index < 2 * len(HOSTILE_NAMES) else f"team {index}"
-
-
-def build_points(values: Sequence[float], *, own_index: int = 0) -> list[ScatterPoint]:
-    """Return a team for each pair of neighbouring values (loss, risk), with the front by brute force."""
-    pairs = [(value, values[index - 1]) for index, value in enumerate(values)]
-    return [
-        ScatterPoint(
-            build_team_name(index),
-            loss,
-            risk,
-            own=index == own_index,
-            on_front=not any(a <= loss and b <= risk and (a, b) != (loss, risk) for a, b in pairs),
-            baseline=index % 7 == 3,
-        )
-        for index, (loss, risk) in enumerate(pairs)
-    ]
-
-
-def draw_scatter(values: Sequence[float], t: Translator) -> Figure:
-    return build_scatter(build_points(values), translate_words(ScatterWords, t))
 
 
 def draw_histogram(values: Sequence[float], t: Translator) -> Figure:
@@ -77,20 +52,10 @@ def draw_distribution(values: Sequence[float], t: Translator) -> Figure:
     return build_distribution(standings, translate_words(DistributionWords, t))
 
 
-def draw_timeline(values: Sequence[float], t: Translator) -> Figure:
-    entries = [
-        TimelineEntry(build_team_name(index), START + index * timedelta(hours=7), value, STATES[index % 3])
-        for index, value in enumerate(values)
-    ]
-    return build_timeline(entries, translate_words(TimelineWords, t), zone="Asia/Tokyo")
-
-
 CHARTS: dict[str, Callable[[Sequence[float], Translator], Figure]] = {
-    "scatter": draw_scatter,
     "histogram": draw_histogram,
     "histograms": draw_histograms,
     "distribution": draw_distribution,
-    "timeline": draw_timeline,
 }
 
 RANDOM = random.Random(7)
@@ -162,10 +127,8 @@ def list_corners(path: str) -> list[tuple[float, float]]:
 
 
 WORD_TYPES: dict[str, type] = {
-    "scatter": ScatterWords,
     "histogram": HistogramWords,
     "histograms": PanelWords,
     "distribution": DistributionWords,
-    "timeline": TimelineWords,
 }
 """The texts of each chart."""

@@ -35,7 +35,7 @@ from app.services.submissions.summaries import SubmissionSummary
 from app.services.submissions.uploads import ReleaseCheck, ReleaseUpload
 from app.web.site.frame import Frame, load_frame
 from app.web.site.pages import PageRoute, RequestedUserPage, UserPage, see_other, translate_error
-from app.web.site.timeline_chart import draw_timeline
+from app.web.site.score_chart import draw_submissions
 from app.web.team.submission_lines import build_lines, find_intake_state, summarize_finals
 from app.web.team.upload_form import (
     UPLOAD_ERRORS,
@@ -132,7 +132,7 @@ def _render_submissions(
         key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_IDEMPOTENCY_KEY_BYTES),
         rejection=rejection,
         rejection_text=translate_error(rejection.problem, t) if rejection else None,
-        timeline=draw_timeline(own_summaries, t, frame.rules),
+        timeline=draw_submissions(own_summaries, t, frame.rules.timezone),
         older=next_cursor,
         cursor=cursor,
         unfinished=any(summary.is_unfinished for summary in own_summaries),

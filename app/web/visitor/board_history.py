@@ -1,20 +1,22 @@
 """The page of the scores over time."""
 
+from functools import partial
+
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.rules.model import Rules
 from anoncup.schemas import History
-from app.charts.figure import Figure
-from app.charts.text import translate_words
-from app.charts.timeline import TimelineEntry, TimelineWords, build_timeline
 from app.db.transaction import transaction
 from app.locale.language import Translator
+from app.services.contests.phases import ANONYMIZATION
 from app.web.site.frame import load_frame
 from app.web.site.open_boards import OpenHistory
 from app.web.site.pages import PageRoute, RequestedPage
+from app.web.site.vega import Chart
 from app.web.visitor.board_view import build_board_view
+from app.web.visitor.history_chart import draw_history, list_series, rank_series
 
 router = APIRouter(route_class=PageRoute)
 
@@ -28,29 +30,22 @@ def show_history(page: RequestedPage, slug: str, history: OpenHistory) -> HTMLRe
         frame=frame,
         view=build_board_view(frame),
         board=history,
-        picture=_draw_scores(history, page.t, frame.rules) if history else None,
+        pictures=_draw_charts(history, page.t, frame.rules) if history else (),
     )
 
 
-def _draw_scores(history: History, t: Translator, rules: Rules) -> Figure:
-    """Draw every change of a team's score. It is ``overall`` if values of the formula are hidden."""
-    shows_formula = rules.ranking.rule != "score" and (history.digits is None or not compares_teams(rules))
-    entries = [
-        TimelineEntry(team.team, step.at, step.score if shows_formula else step.overall, "accepted")
-        for team in history.teams
-        if not team.baseline
-        for step in team.steps
-        if step.overall is not None
-    ]
-    words = translate_words(
-        TimelineWords,
-        t,
-        title=t("Each team’s best score over time"),
-        x_title=t("Moment"),
-        **({"y_title": t("Score")} if shows_formula else {}),
-        submission=t("Team"),
-        received=t("Since"),
-        summary=t("Changes of a score: {count}."),
-    )
-    higher_is_better = shows_formula and rules.ranking.order == "descending"
-    return build_timeline(entries, words, zone=rules.timezone, higher_is_better=higher_is_better)
+def _draw_charts(history: History, t: Translator, rules: Rules) -> list[Chart]:
+    """Draw the scores, and the ranks unless the values of the formula that decides them are hidden."""
+    has_formula = rules.ranking.rule != "score"
+    shows_formula = has_formula and (history.digits is None or not compares_teams(rules))
+    descending = shows_formula and rules.ranking.order == "descending"
+    phase = rules.phase(ANONYMIZATION)
+    draw = partial(draw_history, t=t, zone=rules.timezone, begin=phase.start if phase else None)
+    scores = list_series(history, by_formula=shows_formula, descending=descending)
+    score_title = t("Score") if shows_formula else t("Overall score (lower is better)")
+    titles = t("Each team’s best score over time"), score_title
+    charts = [draw("timeline", titles, scores, descending=descending)]
+    if shows_formula or not has_formula:
+        ranks = rank_series(scores, descending=descending)
+        charts.append(draw("ranks", (t("Each team’s rank over time"), t("Rank")), ranks, are_ranks=True))
+    return [chart for chart in charts if chart]

@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 
-from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.charts.figure import Figure
-from app.charts.scatter_figure import ScatterPoint, ScatterWords, build_scatter
 from app.charts.strip import DistributionWords, TeamValue, build_distribution
 from app.charts.text import translate_words
 from app.locale.language import Translator
 from app.services.contests.contest import Contest
-from app.web.visitor.standings import BoardColumn, get_display_name, group_columns
+from app.web.visitor.standings import BoardColumn, group_columns
 
 _SCORES = ("overall", "utility", "security")
 
@@ -50,28 +48,6 @@ def list_choices(contest: Contest, t: Translator, *, all_columns: bool) -> tuple
 
 def translate_title(kind: str, name: str, t: Translator) -> str:
     return t.label(f"{kind}_{name}", name)
-
-
-def draw_scatter(board: Board, rules: Rules, t: Translator) -> Figure:
-    """Draw utility loss against risk, with lines of equal score if teams are ranked by the score."""
-    points = [
-        ScatterPoint(
-            get_display_name(row, t),
-            row.utility,
-            row.security,
-            own=row.own,
-            on_front=row.on_front,
-            baseline=row.baseline,
-            rounding_error=0.0 if row.own or board.digits is None else 0.5 * 10**-board.digits,
-            rank=row.rank,
-            overall=row.overall,
-        )
-        for row in board.rows
-        if row.utility is not None and row.security is not None
-    ]
-    return build_scatter(
-        points, translate_words(ScatterWords, t), with_score_levels=rules.ranking.rule == "score"
-    )
 
 
 def draw_distribution(board: Board, choice: DistributionChoice, t: Translator) -> Figure:

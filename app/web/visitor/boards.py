@@ -9,14 +9,13 @@ from fastapi.responses import HTMLResponse
 from anoncup import schemas
 from app.db.transaction import transaction
 from app.locale.language import Translator
-from app.services.submissions import summaries
 from app.web.site.frame import Frame, load_frame
 from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenBoard
 from app.web.site.pages import Page, PageRoute, RequestedPage
-from app.web.site.timeline_chart import draw_timeline
 from app.web.visitor import board_pictures, standings
 from app.web.visitor.board_view import build_board_view
+from app.web.visitor.scatter_chart import draw_scatter
 
 router = APIRouter(route_class=PageRoute)
 
@@ -33,9 +32,6 @@ def show_anonymization_board(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
-        own_summaries = (
-            summaries.list_summaries(session, page.principal, slug) if page.principal and frame.team else ()
-        )
     t = adapt_to_track(page.t, frame.contest.track.name)
     all_columns = columns == "all" and (board is None or board.is_exact)
     content = _build_board_content(board, frame, measure, all_columns, t) if board else {}
@@ -47,7 +43,6 @@ def show_anonymization_board(
         board=board,
         shows_all_columns=all_columns,
         **build_headings(schemas.BoardRow.COLUMNS, t),
-        timeline=draw_timeline(own_summaries, t, frame.rules),
         **content,
         **search,
     )
@@ -78,7 +73,7 @@ def _build_board_content(
         "has_rivals": standings.has_rivals(board),
         "choices": choices,
         "choice": choice,
-        "scatter": board_pictures.draw_scatter(board, frame.rules, t),
+        "scatter": draw_scatter(board, t, with_levels=frame.rules.ranking.rule == "score"),
         "distribution": board_pictures.draw_distribution(board, choice, t),
     }
 

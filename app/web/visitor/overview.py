@@ -26,7 +26,7 @@ from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenAttackersBoard, OpenBoard
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.site.sentences import join_names
-from app.web.visitor import board_pictures
+from app.web.visitor.scatter_chart import draw_scatter
 from app.web.visitor.standings import count_ranked_teams, find_own_row, list_rows_at_rank, select_podium
 
 router = APIRouter(route_class=PageRoute)
@@ -113,7 +113,9 @@ def show_overview(
         podium=select_podium(board) if board else [],
         winners=list(_iter_winners(board, attackers_board, t)) if is_over and board else [],
         attackers_hidden=attackers_board is not None and attackers_board.hidden,
-        picture=board_pictures.draw_scatter(board, rules, t) if board and count_ranked_teams(board) else None,
+        picture=draw_scatter(board, t, with_levels=rules.ranking.rule == "score")
+        if board and count_ranked_teams(board)
+        else None,
         paragraphs=_split_paragraphs,
         announcements=announcement_rows,
         answers=answers,

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from anoncup import schemas
 from anoncup.errors import NotFound
+from anoncup.rules.model import Rules
 from app.db.models import Team
 from app.db.transaction import transaction
 from app.http import board_cache
@@ -24,7 +25,9 @@ from app.services.contests.visibility import BoardAccess
 from app.web.site.frame import load_frame
 from app.web.site.language import adapt_to_track
 from app.web.site.pages import PageRoute, RequestedPage
+from app.web.site.score_chart import draw_scores
 from app.web.site.sentences import join_names
+from app.web.site.vega import Chart
 from app.web.visitor import standings
 from app.web.visitor.board_pictures import translate_title
 from app.web.visitor.board_view import build_board_view
@@ -122,9 +125,22 @@ def show_team(
         frame=frame,
         view=build_board_view(frame),
         summary=summary,
+        picture=_draw_steps(summary, frame.rules, t),
         row=summary.row,
         method_description=method_description,
     )
+
+
+def _draw_steps(summary: TeamSummary, rules: Rules, t: Translator) -> Chart | None:
+    values = [(step.at, step.score if summary.has_scores else step.overall) for step in summary.steps[::-1]]
+    scores = [(at, value) for at, value in values if value is not None]
+    titles = (
+        t("Results over time"),
+        t("Score") if summary.has_scores else t("Overall score (lower is better)"),
+    )
+    descending = summary.has_scores and rules.ranking.order == "descending"
+    line = [value for _, value in scores]
+    return draw_scores(scores, line, titles, t, zone=rules.timezone, descending=descending)
 
 
 def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) -> TeamSummary:

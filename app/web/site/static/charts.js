@@ -26,19 +26,12 @@ function prepareLegend(figure) {
   }
 }
 
-async function prepareScatterPlot(figure) {
-  await import("./vendor/d3-7.9.2.min.js");
-  const { createScatterPlot } = await import("./scatter_plot.js");
-  createScatterPlot(figure);
-}
-
 function prepareCharts() {
   for (const figure of document.querySelectorAll(".chart")) {
     if (prepared.has(figure)) continue;
     prepared.add(figure);
     prepareLegend(figure);
-    if (figure.dataset.view) prepareScatterPlot(figure);
-    else figure.querySelectorAll("svg.picture[role=group]").forEach(addTooltips);
+    figure.querySelectorAll("svg.picture[role=group]").forEach(addTooltips);
   }
 }
 

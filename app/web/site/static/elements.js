@@ -5,8 +5,3 @@ export const createElement = (name, properties) => Object.assign(document.create
 export function createButton(textContent, onclick, properties) {
   return createElement("button", { type: "button", textContent, onclick, ...properties });
 }
-
-// Sets several attributes of a D3 selection.
-export function setAttributes(selection, attributes) {
-  for (const [name, value] of Object.entries(attributes)) selection.attr(name, value);
-}

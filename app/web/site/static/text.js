@@ -9,6 +9,3 @@ export function foldText(text) {
 }
 
 export const fillTemplate = (template, values) => template.replace(/{(\w+)}/g, (_, name) => values[name]);
-
-// Removes the characters that isolate right-to-left names.
-export const stripIsolates = (text) => text.replace(/[\u2068\u2069]/g, "").trim();

@@ -1,13 +1,14 @@
 // Tooltips of the marks in charts, for the pointer and the keyboard.
 
 import { createElement } from "./elements.js";
-import { clamp } from "./geometry.js";
 
 const REACH_PX = 24; // the pointer selects the nearest mark within this distance
 const GAP_PX = 8;
 // Screen readers read the label of the mark instead.
 const tooltip = createElement("div", { className: "tip", hidden: true, ariaHidden: "true" });
 let activeMark = null;
+
+const clamp = (value, low, high) => Math.max(low, Math.min(value, high));
 
 // Centers the tooltip above the box, or below it if there is no room above.
 export function placeTooltip(element, box, containerWidth, margin) {

@@ -1,5 +1,6 @@
 // Draws the charts of a page from their Vega-Lite specifications. Without this script, their tables remain.
 
+import { foldText } from "./text.js";
 import { hideTooltip, showTooltip } from "./tooltips.js";
 
 const axis = {
@@ -12,7 +13,9 @@ const config = {
   legend: { labelColor: "var(--ink)", labelFontSize: 12.5, labelLimit: 0 },
   line: { aria: false, color: "var(--data-1)", interpolate: "step-after" },
   point: { filled: true, opacity: 1 }, rule: { aria: false }, text: { aria: false, fontSize: 13, fontWeight: 600 },
-};
+};const PRINT_WIDTH_PX = 680;
+const views = new Map();
+
 // The interpreter replaces the compiler of expressions, which the content security policy forbids.
 async function loadLibrary() {
   await import("./vendor/vega-6.4.0.min.js");
@@ -24,7 +27,9 @@ async function loadLibrary() {
 
 // Places labels so that nothing overlaps. Vega can do this, but Vega-Lite has no words for it, so `usermeta` has them.
 function placeLabels({ marks, usermeta = {} }) {
-  const size = { signal: "[max(1, width), max(1, height)]" }; // the width may be 0 during the layout
+  // The width may be 0 during the layout. Vega places labels again only if a parameter changes, so this one depends on
+  // all that moves or draws them.
+  const size = { signal: "[domain('x') && isString(sought) && max(1, width), domain('y') && max(1, height)]" };
   for (const [name, placement] of Object.entries(usermeta)) {
     const transform = { type: "label", size, offset: [8], sort: { field: "datum.order" }, ...placement };
     marks.find((mark) => mark.name === `${name}_marks`).transform = [transform];
@@ -36,10 +41,21 @@ function showText(_, event, item, text) {
   else hideTooltip();
 }
 
-function prepareReset(button, view) {
+const fitToContainer = (view, container) => view.width(container.clientWidth).runAsync();
+const search = (view, text) => view.signal("sought", foldText(text)).runAsync();
+
+// Other scripts replace charts.
+function updateViews(update) {
+  for (const [container, view] of views) {
+    if (container.isConnected) update(view, container);
+    else views.delete(container);
+  }
+}
+
+// Vega resets a view at a double click.
+function prepareReset(button, container) {
   if (!button) return;
-  const state = view.getState({ signals: (name) => name.startsWith("zoom"), data: () => false });
-  button.onclick = () => view.setState(state);
+  button.onclick = () => container.firstChild.dispatchEvent(new MouseEvent("dblclick"));
   button.hidden = false;
 }
 
@@ -48,15 +64,18 @@ async function drawChart(figure) {
   const { compile, expressionInterpreter, parse, View } = await loadLibrary();
   const chart = JSON.parse(figure.querySelector("script").textContent);
   const width = container.clientWidth;
-  const layout = { width, height: Math.min(chart.height, 0.9 * width), autosize: { type: "fit-x", contains: "padding" } };
+  const height = Math.min(chart.height, 0.9 * width);
+  const sought = foldText(new URLSearchParams(location.search).get("find") ?? "");
+  const layout = { width, height, autosize: { type: "fit-x", contains: "padding" }, params: [{ name: "sought", value: sought }] };
   const { fontFamily: font } = getComputedStyle(container);
   const { spec } = compile({ ...chart, ...layout }, { config: { ...config, font } });
   placeLabels(spec);
   spec.description = figure.querySelector("figcaption").textContent;
-  const options = { container, expr: expressionInterpreter, hover: true, renderer: "svg", tooltip: showText };
+  const options = { container, expr: expressionInterpreter, renderer: "svg", tooltip: showText };
   const view = await new View(parse(spec, null, { ast: true }), options).runAsync();
-  prepareReset(figure.querySelector("button.reset"), view);
-  new ResizeObserver(() => view.width(container.clientWidth).runAsync()).observe(container);
+  views.set(container, view);
+  new ResizeObserver(() => fitToContainer(view, container)).observe(container);
+  prepareReset(figure.querySelector("button.reset"), container);
 }
 
 // Charts are drawn when they become visible, also if they were in a closed <details>.
@@ -73,4 +92,7 @@ function observeCharts() {
 }
 
 observeCharts();
+addEventListener("beforeprint", () => updateViews((view) => view.width(PRINT_WIDTH_PX).run()));
+addEventListener("afterprint", () => updateViews(fitToContainer));
+document.addEventListener("anoncup:find", ({ detail }) => updateViews((view) => search(view, detail.text)));
 document.addEventListener("htmx:after:swap", observeCharts);
