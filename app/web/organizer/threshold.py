@@ -1,6 +1,6 @@
 """The rule against excessive anonymization, and the reports of the threshold advisor."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,15 +18,13 @@ from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
-from app.charts.figure import Figure
-from app.charts.histogram import PanelWords, build_histogram_panels
-from app.charts.text import translate_words
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from app.locale.language import Translator
 from app.services.originals import original_import, threshold_reports
 from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.setup_context import RequestedSetup, SetupContext, render_setup, save_rules
+from app.web.organizer.threshold_chart import describe_release, draw_threshold_errors
 from app.web.site.language import adapt_to_track
 from app.web.site.pages import PageRoute, see_other
 
@@ -184,33 +182,17 @@ def _build_rule(stored_report: ThresholdReport, context: SetupContext) -> Excess
 def _build_report_content(report: schemas.Advice, t: Translator) -> dict[str, Any]:
     """Return the template variables of a report.
 
-    ``describe_release`` returns the name of a release of the contest. ``histograms`` is None if nothing was
-    simulated. ``bounds`` has the smallest mean distance of a cheat by
-    its fixed points. ``miss_probability`` is the probability that a cheat is accepted.
+    ``describe_release`` returns the name of a release of the contest. ``errors`` is None if nothing was
+    simulated. ``bounds`` has the smallest mean distance of a cheat by its fixed points. ``miss_probability``
+    is the probability that a cheat is accepted.
     """
-    histograms = {
-        t.label(f"adv_cheat_{name}"): (histogram.counts, histogram.edges[0], histogram.edges[-1])
-        for name, histogram in report.histograms.items()
-    }
     return {
-        "histograms": _draw_histograms(histograms, report, t) if histograms else None,
+        "errors": draw_threshold_errors(report, t),
         "bounds": {bound.fixed: bound.s_lower for bound in report.bounds},
         "format_chance": partial(_format_chance, t),
-        "describe_release": partial(_describe_release, t),
+        "describe_release": partial(describe_release, t=t),
         "miss_probability": _format_power_of_two(f"-{report.bits}"),
     }
-
-
-def _describe_release(t: Translator, release: schemas.PlayedRelease) -> str:
-    """Return the label of a release's method with its parameters, or that of the unchanged original."""
-    if release.method is None:
-        return t("Unchanged original")
-    values = ", ".join(
-        " + ".join(value) if isinstance(value, list) else t.localize_numbers(f"{value:g}")
-        for value in release.parameters.values()
-    )
-    name = t.label(f"method_{release.method}", release.method)
-    return f"{name} ({values})" if values else name
 
 
 def _format_chance(t: Translator, log2_chance: float | None) -> Markup:
@@ -222,12 +204,3 @@ def _format_chance(t: Translator, log2_chance: float | None) -> Markup:
 
 def _format_power_of_two(exponent: str) -> Markup:
     return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
-
-
-def _draw_histograms(histograms: Mapping[str, Any], report: schemas.Advice, t: Translator) -> Figure:
-    return build_histogram_panels(
-        histograms,
-        translate_words(PanelWords, t),
-        interval=(report.low, report.high) if report.low < report.high else None,
-        threshold=report.threshold,
-    )

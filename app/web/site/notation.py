@@ -12,11 +12,17 @@ from markupsafe import Markup, escape
 
 from anoncup.schemas import Board, BoardRow
 from app.charts import numbers
+from app.locale.language import Translator
 
 
 def format_number(value: float | None) -> str:
     """Return a number rounded for readers; JSON and CSV have the full precision."""
     return numbers.format_number(value)
+
+
+def localize_number(value: float | None, t: Translator) -> str:
+    """Return a number rounded for readers, with the signs of their language."""
+    return t.localize_numbers(format_number(value))
 
 
 def format_exact_number(number: float) -> str:

@@ -107,7 +107,7 @@ class Page:
             ),
             "ngettext": t.ngettext,
             "pgettext": t.pgettext,
-            "numeral": lambda value: t.localize_numbers(notation.format_number(value)),
+            "numeral": partial(notation.localize_number, t=t),
             "score": lambda value, digits=notation.SCORE_DIGITS: t.localize_numbers(
                 notation.format_score(value, digits)
             ),

@@ -4,7 +4,7 @@ A page includes ``/static/charts.css`` and the module ``/static/vega_charts.js``
 ``{{ chart(figure) }}`` of ``site/chart.html``. Colours are CSS variables, so that they follow the theme.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -104,3 +104,29 @@ def place_labels(
 def isolate(name: str) -> str:
     """Return a name for use in a text, whose order a right-to-left name then does not change."""
     return f"\u2068{name}\u2069"
+
+
+def draw_rules(x: Spec, values: Mapping[str, float]) -> list[Spec]:
+    """Draw a vertical line for each label at its value. Labels are at the top, one below the other."""
+    data = {
+        "values": [
+            {"at": at, "label": label, "line": line} for line, (label, at) in enumerate(values.items())
+        ]
+    }
+    position = {"x": {**x, "field": "at"}}
+    is_right = "scale('x', datum.at) > width / 2"
+    text = {
+        "type": "text",
+        "color": INK,
+        "align": {"expr": f"{is_right} ? 'right' : 'left'"},
+        "dx": {"expr": f"{is_right} ? -5 : 5"},
+        "y": {"expr": "8 + 18 * datum.line"},
+    }
+    return [
+        {
+            "data": data,
+            "mark": {"type": "rule", "strokeDash": [7, 3], "strokeWidth": 1.5, "color": INK},
+            "encoding": position,
+        },
+        {"data": data, "mark": text, "encoding": {**position, "text": {"field": "label"}}},
+    ]

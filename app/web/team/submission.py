@@ -11,9 +11,6 @@ from starlette.concurrency import run_in_threadpool
 
 from anoncup import schemas
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
-from app.charts.figure import Figure
-from app.charts.histogram import HistogramWords, build_histogram
-from app.charts.text import translate_words
 from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, RequestCredential
 from app.http.board_cache import load_open_board
@@ -25,11 +22,11 @@ from app.services.submissions import submissions, summaries
 from app.web.site.frame import Frame, load_frame
 from app.web.site.language import adapt_to_track
 from app.web.site.pages import PageRoute, RequestedUserPage
+from app.web.team.distances_chart import draw_distances
 from app.web.team.submission_lines import build_lines, summarize_finals
 from app.web.team.verdicts import (
     AttackerLine,
     MeasureLine,
-    ThresholdComparison,
     build_attacker_lines,
     build_measure_lines,
     compare_with_threshold,
@@ -126,7 +123,9 @@ def _build_result_content(
         "details": list(dict.fromkeys(part for line in attackers for part in line.entry.details or ())),
         "costs": summarize_costs(measures, attackers, verdict),
         "limit": comparison,
-        "distances": _draw_distances(verdict, comparison, t),
+        "distances": draw_distances(verdict.excessive, comparison, t)
+        if comparison and verdict.excessive
+        else None,
     }
 
 
@@ -147,24 +146,3 @@ def _compare_costs(risk: float, loss: float) -> Literal["risk", "utility", "both
     if risk == loss:
         return "both" if risk else "nothing"
     return "risk" if risk > loss else "utility"
-
-
-def _draw_distances(
-    verdict: schemas.Verdict, comparison: ThresholdComparison | None, t: Translator
-) -> Figure | None:
-    """Draw the individuals' distances to their originals, and the threshold; None without distances."""
-    excessive = verdict.excessive
-    if excessive is None or comparison is None:
-        return None
-    distance_label = t.label(f"distance_{excessive.distance}", "") or excessive.distance
-    words = translate_words(HistogramWords, t, x_title=distance_label)
-    return build_histogram(
-        excessive.histogram.counts,
-        words,
-        minimum=0.0,
-        maximum=excessive.histogram.end,
-        # The threshold of Approach I applies to distances to other individuals, which are not drawn here.
-        threshold=excessive.threshold if comparison.compared_distance else None,
-        mean=excessive.mean,
-        per_individual=comparison.compared_distance == "largest",
-    )

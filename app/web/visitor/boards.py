@@ -13,8 +13,9 @@ from app.web.site.frame import Frame, load_frame
 from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenBoard
 from app.web.site.pages import Page, PageRoute, RequestedPage
-from app.web.visitor import board_pictures, standings
+from app.web.visitor import standings
 from app.web.visitor.board_view import build_board_view
+from app.web.visitor.distribution_chart import draw_distribution, list_choices
 from app.web.visitor.scatter_chart import draw_scatter
 
 router = APIRouter(route_class=PageRoute)
@@ -52,7 +53,7 @@ def _build_board_content(
     board: schemas.Board, frame: Frame, measure: str, all_columns: bool, t: Translator
 ) -> dict[str, Any]:
     """Return the template variables of an open board: its table and its charts."""
-    choices = board_pictures.list_choices(frame.contest, t, all_columns=board.is_exact)
+    choices = list_choices(frame.contest, t, all_columns=board.is_exact)
     choice = next((choice for choice in choices if choice.name == measure), choices[0])
     own_row = standings.find_own_row(board.rows)
     return {
@@ -74,7 +75,7 @@ def _build_board_content(
         "choices": choices,
         "choice": choice,
         "scatter": draw_scatter(board, t, with_levels=frame.rules.ranking.rule == "score"),
-        "distribution": board_pictures.draw_distribution(board, choice, t),
+        "distribution": draw_distribution(board, choice, t),
     }
 
 

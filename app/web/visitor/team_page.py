@@ -29,7 +29,6 @@ from app.web.site.score_chart import draw_scores
 from app.web.site.sentences import join_names
 from app.web.site.vega import Chart
 from app.web.visitor import standings
-from app.web.visitor.board_pictures import translate_title
 from app.web.visitor.board_view import build_board_view
 from app.web.visitor.standings import RankChange
 
@@ -46,7 +45,10 @@ class BestAttackers:
 
     def summarize(self, t: Translator) -> str:
         """Name the first built-in attacker and the number of the others."""
-        name, other_count = translate_title("attacker", self.attackers[0], t), len(self.attackers) - 1
+        name, other_count = (
+            t.label(f"attacker_{self.attackers[0]}", self.attackers[0]),
+            len(self.attackers) - 1,
+        )
         if not other_count:
             return name
         return t.ngettext(

@@ -63,7 +63,7 @@ def test_finished_report_is_shown_in_words_and_pictures(arena: Arena) -> None:
     html = get_page(arena, asked_path, organizer=True).text
     for text in ('<meta http-equiv="refresh"', notice, "2^"):
         assert text not in html
-    for text in (f"<strong>{recommended}</strong>", 'id="simulated"', "a chance of 2<sup>−4</sup>"):
+    for text in (f"<strong>{recommended}</strong>", 'id="errors"', "a chance of 2<sup>−4</sup>"):
         assert text in html
     for number in (content["s_exact"], *(row["s_lower"] for row in content["bounds"])):
         assert format_number(number) in html
