@@ -149,7 +149,7 @@ def advise(
         remedy=_suggest_remedy(low, cheats, sizes) if threshold is None else None,
         bounds=bounds,
         s_exact=_compute_s_exact_mean(matrix),
-        histograms={name: build_histogram(cheat_means) for name, cheat_means in simulated_means.items()},
+        histograms={name: _build_histogram(cheat_means) for name, cheat_means in simulated_means.items()},
     )
 
 
@@ -258,7 +258,7 @@ def _list_permutation_types(groups: IntArray) -> dict[str, _DrawPermutation]:
     }
 
 
-def build_histogram(means: FloatArray) -> SimulationHistogram:
+def _build_histogram(means: FloatArray) -> SimulationHistogram:
     """Summarize the mean distances of permutations, (draws,)."""
     counts, edges = np.histogram(means, bins=_HISTOGRAM_BINS, range=_find_histogram_range(means))
     return SimulationHistogram(

@@ -11,7 +11,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.plugins import TRACKS
-from app.charts import numbers
 from app.web.site import notation
 from app.web.site.notation import format_hundredths
 from tests.support.arena import ROWS
@@ -162,8 +161,8 @@ def check_charts(reader: Reader, board: dict[str, Any]) -> None:
     assert sorted(parse_body(html, 'id="scatter"')) == sorted(
         [
             row["team"],
-            numbers.format_number(row["utility"]),
-            numbers.format_number(row["security"]),
+            notation.format_number(row["utility"]),
+            notation.format_number(row["security"]),
             "●" if row["on_front"] else "",
         ]
         for row in rows
@@ -173,7 +172,7 @@ def check_charts(reader: Reader, board: dict[str, Any]) -> None:
         html = reader.read_contest_page(f"/boards/anonymization?measure={name}")
         assert f'<option value="{name}" selected>' in html
         assert sorted(parse_body(html, 'id="distribution"')) == sorted(
-            [row["team"], numbers.format_number({**row, **row["measures"], **row["attackers"]}[name])]
+            [row["team"], notation.format_number({**row, **row["measures"], **row["attackers"]}[name])]
             for row in rows
         )
 

@@ -3,21 +3,46 @@
 ``Translator.localize_numbers`` then adapts the texts to a language.
 """
 
+import math
 import re
 from datetime import datetime
-from math import floor, log10
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
 from anoncup.schemas import Board, BoardRow
-from app.charts import numbers
 from app.locale.language import Translator
+
+_MAX_MAGNITUDE = 1e300
+"""Larger numbers are shown as this value, and those below its inverse as 0."""
+_DECIMAL_RANGE = (1e-9, 1e9)
+"""Numbers from the first to below the second are written without a power of ten."""
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_number(value: float | None) -> str:
-    """Return a number rounded for readers; JSON and CSV have the full precision."""
-    return numbers.format_number(value)
+    """Return a number rounded for readers; JSON and CSV have the full precision.
+
+    Numbers from 1,000 on have one decimal, smaller ones four, and those below 0.001 two significant digits;
+    trailing zeros are removed. From 10⁹ on and below 10⁻⁹ a power of ten is used. Missing or infinite values
+    give "–".
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    value = min(max(value, -_MAX_MAGNITUDE), _MAX_MAGNITUDE)
+    size = abs(value)
+    if size < 1 / _MAX_MAGNITUDE:
+        return "0"
+    if not _DECIMAL_RANGE[0] <= size < _DECIMAL_RANGE[1]:
+        mantissa, power = f"{value:.3e}".split("e")
+        return f"{_trim_zeros(mantissa)}×10{str(int(power)).translate(_SUPERSCRIPTS)}"
+    decimal_places = 1 if size >= 1e3 else 4 if size >= 1e-3 else 1 - math.floor(math.log10(size))
+    return _trim_zeros(f"{value:,.{decimal_places}f}")
+
+
+def _trim_zeros(digits: str) -> str:
+    """Remove zeros and the point at the end of decimals; use minus signs, which are as wide as a digit."""
+    return digits.rstrip("0").rstrip(".").replace("-", "−")
 
 
 def localize_number(value: float | None, t: Translator) -> str:
@@ -52,7 +77,7 @@ def format_percent(share: float) -> str:
     Only 0 gives 0%, and only 1 gives 100%.
     """
     percentage = 100 * share
-    digits = 0 if percentage >= 10 or percentage == 0 else max(1, 1 - floor(log10(percentage)))
+    digits = 0 if percentage >= 10 or percentage == 0 else max(1, 1 - math.floor(math.log10(percentage)))
     while percentage < 100 and round(percentage, digits) == 100:
         digits += 1
     text = f"{percentage:.{digits}f}"

@@ -6,7 +6,6 @@ from typing import Any
 
 from playwright.sync_api import Locator, expect
 
-from app.charts import numbers
 from app.web.site.notation import format_number, format_score
 from tests.web.browser.browser_user import BrowserUser
 from tests.web.browser.contest_data import ROWS, PreparedRelease
@@ -90,8 +89,8 @@ def check_scatter(visitor: BrowserUser, rows: list[dict[str, Any]]) -> None:
     for row in rows:
         line = chart.get_by_role("row").filter(has_text=row["team"])
         expect(line).to_be_visible()
-        expect(line.get_by_role("cell").nth(0)).to_have_text(numbers.format_number(row["utility"]))
-        expect(line.get_by_role("cell").nth(1)).to_have_text(numbers.format_number(row["security"]))
+        expect(line.get_by_role("cell").nth(0)).to_have_text(format_number(row["utility"]))
+        expect(line.get_by_role("cell").nth(1)).to_have_text(format_number(row["security"]))
     visitor.check_page()
 
 

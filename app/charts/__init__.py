@@ -1,1 +1,0 @@
-"""Charts drawn on the server as SVG."""
