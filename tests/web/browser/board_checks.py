@@ -84,7 +84,7 @@ def read_ranks(visitor: BrowserUser) -> list[list[str]]:
 def check_scatter(visitor: BrowserUser, rows: list[dict[str, Any]]) -> None:
     """Check that the chart has a point for each team and shows its numbers as a table."""
     chart = visitor.page.locator("#scatter")
-    expect(chart.locator(".picture").get_by_role("img")).to_have_count(len(rows))
+    expect(chart.locator(".mark-symbol.role-mark path[aria-label]")).to_have_count(len(rows))
     visitor.activate(chart.get_by_text(visitor.translate("The numbers as a table"), exact=True))
     for row in rows:
         line = chart.get_by_role("row").filter(has_text=row["team"])

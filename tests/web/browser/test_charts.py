@@ -1,10 +1,10 @@
-"""Charts in a real browser: policy, accessibility, size of texts, and no overlapping labels."""
+"""Charts in a real browser: policy, accessibility, labels, pointer, zoom, search and paper."""
 
 import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from anoncup.rules.settings import Excessive
 from anoncup.schemas.advice import EXAMPLE, parse_advice
@@ -18,7 +18,7 @@ from app.web.site.vega import Chart
 from app.web.team.distances_chart import draw_distances
 from app.web.team.verdicts import ThresholdComparison
 from app.web.visitor.distribution_chart import DistributionChoice, draw_distribution
-from app.web.visitor.history_chart import Series, draw_history
+from app.web.visitor.history_chart import Series, draw_history, rank_series
 from app.web.visitor.scatter_chart import draw_scatter
 from tests.support.browser import SITE, STYLESHEET_LINKS, serve_page
 from tests.support.visitor_pages import build_board_from_rows, build_row
@@ -77,6 +77,7 @@ def draw_charts(team_count: int, t: Translator) -> list[Chart | None]:
         )
         for index, (name, (_, y)) in enumerate(zip(names, values, strict=True))
     ]
+    ranks = rank_series(all_series, descending=False)
     comparison = ThresholdComparison(
         Excessive(), compared_distance="largest", value=0.4, percent=None, is_over=True
     )
@@ -85,6 +86,7 @@ def draw_charts(team_count: int, t: Translator) -> list[Chart | None]:
         draw_scatter(board, t, with_levels=True),
         draw_distribution(board, DistributionChoice("overall", t("Overall")), t),
         draw_history("history", titles, all_series, t, zone="Asia/Tokyo"),
+        draw_history("ranks", titles, ranks, t, zone="Asia/Tokyo", are_ranks=True),
         draw_scores(all_series[0].steps, [1.0] * 3, titles, t, zone="Asia/Tokyo"),  # type: ignore[arg-type]
         draw_distances(EXCESS, comparison, t),
         draw_threshold_errors(parse_advice(EXAMPLE), t),
@@ -104,34 +106,89 @@ def build_document(team_count: int, language: str) -> str:
     )
 
 
+def show_charts(page: Page, team_count: int, language: str = "en") -> None:
+    """Show the charts with the site's own headers and style sheets."""
+    serve_page(page, lambda: build_document(team_count, language))
+    page.goto(SITE)
+    expect(page.locator("#scatter svg")).to_be_visible()
+
+
 @pytest.mark.parametrize("team_count", [1, 4, 60])
 @pytest.mark.parametrize(("size", "is_dark", "language"), DISPLAYS)
 def test_charts_are_accessible_legible_and_labels_do_not_overlap(
     browser: Browser, team_count: int, size: dict[str, int], is_dark: bool, language: str
 ) -> None:
     with inspect_pages(browser, SITE, size=size, is_dark=is_dark, language=language) as inspector:
-        page = inspector.page
-        serve_page(page, lambda: build_document(team_count, language))
-        inspector.go("/")
-        for drawing in page.locator(".drawing").all():
+        show_charts(inspector.page, team_count, language)
+        for drawing in inspector.page.locator(".drawing").all():
             drawing.scroll_into_view_if_needed()
             expect(drawing.locator("svg")).to_be_visible()
         assert inspector.collect_faults() == []
-        assert page.evaluate(TEXTS_SCRIPT) == []
-        assert page.evaluate(OVERLAPS_SCRIPT) == []
+        assert inspector.page.evaluate(TEXTS_SCRIPT) == []
+        assert inspector.page.evaluate(OVERLAPS_SCRIPT) == []
 
 
 def test_point_under_the_pointer_is_described(browser: Browser) -> None:
     with inspect_pages(browser, SITE) as inspector:
         page = inspector.page
-        serve_page(page, lambda: build_document(4, "en"))
-        inspector.go("/")
+        show_charts(page, 4)
         point = page.locator("#distribution .mark-symbol.role-mark path").first
         page.locator("#distribution").scroll_into_view_if_needed()
         point.hover()
         assert page.locator(".tip").inner_text() == point.get_attribute("aria-label")
         page.keyboard.press("Escape")
         assert page.locator(".tip").is_hidden()
+
+
+def find_point(page: Page, index: int) -> Locator:
+    return page.locator(f'#scatter .mark-symbol path[aria-label*=" {index}\u2069"]')
+
+
+def test_wheel_zooms_only_with_control_and_a_button_resets_the_view(browser: Browser) -> None:
+    with inspect_pages(browser, SITE) as inspector:
+        page = inspector.page
+        show_charts(page, 60)
+        point, drawing = find_point(page, 0), page.locator("#scatter .drawing")
+        home = point.get_attribute("transform") or ""
+        drawing.hover()
+        page.mouse.wheel(0, 50)  # scrolls the page
+        expect(point).to_have_attribute("transform", home)
+        drawing.hover()
+        page.keyboard.down("Control")
+        page.mouse.wheel(0, -300)
+        page.keyboard.up("Control")
+        expect(point).not_to_have_attribute("transform", home)
+        page.locator("#scatter").get_by_role("button", name="Reset the view").click()
+        expect(point).to_have_attribute("transform", home)
+        assert page.evaluate(OVERLAPS_SCRIPT) == []
+        assert inspector.collect_faults() == []
+
+
+def test_search_fades_the_points_of_other_teams_and_moves_no_label(browser: Browser) -> None:
+    find_script = "text => document.dispatchEvent(new CustomEvent('anoncup:find', {detail: {text}}))"
+    labels_script = "[...document.querySelectorAll('#scatter .labels_marks text')].map(text => text.getAttribute('transform'))"
+    with inspect_pages(browser, SITE) as inspector:
+        page = inspector.page
+        show_charts(page, 60)
+        labels = page.evaluate(labels_script)
+        page.evaluate(find_script, "｛ＢＲＡＣＥＳ｝")  # the name of the fourth team in wide letters
+        expect(find_point(page, 3)).to_have_attribute("opacity", "1")
+        expect(find_point(page, 0)).to_have_attribute("opacity", "0.2")
+        page.evaluate(find_script, "")
+        expect(find_point(page, 0)).to_have_attribute("opacity", "1")
+        assert page.evaluate(labels_script) == labels
+
+
+def test_drawings_fit_the_paper_and_the_screen_again(browser: Browser) -> None:
+    with inspect_pages(browser, SITE) as inspector:
+        page = inspector.page
+        show_charts(page, 4)
+        drawing = page.locator("#scatter svg")
+        screen_width = drawing.get_attribute("width") or ""
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        expect(drawing).to_have_attribute("width", "680")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        expect(drawing).to_have_attribute("width", screen_width)
 
 
 def test_numbers_are_open_without_scripts(browser: Browser) -> None:

@@ -13,7 +13,8 @@ const config = {
   legend: { labelColor: "var(--ink)", labelFontSize: 12.5, labelLimit: 0 },
   line: { aria: false, color: "var(--data-1)", interpolate: "step-after" },
   point: { filled: true, opacity: 1 }, rule: { aria: false }, text: { aria: false, fontSize: 13, fontWeight: 600 },
-};const PRINT_WIDTH_PX = 680;
+};
+const PRINT_WIDTH_PX = 680;
 const views = new Map();
 
 // The interpreter replaces the compiler of expressions, which the content security policy forbids.
