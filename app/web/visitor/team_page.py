@@ -1,7 +1,7 @@
 """The page of a team: its scores over time, and the attacks on its targets once these are known."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Annotated
@@ -134,6 +134,7 @@ def show_team(
 
 
 def _draw_steps(summary: TeamSummary, rules: Rules, t: Translator) -> Chart | None:
+    """Draw the scores without their table, since the page has one with more columns."""
     values = [(step.at, step.score if summary.has_scores else step.overall) for step in summary.steps[::-1]]
     scores = [(at, value) for at, value in values if value is not None]
     titles = (
@@ -142,7 +143,8 @@ def _draw_steps(summary: TeamSummary, rules: Rules, t: Translator) -> Chart | No
     )
     descending = summary.has_scores and rules.ranking.order == "descending"
     line = [value for _, value in scores]
-    return draw_scores(scores, line, titles, t, zone=rules.timezone, descending=descending)
+    chart = draw_scores(scores, line, titles, t, zone=rules.timezone, descending=descending)
+    return replace(chart, rows=()) if chart else None
 
 
 def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) -> TeamSummary:
