@@ -78,7 +78,7 @@ def _build_specification(report: Advice, curves: Sequence[Curve], t: Translator)
         for distance, share in [*curve, (largest, curve[-1][1])]
     ]
     colours = encode_kind([name for name, _ in curves], _COLOURS[: len(curves)])
-    colours["legend"] |= {"columns": {"signal": "width < 600 ? 1 : 2"}, "symbolOpacity": 1}
+    colours["legend"] |= {"columns": 1, "symbolOpacity": 1}
     return {
         "height": 280,
         "layer": [

@@ -81,7 +81,8 @@ def format_wall_clock(moment: datetime, zone: str) -> str:
 
 def encode_kind(kinds: Sequence[str], values: Sequence[str]) -> Spec:
     """Encode the field ``kind`` by the value at the place of each kind, with a legend."""
-    legend = {"orient": "bottom", "title": None, "columns": {"signal": "width < 600 ? 2 : 4"}}
+    # A number of columns that depends on the width would change the height after the layout.
+    legend = {"orient": "bottom", "title": None, "columns": 2}
     return {"field": "kind", "scale": {"domain": list(kinds), "range": list(values)}, "legend": legend}
 
 

@@ -57,7 +57,7 @@ def test_errors_are_one_specification() -> None:
         "legend": {
             "orient": "bottom",
             "title": None,
-            "columns": {"signal": "width < 600 ? 1 : 2"},
+            "columns": 1,
             "symbolOpacity": 1,
         },
     }

@@ -23,7 +23,7 @@ Y = {
     "scale": {"domain": [-0.15, 1.3], "nice": False, "padding": 0},
     "axis": None,
 }
-LEGEND = {"orient": "bottom", "title": None, "columns": {"signal": "width < 600 ? 2 : 4"}}
+LEGEND = {"orient": "bottom", "title": None, "columns": 2}
 KINDS = ["Your team", "Other teams"]
 
 

@@ -123,7 +123,7 @@ def test_specification_of_a_small_board() -> None:
         "podium",
         "labels",
     ]
-    legend = {"orient": "bottom", "title": None, "columns": {"signal": "width < 600 ? 2 : 4"}}
+    legend = {"orient": "bottom", "title": None, "columns": 2}
     kinds = ["Your team", "Pareto front", "Baselines"]
     looks = {
         "shape": ["diamond", "circle", "square"],
