@@ -182,12 +182,12 @@ def _build_rule(stored_report: ThresholdReport, context: SetupContext) -> Excess
 def _build_report_content(report: schemas.Advice, t: Translator) -> dict[str, Any]:
     """Return the template variables of a report.
 
-    ``describe_release`` returns the name of a release of the contest. ``errors`` is None if nothing was
+    ``describe_release`` returns the name of a release of the contest. ``error_chart`` is None if nothing was
     simulated. ``bounds`` has the smallest mean distance of a cheat by its fixed points. ``miss_probability``
     is the probability that a cheat is accepted.
     """
     return {
-        "errors": draw_threshold_errors(report, t),
+        "error_chart": draw_threshold_errors(report, t),
         "bounds": {bound.fixed: bound.s_lower for bound in report.bounds},
         "format_chance": partial(_format_chance, t),
         "describe_release": partial(describe_release, t=t),

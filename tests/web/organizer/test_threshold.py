@@ -60,7 +60,9 @@ def test_finished_report_is_shown_in_words_and_pictures(arena: Arena) -> None:
     advise.advise(path.rsplit("/", 1)[1])
     content = load_report(path)
     recommended = format_number(content["threshold"])
-    html = get_page(arena, asked_path, organizer=True).text
+    response = get_page(arena, asked_path, organizer=True)
+    assert response.status_code == 200
+    html = response.text
     for text in ('<meta http-equiv="refresh"', notice, "2^"):
         assert text not in html
     for text in (f"<strong>{recommended}</strong>", 'id="errors"', "a chance of 2<sup>−4</sup>"):
