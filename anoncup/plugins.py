@@ -1,4 +1,4 @@
-"""Plug-ins: packages that add measures, attackers, methods or tracks.
+"""Plug-ins: packages that add measures, attackers, methods, tracks or ranking functions.
 
 Each entry point of the group ``anoncup.plugins`` names a ``Plugin``. A package is skipped as a whole if its
 entry point cannot be loaded, is made for another API version, or adds a part that is invalid or already
@@ -28,6 +28,7 @@ from anoncup.tracks.model import AnyTrack, Track
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, Attacker, Measure, Method
 from anoncup.tracks.plugin import API_VERSION, Formulas, Plugin
+from anoncup.tracks.ranking_board import RankingFunction
 from anoncup.tracks.texts import list_own_texts
 from anoncup.tracks.transactions import TRANSACTIONS
 
@@ -51,9 +52,9 @@ class Package:
     """An installed package with a plug-in.
 
     ``entry`` is the value of its entry point. ``parts`` are the parts that it adds, such as
-    ``microdata.measures.NAME`` or ``tracks.NAME``. ``broken`` is the reason why the package was skipped, or
-    empty. ``environment`` is the name of the environment that it runs in, empty for the own interpreter, and
-    ``versions`` are those of Python, numpy and pandas there.
+    ``microdata.measures.NAME``, ``tracks.NAME`` or ``ranking_functions.NAME``. ``broken`` is the reason why
+    the package was skipped, or empty. ``environment`` is the name of the environment that it runs in, empty
+    for the own interpreter, and ``versions`` are those of Python, numpy and pandas there.
     """
 
     name: str
@@ -71,7 +72,7 @@ _Candidate = tuple[Package, Callable[[], Plugin]]
 
 @dataclass(frozen=True, slots=True)
 class InstalledParts:
-    """All tracks including the parts of plug-ins, the installed packages, and the formulas of their parts.
+    """All tracks including the parts of plug-ins, the packages, their ranking functions and formulas.
 
     ``package_texts`` are the keys of the texts of packages' parts by track; built-in texts with the same keys
     describe other parts.
@@ -81,6 +82,7 @@ class InstalledParts:
     packages: tuple[Package, ...] = ()
     formulas: Formulas = field(default_factory=dict)
     package_texts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    ranking_functions: Mapping[str, RankingFunction] = field(default_factory=dict)
 
     def find_provider(self, part: str) -> Package | None:
         """Return the package that provides a part, named as in ``Package.parts``; None if it is built in."""
@@ -204,22 +206,26 @@ def _merge_plugins(tracks: Mapping[str, AnyTrack], candidates: Iterable[_Candida
         except Exception as problem:  # A description may have any content.
             packages.append(replace(package, broken=_describe_failure(problem)))
     merged = dict(tracks)
+    functions: dict[str, RankingFunction] = {}
     formulas: dict[str, Mapping[str, str]] = {}
     texts: dict[str, frozenset[str]] = {}
     for package, plugin in sorted(loaded, key=lambda item: not item[1].tracks):
         try:
+            for name, function in plugin.ranking_functions.items():
+                _check_part(name, function, RankingFunction, functions)
             merged = add_plugin(merged, plugin)
         except Exception as problem:  # Attributes of a plug-in's objects may raise anything.
             packages.append(replace(package, broken=_describe_failure(problem)))
             continue
         packages.append(replace(package, parts=_list_parts(plugin)))
+        functions.update(plugin.ranking_functions)
         formulas.update(
             {track: {**formulas.get(track, {}), **added} for track, added in plugin.formulas.items()}
         )
         own_texts = list_own_texts(plugin, tracks.values()) if plugin.own_texts is None else plugin.own_texts
         texts.update({track: texts.get(track, frozenset()) | keys for track, keys in own_texts.items()})
     packages.sort(key=lambda item: (item.name, item.entry))
-    return InstalledParts(merged, tuple(packages), formulas, texts)
+    return InstalledParts(merged, tuple(packages), formulas, texts, functions)
 
 
 def _identify_package(entry: EntryPoint) -> Package:
@@ -254,7 +260,7 @@ def _list_parts(plugin: Plugin) -> tuple[str, ...]:
         for track, added in getattr(plugin, kind).items()
         for name in added
     ]
-    return (*track_names, *part_names)
+    return (*track_names, *part_names, *(f"ranking_functions.{name}" for name in plugin.ranking_functions))
 
 
 def add_plugin(tracks: Mapping[str, AnyTrack], plugin: Plugin) -> dict[str, AnyTrack]:
@@ -304,7 +310,7 @@ def _require_track(tracks: Mapping[str, AnyTrack], name: str) -> AnyTrack:
 def _check_part(
     name: str,
     part: Any,
-    part_type: type[AnyTrack | AnyMeasure | AnyAttacker | AnyMethod],
+    part_type: type[AnyTrack | AnyMeasure | AnyAttacker | AnyMethod | RankingFunction],
     reserved: Mapping[str, Any],
 ) -> None:
     if not isinstance(part, part_type):

@@ -89,8 +89,9 @@ def show_formula_score(rules: Rules, score_json: Mapping[str, float | None]) -> 
 
     best = "highest" if rules.ranking.order == "descending" else "lowest"
     note = "needs the releases of the other teams" if score_json["score"] is None else f"the {best} is best"
-    formula = find_defence_formula(rules).text
-    line = f"{'score':>12}  {format_number(score_json['score'])}  (by the formula {formula}: {note})"
+    function = rules.ranking.function
+    rule = f"function {function}" if function else f"formula {find_defence_formula(rules).text}"
+    line = f"{'score':>12}  {format_number(score_json['score'])}  (by the {rule}: {note})"
     make_console().print(line, soft_wrap=True)
 
 

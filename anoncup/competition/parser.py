@@ -14,6 +14,7 @@ import tomlkit
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from anoncup.competition.ranking_formulas import check_ranking, check_totals
+from anoncup.competition.ranking_functions import check_functions
 from anoncup.competition.required_packages import require_package
 from anoncup.competition.scoring_versions import check_scored_by
 from anoncup.errors import InvalidCompetition
@@ -206,6 +207,7 @@ def _read_competition(table: TomlTable) -> Rules:
     table.reject_unknown_keys()
     track.settings.check(rules)
     check_ranking(rules)
+    check_functions(rules)
     check_scored_by(rules)
     return rules
 

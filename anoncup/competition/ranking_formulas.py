@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from anoncup.competition.scoring_versions import counts_towards_security
+from anoncup.errors import NotFound
 from anoncup.formulas.errors import FormulaError, InvalidFormula
 from anoncup.formulas.evaluation import FormulaFunction, TeamNumbers, check_formula, evaluate_formula
 from anoncup.formulas.syntax import Formula, parse_any_length
@@ -24,8 +25,13 @@ _EXAMPLE_TEAMS = 3
 
 
 def find_defence_formula(rules: Rules) -> Formula:
-    """Return the formula that ranks releases, lowest first unless the competition says otherwise."""
+    """Return the formula that ranks releases, lowest first unless the competition says otherwise.
+
+    Raises NotFound if a function of a package ranks them.
+    """
     ranking = rules.ranking
+    if ranking.rule == "function":
+        raise NotFound("a function of a package ranks the releases", code="no_formula")
     if ranking.defence is not None:
         return ranking.defence
     if ranking.rule == "score":
@@ -59,7 +65,9 @@ def check_totals(ranking: Ranking, rounds: Sequence[RoundSettings]) -> None:
 
 
 def compares_teams(rules: Rules) -> bool:
-    """Return whether the formula ranks the values of releases, so that each depends on those of others."""
+    """Return whether the score of a release depends on other releases, by a formula or a function."""
+    if rules.ranking.rule == "function":
+        return True
     formulas = [find_defence_formula(rules), *filter(None, [rules.ranking.utility])]
     return any(formula.compares_teams for formula in formulas)
 

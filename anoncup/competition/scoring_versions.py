@@ -1,8 +1,8 @@
 """The table ``[scored_by]`` of a competition file: the parts that count towards the scores, with versions.
 
-Parts are measures, attackers, distances and packages. Without the table, every installed part counts that the
-other settings of the file allow. With it, exactly the listed parts count, in these versions; parts that are
-installed later are only reported.
+Parts are measures, attackers, distances, ranking functions and packages. Without the table, every installed
+part counts that the other settings of the file allow. With it, exactly the listed parts count, in these
+versions; parts that are installed later are only reported.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,11 +12,13 @@ from anoncup.plugins import INSTALLED, TRACKS, Package
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyDistance, AnyMeasure
+from anoncup.tracks.ranking_board import RankingFunction
 
 Versions = Mapping[str, str]
-"""Versions by part: ``"measures.mean_mae"``, ``"attackers.…"``, ``"distances.…"``, ``"packages.…"``."""
+"""Versions by part: ``"measures.mean_mae"``, ``"attackers.…"``, ``"distances.…"``, ``"packages.…"``,
+``"ranking_functions.…"``."""
 
-_Part = AnyMeasure | AnyAttacker | AnyDistance | Package
+_Part = AnyMeasure | AnyAttacker | AnyDistance | RankingFunction | Package
 
 
 def counts_towards_security(rules: Rules, attacker: str) -> bool:
@@ -52,24 +54,31 @@ def collect_scoring_versions(rules: Rules) -> dict[str, str]:
     """Return the content of ``[scored_by]`` that fits the other settings and the installed versions.
 
     It lists the measures with a weight or in a formula, the attackers that count towards E, the distance if
-    there is a threshold, and the packages that provide the track or any of these parts.
+    there is a threshold, the ranking functions, and the packages that provide the track or any such part.
     """
     track = TRACKS[rules.track]
     measures = [name for name in track.measures if _is_measure_used(rules, name)]
     attackers = [name for name in track.attackers if _is_selected(rules, name)]
     excessive = rules.excessive
     distances = [excessive.distance] if excessive and excessive.threshold is not None else []
+    functions = {name.partition(":")[2] for name in rules.ranking.list_functions()}
     versions = {
         **{f"measures.{name}": str(track.measures[name].version) for name in measures},
         **{f"attackers.{name}": str(track.attackers[name].version) for name in attackers},
         **{f"distances.{name}": str(track.distances[name].version) for name in distances},
+        **{
+            f"ranking_functions.{name}": str(function.version)
+            for name, function in INSTALLED.ranking_functions.items()
+            if name in functions
+        },
     }
     return {**versions, **_collect_package_versions(rules.track, versions)}
 
 
 def _collect_package_versions(track: str, parts: Iterable[str]) -> Versions:
     """Return the versions of the packages that provide the track and these parts of it."""
-    packages = map(INSTALLED.find_provider, (f"tracks.{track}", *(f"{track}.{part}" for part in parts)))
+    names = [part if part.startswith("ranking_functions.") else f"{track}.{part}" for part in parts]
+    packages = map(INSTALLED.find_provider, (f"tracks.{track}", *names))
     return {f"packages.{package.name}": package.version for package in packages if package}
 
 
@@ -122,6 +131,7 @@ def _find_installed_part(track: AnyTrack, name: str) -> _Part | None:
         "measures": track.measures,
         "attackers": track.attackers,
         "distances": track.distances,
+        "ranking_functions": INSTALLED.ranking_functions,
         "packages": {package.name: package for package in INSTALLED.packages if not package.broken},
     }
     return registries.get(kind, {}).get(part)

@@ -88,8 +88,8 @@ def replace_scored_by(text: str, versions: Mapping[str, str]) -> str:
 
 def _collect_ranking(ranking: Ranking) -> dict[str, object]:
     values = _collect_fields(ranking)
-    # A formula of releases is in place of a rule, and only it has an order.
-    del values["order" if ranking.defence is None else "rule"]
+    # A formula or a function is in place of a rule, and only these have an order.
+    del values["rule" if ranking.rule in {"formula", "function"} else "order"]
     return {key: value.text if isinstance(value, Formula) else value for key, value in values.items()}
 
 

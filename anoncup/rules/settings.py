@@ -58,10 +58,12 @@ class Ranking:
 
     ``defence`` ranks releases in this ``order``, and ``rule`` is then "formula". ``utility`` replaces U in
     it. ``attack`` ranks attacking teams, highest first. ``total`` and ``attack_total`` combine the scores of
-    releases and of attacks in the rounds.
+    releases and of attacks in the rounds. ``function`` is the ranking function of a package, as PACKAGE:NAME,
+    that ranks releases in place of a rule, and ``rule`` is then "function". ``attack_function`` is in place
+    of ``attack``.
     """
 
-    rule: Literal["score", "rank_sum", "formula"] = "score"
+    rule: Literal["score", "rank_sum", "formula", "function"] = "score"
     finals: int = 2
     order: Literal["ascending", "descending"] = "ascending"
     utility: Formula | None = None
@@ -69,6 +71,12 @@ class Ranking:
     attack: Formula | None = None
     total: Formula | None = None
     attack_total: Formula | None = None
+    function: str | None = None
+    attack_function: str | None = None
+
+    def list_functions(self) -> list[str]:
+        """Return the ranking functions of packages, as PACKAGE:NAME."""
+        return [name for name in (self.function, self.attack_function) if name is not None]
 
     def collect_value_names(self) -> set[str]:
         """Return the names of the values in the formulas that rank releases."""

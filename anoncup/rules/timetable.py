@@ -4,6 +4,7 @@ The clock is the process that opens and closes phases. It reads only this part o
 the code of measures, so that no measure can slow it down or stop it.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,6 +31,8 @@ from anoncup.rules.toml_values import (
 _FORMAT_VERSION = 1
 _PHASE_NAMES = ("anonymization", "reidentification")
 FORMULA_KEYS = ("utility", "defence", "attack", "total", "attack_total")
+FUNCTION_KEYS = ("function", "attack_function")
+_FUNCTION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*:[a-z][a-z0-9_]{0,62}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +79,41 @@ def read_zone(table: TomlTable) -> ZoneInfo:
 
 def read_ranking(table: TomlTable) -> Ranking:
     """Return the ranking rule; raise InvalidCompetition."""
-    if "defence" in table.raw and "rule" in table.raw:
-        raise build_value_error(table.path_of("rule"), Message("left out, because there is a formula"))
-    for key in ("utility", "order"):
-        if key in table.raw and "defence" not in table.raw:
-            raise build_value_error(table.path_of(key), Message("left out without the formula of releases"))
-    rule: Literal["score", "formula"] = "formula" if "defence" in table.raw else "score"
+    rule: Literal["score", "formula", "function"] = "score"
+    if "function" in table.raw:
+        _reject_keys(table, ("rule", "defence"), Message("left out, because there is a function"))
+        rule = "function"
+    elif "defence" in table.raw:
+        _reject_keys(table, ("rule",), Message("left out, because there is a formula"))
+        rule = "formula"
+    if rule != "formula":
+        _reject_keys(table, ("utility",), Message("left out without the formula of releases"))
+    if rule == "score":
+        _reject_keys(table, ("order",), Message("left out without the formula of releases"))
+    if "attack_function" in table.raw:
+        _reject_keys(table, ("attack",), Message("left out, because there is a function"))
     return table.read_as(
         partial(Ranking, rule=rule),
         rule=make_choice_reader("score", "rank_sum"),
         finals=read_count,
         order=make_choice_reader("ascending", "descending"),
         **dict.fromkeys(FORMULA_KEYS, _read_formula),
+        **dict.fromkeys(FUNCTION_KEYS, _read_function_name),
     )
+
+
+def _reject_keys(table: TomlTable, keys: Iterable[str], expected: Message) -> None:
+    for key in keys:
+        if key in table.raw:
+            raise build_value_error(table.path_of(key), expected)
+
+
+def _read_function_name(value: object, path: str) -> str:
+    """Read the name of a function, whose package is checked later."""
+    name = read_text(value, path)
+    if not _FUNCTION_NAME.fullmatch(name):
+        raise build_value_error(path, Message("a package and a function of it, such as cup2024:rank"))
+    return name
 
 
 def _read_formula(value: object, path: str) -> Formula:

@@ -22,6 +22,7 @@ from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import AnswerSpec, Question, ShownAnswer, TargetFiles, Track
 from anoncup.tracks.parts import Attacker, Distance, Measure, Method
 from anoncup.tracks.plugin import Plugin
+from anoncup.tracks.ranking_board import RankingFunction
 
 Description: TypeAlias = Any
 """Plain JSON."""
@@ -43,6 +44,7 @@ _TYPES: Mapping[str, type] = {
         Parameter,
         Plugin,
         Question,
+        RankingFunction,
         Scaling,
         ShownAnswer,
         TargetFiles,
@@ -156,9 +158,12 @@ def _build(description: Description, environment: str, path: FunctionPath) -> An
 
 
 def _start_from_tracks(path: FunctionPath) -> FunctionPath:
-    """Return the path of a part that a plug-in adds to a track, as the path of a part of that track."""
+    """Return the path of a part that a plug-in adds to a track, as the path of a part of that track.
+
+    Ranking functions belong to no track, and are called by their names only.
+    """
     kind, *rest = path
-    return path if kind == "tracks" else ("tracks", rest[0], kind, *rest[1:])
+    return path if kind in {"tracks", "ranking_functions"} else ("tracks", rest[0], kind, *rest[1:])
 
 
 def find_function(tracks: Mapping[str, Any], path: FunctionPath) -> Callable[..., Any]:

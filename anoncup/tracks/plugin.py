@@ -1,10 +1,11 @@
-"""Description of an installed package that adds tracks, measures, attackers or methods."""
+"""Description of an installed package that adds tracks, parts of tracks or ranking functions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod
+from anoncup.tracks.ranking_board import RankingFunction
 
 API_VERSION = 0
 """Version of the plug-in interface.
@@ -19,9 +20,9 @@ class Plugin:
     """The tracks and parts that a package adds.
 
     ``api`` is the version of the plug-in interface that the package was written for, as a literal number.
-    ``tracks`` are keyed by name; ``measures``, ``attackers``, ``methods`` and ``formulas`` by the name of a
-    track, then by their own name. A formula is LaTeX for a measure. Texts come from the
-    package's message catalogues, which are registered under the entry point group ``anoncup.locale``.
+    ``tracks`` and ``ranking_functions`` are keyed by name; ``measures``, ``attackers``, ``methods`` and
+    ``formulas`` by the name of a track, then by their own name. A formula is LaTeX for a measure. Texts come
+    from the message catalogues of the package (entry point group ``anoncup.locale``).
     ``own_texts`` is filled in for packages that have an interpreter of their own (``anoncup.tracks.texts``).
     """
 
@@ -31,4 +32,5 @@ class Plugin:
     attackers: Mapping[str, Mapping[str, AnyAttacker]] = field(default_factory=dict)
     methods: Mapping[str, Mapping[str, AnyMethod]] = field(default_factory=dict)
     formulas: Formulas = field(default_factory=dict)
+    ranking_functions: Mapping[str, RankingFunction] = field(default_factory=dict)
     own_texts: Mapping[str, frozenset[str]] | None = None

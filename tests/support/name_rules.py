@@ -42,6 +42,7 @@ EXCEPTIONS = {
     "anoncup/excessive/threshold_advisor.py: least": "a key of the JSON",
     "anoncup/schemas/advice.py: least": "a field of the API",
     "anoncup/lazy.py: __wrapped__": "the attribute that inspect reads",
+    "anoncup/tracks/ranking_board.py: Ranked": "what ranking functions return, by their specification",
     "anoncup/tracks/monthly/measures.py: deleted": "the name of a measure",
     "app/services/submissions/quota.py: left": "a field of the API",
     "app/web/organizer/submissions.py: said": "a parameter of the page",

@@ -51,8 +51,8 @@ def compute_eligible_numbers(numbers: VerdictNumbers, scored_by: Versions) -> Ve
 
 
 def _list_verdict_versions(scored_by: Versions) -> list[tuple[str, str]]:
-    """Return the parts whose versions verdicts record: all but distances and packages."""
-    unversioned = ("distances.", "packages.")
+    """Return the parts whose versions verdicts record: measures and attackers."""
+    unversioned = ("distances.", "packages.", "ranking_functions.")
     return [(name, version) for name, version in scored_by.items() if not name.startswith(unversioned)]
 
 

@@ -511,7 +511,7 @@ def require_no_open_rescore(session: Session, round_id: UUID) -> None:
 
 
 def build_scoring_key(rules: Rules, effective_scales: dict[str, float]) -> tuple[object, ...]:
-    """Return everything on which a verdict depends.
+    """Return everything on which a verdict depends, and the ranking functions, whose versions count too.
 
     ``effective_scales`` are the stored scales, which may differ from scales written in the file.
     """
@@ -524,6 +524,7 @@ def build_scoring_key(rules: Rules, effective_scales: dict[str, float]) -> tuple
         rules.excessive,
         rules.limits.min_rows_kept,
         rules.ranking.collect_value_names() & TRACKS[rules.track].measures.keys(),
+        rules.ranking.list_functions(),
     )
 
 

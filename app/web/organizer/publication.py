@@ -19,7 +19,6 @@ from anoncup.formulas.syntax import MAX_CHARACTERS, Formula, parse_formula
 from anoncup.messages import N_, Message
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
-from anoncup.rules.timetable import FORMULA_KEYS
 from anoncup.rules.toml_values import MAX_HOURS
 from app.services.contests import competitions
 from app.services.contests.contest import Contest
@@ -42,9 +41,10 @@ _ALLOWED_VALUES: dict[str, tuple[str, ...]] = {
     "rule": ("score", "rank_sum", "formula"),
 }
 _ORDERS = ("ascending", "descending")
+_FORMULA_FIELDS = ("utility", "defence", "attack")
 _ALWAYS_VISIBLE_FIELDS = {
     *("board", "rule", "valid_per_day", "guesses_per_target", "finals"),
-    *("order", *FORMULA_KEYS),
+    *("order", *_FORMULA_FIELDS),
 }
 """Fields that are visible even if the section of further fields is folded."""
 _INVALID_FORMULA = "wrong_formula"
@@ -101,7 +101,7 @@ def _render_publication(
         values=values,
         fingerprint=_compute_fingerprint(context.frame.rules),
         errors=error_codes,
-        choices=_ALLOWED_VALUES,
+        choices=_list_choices(context.frame.rules),
         orders=_ORDERS,
         formula_names=list_formula_names(context.frame.rules),
         formula_messages={
@@ -114,6 +114,12 @@ def _render_publication(
         most_hours=MAX_HOURS,
         opened=bool(error_codes.keys() - _ALWAYS_VISIBLE_FIELDS),
     )
+
+
+def _list_choices(rules: Rules) -> dict[str, tuple[str, ...]]:
+    """Return the values of each choice. A ranking function is named in the file only, and can be kept."""
+    functions = ("function",) if rules.ranking.function else ()
+    return _ALLOWED_VALUES | {"rule": (*_ALLOWED_VALUES["rule"], *functions)}
 
 
 def _describe_formula_error(error: FormulaError) -> Message:
@@ -133,7 +139,7 @@ def _format_values(rules: Rules) -> dict[str, str]:
         "reveal_notice_hours": str(publication.reveal_notice_hours),
         "rule": rules.ranking.rule,
         "order": rules.ranking.order,
-        **{name: _format_formula(getattr(rules.ranking, name)) for name in FORMULA_KEYS},
+        **{name: _format_formula(getattr(rules.ranking, name)) for name in _FORMULA_FIELDS},
         "finals": str(rules.ranking.finals),
         **{name: str(getattr(rules.limits, name)) for name in _LIMIT_NAMES},
     }
@@ -148,9 +154,9 @@ def _parse_formulas(form: ParsedForm) -> tuple[_Formulas, dict[str, FormulaError
 
     Line breaks are blanks. The names in the formulas are checked with the file.
     """
-    formulas: dict[str, Formula | None] = dict.fromkeys(FORMULA_KEYS)
+    formulas: dict[str, Formula | None] = dict.fromkeys(_FORMULA_FIELDS)
     errors: dict[str, FormulaError] = {}
-    for name in FORMULA_KEYS:
+    for name in _FORMULA_FIELDS:
         text = " ".join(form.text(name).splitlines())
         try:
             formulas[name] = parse_formula(text) if text else None
@@ -163,7 +169,8 @@ def _parse_settings(
     form: ParsedForm, stored_rules: Rules, formulas: _Formulas
 ) -> tuple[Publication, Ranking, Limits]:
     zone = ZoneInfo(stored_rules.timezone)
-    chosen_values = {name: form.parse_choice(name, allowed) for name, allowed in _ALLOWED_VALUES.items()}
+    choices = _list_choices(stored_rules)
+    chosen_values = {name: form.parse_choice(name, allowed) for name, allowed in choices.items()}
     publication = Publication(
         board=cast(Literal["public", "teams", "organizers"], chosen_values["board"]),
         frozen_from=form.parse_datetime("frozen_from", zone, stored_rules.publication.frozen_from),
@@ -179,14 +186,22 @@ def _parse_settings(
 
 
 def _parse_ranking(form: ParsedForm, stored_ranking: Ranking, rule: str, formulas: _Formulas) -> Ranking:
-    """Return the chosen rule with its formulas. A named rule replaces the stored formulas of releases."""
-    finals = form.parse_count("finals")
-    if rule != "formula":
-        for name in ("defence", "utility"):
-            if form.text(name) not in {"", _format_formula(getattr(stored_ranking, name))}:
-                form.errors[name] = "unused_formula"
-        return Ranking(cast(Literal["score", "rank_sum"], rule), finals, attack=formulas["attack"])
-    if not form.text("defence"):
+    """Return the chosen rule with its formulas, in place of the stored ones; totals of rounds are kept."""
+    ranking = replace(
+        stored_ranking,
+        rule=cast(Literal["score", "rank_sum", "formula", "function"], rule),
+        finals=form.parse_count("finals"),
+        attack=formulas["attack"],
+    )
+    if rule == "formula" and not form.text("defence"):
         form.errors["defence"] = "missing_formula"
-    order = cast(Literal["ascending", "descending"], form.parse_choice("order", _ORDERS))
-    return Ranking("formula", finals, order, **formulas)
+    if rule in {"formula", "function"}:
+        order = cast(Literal["ascending", "descending"], form.parse_choice("order", _ORDERS))
+        ranking = replace(ranking, order=order)
+    if rule == "formula":
+        return replace(ranking, function=None, utility=formulas["utility"], defence=formulas["defence"])
+    for name in ("defence", "utility"):
+        if form.text(name) not in {"", _format_formula(getattr(stored_ranking, name))}:
+            form.errors[name] = "unused_formula"
+    function = stored_ranking.function if rule == "function" else None
+    return replace(ranking, function=function, utility=None, defence=None)
