@@ -55,6 +55,7 @@ BROKEN_PLUGINS = {
     "PLUGIN = Plugin(api=0, formulas={'microdata': {'coins': 'x'}})": (
         "a formula of coins, which is no measure of microdata"
     ),
+    "PLUGIN = Plugin(api=0, ranking_functions=coins()['microdata'])": "coins is no RankingFunction",
 }
 
 
@@ -118,6 +119,20 @@ def test_first_of_two_packages_with_the_same_part_wins(tmp_path: Path) -> None:
         [],
         "there is coins already",
     )
+
+
+def test_first_of_two_packages_with_the_same_ranking_function_wins(import_folder: Path) -> None:
+    code = (
+        "from anoncup.tracks.plugin import Plugin\nfrom anoncup.tracks.ranking_board import RankingFunction\n"
+        "PLUGIN = Plugin(api=0, ranking_functions={'best': RankingFunction('best', VERSION, list)})\n"
+    )
+    for number, name in enumerate(("a_cup", "b_cup"), 1):
+        install_package(import_folder, name, code.replace("VERSION", str(number)))
+    plugins = discover_plugins(BUILT_IN)
+    assert [package.parts for package in plugins.packages] == [("ranking_functions.best",), ()]
+    assert plugins.packages[1].broken == "there is best already"
+    assert plugins.ranking_functions["best"].version == 1
+    assert plugins.find_provider("ranking_functions.best") is plugins.packages[0]
 
 
 def test_packages_may_extend_each_others_tracks(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def plugins(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the packages that bring tracks, measures, attackers or methods, and why one could not be used."""
+    """List packages with tracks, parts of tracks or ranking functions, and why one could not be used."""
     from dataclasses import asdict
 
     from anoncup.plugins import BUILT_IN, discover_plugins

@@ -72,6 +72,8 @@ def iter_required_keys(plugin: Plugin) -> Iterator[str]:
         yield from _iter_part_keys("attacker", attackers)
     for methods in plugin.methods.values():
         yield from _iter_part_keys("method", methods)
+    for name in plugin.ranking_functions:
+        yield from (f"ranking_function_{name}", f"ranking_function_{name}_description")
 
 
 def _iter_file_keys(track: AnyTrack) -> Iterator[str]:

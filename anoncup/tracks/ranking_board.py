@@ -33,7 +33,7 @@ class BoardSubmission:
       guesses that this board counts; 0 is best.
     - ``overall``: (U + E) / 2; 0 is best.
     - ``measures``: the value of each measure, in its own unit.
-    - ``rows``: the number of released individuals.
+    - ``rows``: the number of released individuals; None if it is not known.
     - ``is_target``: it is published, and other teams may attack it.
     """
 
@@ -44,7 +44,7 @@ class BoardSubmission:
     security: float
     overall: float
     measures: Mapping[str, float] = field(default_factory=dict)
-    rows: int = 0
+    rows: int | None = None
     is_target: bool = True
 
 

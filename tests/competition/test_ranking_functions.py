@@ -4,20 +4,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from anoncup.competition import parser, ranking_functions, required_packages, scoring_versions
+from anoncup.cli.terminal import show_formula_score
+from anoncup.competition import scoring_versions
 from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.competition.ranking_functions import rank_board
 from anoncup.competition.templates import template
 from anoncup.competition.writer import replace_publication_rules, replace_scored_by
 from anoncup.errors import InvalidCompetition, InvalidResult
-from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.rules.timetable import parse_timetable
 from anoncup.rules.toml_text import replace_tables
-from anoncup.tracks.ranking_board import Ranked, RankingBoard, RankingFunction
-
-REQUIRES = '[requires]\nCup_2024 = ">=1"'
-MODULES = (parser, ranking_functions, required_packages, scoring_versions)
+from anoncup.tracks.ranking_board import Ranked, RankingBoard
+from tests.support.ranking_functions import REQUIRES, install_function
 
 
 def rank(board: RankingBoard) -> Sequence[Ranked]:
@@ -26,12 +24,8 @@ def rank(board: RankingBoard) -> Sequence[Ranked]:
 
 
 @pytest.fixture(autouse=True)
-def package(monkeypatch: pytest.MonkeyPatch) -> None:
-    cup = Package("cup-2024", "1.2", "cup:PLUGIN", ("ranking_functions.best",))
-    functions = {"best": RankingFunction("best", 3, rank)}
-    parts = InstalledParts(TRACKS, (cup, Package("other", "1", "")), ranking_functions=functions)
-    for module in MODULES:
-        monkeypatch.setattr(module, "INSTALLED", parts)
+def function(monkeypatch: pytest.MonkeyPatch) -> None:
+    install_function(monkeypatch, rank)
 
 
 def build_file(ranking: str, requires: str = REQUIRES) -> str:
@@ -53,6 +47,11 @@ def test_function_ranks_in_place_of_a_rule_and_counts_with_its_version() -> None
     unversioned = {name: version for name, version in versions.items() if "functions" not in name}
     with pytest.raises(InvalidCompetition, match=r"whether ranking_functions\.best counts differs"):
         parse_competition(replace_scored_by(text, unversioned))
+
+
+def test_command_says_that_the_score_needs_other_teams(capsys: pytest.CaptureFixture[str]) -> None:
+    show_formula_score(parse_competition(build_file('function = "cup-2024:best"')), {"score": None})
+    assert "(by the function cup-2024:best: needs the releases of the other teams)" in capsys.readouterr().out
 
 
 def test_attacks_may_have_a_function_while_releases_have_a_formula() -> None:

@@ -22,9 +22,12 @@ from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.rules.settings import Ranking
 from anoncup.tracks.microdata.example import generate_households
+from anoncup.tracks.ranking_board import Ranked, RankingBoard
 from anoncup.tracks.transactions.example import load_tc400
 from tests.support.originals import make_original
+from tests.support.ranking_functions import install_function
 
 pytestmark = pytest.mark.full
 
@@ -190,6 +193,29 @@ def test_contest_is_ranked_by_the_formula(ranking: str, compute_loss: Any) -> No
     assert [entry.rank for entry in contest.releases] == ranks
     sign = -1 if "descending" in ranking else 1
     assert [entry.score for entry in contest.releases] == pytest.approx([sign * loss for loss in losses])
+
+
+def test_contest_is_ranked_by_a_function_that_sees_what_the_attackers_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The function scores U plus the largest risk, which is E; the highest is the best."""
+
+    def rank_board(board: RankingBoard) -> list[Ranked]:
+        risks = {entry.id: 0.0 for entry in board.submissions}
+        for attack in board.attacks:
+            if attack.counts:
+                risks[attack.submission] = max(risks[attack.submission], attack.risk)
+        return [Ranked(entry.team, entry.utility + risks[entry.id]) for entry in board.submissions]
+
+    install_function(monkeypatch, rank_board)
+    ranking = Ranking("function", order="descending", function="cup-2024:best")
+    rules = replace(build_rules(), ranking=ranking)
+    contest = play(generate_households(40), rules, GROUPS)
+    scores = [entry.utility + entry.security for entry in contest.releases]
+    assert [entry.score for entry in contest.releases] == scores
+    assert [entry.rank for entry in contest.releases] == [
+        1 + sum(rival > score + 1e-9 for rival in scores) for score in scores
+    ]
 
 
 def test_sum_of_ranks_compares_accepted_releases_only() -> None:

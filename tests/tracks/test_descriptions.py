@@ -15,6 +15,7 @@ from anoncup.plugins import BUILT_IN, describe_interpreter, discover_environment
 from anoncup.tracks.descriptions import RemoteFunction, build_plugin, describe, find_function
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.plugin import Plugin
+from anoncup.tracks.ranking_board import Ranked, RankingFunction
 from tests.support.cohort_track import COHORTS
 from tests.support.track_package import install_package
 
@@ -89,3 +90,11 @@ def test_texts_of_own_parts_are_described(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_remote_functions_run_in_no_other_program() -> None:
     with pytest.raises(Unavailable, match="elsewhere"):
         rebuild("microdata").tracks["microdata"].count_individuals(None)
+
+
+def test_ranking_functions_are_described_without_a_track() -> None:
+    function = RankingFunction("best", 2, lambda board: [Ranked(team, 1.0) for team in board.teams])
+    text = json.dumps(describe(Plugin(api=0, ranking_functions={"best": function})))
+    rebuilt = build_plugin(json.loads(text), "elsewhere").ranking_functions["best"]
+    assert (rebuilt.name, rebuilt.version) == ("best", 2)
+    assert rebuilt.rank == RemoteFunction("elsewhere", ("ranking_functions", "[best]", "rank"))

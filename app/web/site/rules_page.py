@@ -89,6 +89,7 @@ def render_rules(page: Page, frame: Frame) -> HTMLResponse:
         worked=build_worked_example(rules, track),
         score_formulas=formulas.load_score_formulas(),
         ranking_formulas=ranking_formulas,
+        ranking_functions=_list_ranking_functions(rules),
         explained_names=_list_explained_names(ranking_formulas.values()),
         shows_score=rules.ranking.rule == "formula" and not compares_teams(rules),
         find_distance_formula=formulas.find_distance_formula,
@@ -132,6 +133,12 @@ def _list_ranking_formulas(frame: Frame) -> dict[str, Formula]:
     formulas_by_key = {"utility": ranking.utility, "defence": ranking.defence, "attack": ranking.attack}
     present = {key: formula for key, formula in formulas_by_key.items() if formula is not None}
     return present | _list_totals(frame)
+
+
+def _list_ranking_functions(rules: Rules) -> dict[str, str]:
+    """Return the functions of packages that rank, by the keys of the formulas in whose places they are."""
+    functions = {"defence": rules.ranking.function, "attack": rules.ranking.attack_function}
+    return {key: function for key, function in functions.items() if function is not None}
 
 
 def _list_totals(frame: Frame) -> dict[str, Formula]:

@@ -47,12 +47,14 @@ def read_phases_by_round() -> dict[str, Any]:
 
 def test_publication_form_changes_the_common_rules_of_all_rounds(arena: Arena) -> None:
     phases = read_phases_by_round()
+    rankings = {name: rules.ranking for name, rules in parse_rounds(load_competition().file).items()}
     html = get_text(arena, f"{PATH}/publication")
     assert COMMON_RULES in html
     fields = parse_form(html, 'name="of"') | {"valid_per_day": "3"}
     send_form(arena, f"{PATH}/publication", fields, organizer=True)
     rules_by_round = parse_rounds(load_competition().file)
     assert {rules.limits.valid_per_day for rules in rules_by_round.values()} == {3}
+    assert {name: rules.ranking for name, rules in rules_by_round.items()} == rankings
     assert read_phases_by_round() == phases
 
 
