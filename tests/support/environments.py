@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-EXAMPLE_PACKAGE, EXAMPLE_TRACK, EXAMPLE_CUP = (EXAMPLES / name for name in ("plugin", "track", "cup2026"))
+EXAMPLE_PACKAGE, EXAMPLE_TRACK, EXAMPLE_CUP, EXAMPLE_CUP_2024 = (
+    EXAMPLES / name for name in ("plugin", "track", "cup2026", "cup2024")
+)
 PACKAGE_NAME = "anoncup-example"
 
 
