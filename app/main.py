@@ -40,7 +40,6 @@ from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
 from app.http import problems
 from app.http.admission import Admission
-from app.http.board_cache import BoardCache
 from app.http.body_limits import BodyLimitMiddleware
 from app.http.compression import SafeGzipMiddleware
 from app.http.metrics import Meters, MetricsMiddleware
@@ -125,7 +124,6 @@ def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.admission = Admission(get_settings())
-    app.state.board_cache = BoardCache()
     app.add_middleware(CancelledRequestMiddleware)
     app.add_middleware(SafeGzipMiddleware, minimum_size=1024, compresslevel=5)
     is_https_only = get_settings().requires_https("localhost")

@@ -34,7 +34,6 @@ from app.http.session_cookie import COOKIE
 from app.main import create_app, create_served_app
 from app.processes.embedded_servers import run_embedded_services
 from app.services.accounts import password_hashes
-from app.services.boards import verdicts
 from app.services.contests import competitions
 from app.services.jobs import queue
 from migrations.run import migrate
@@ -137,7 +136,6 @@ def _time_page(client: TestClient, path: str, session: str | None, repeats: int)
         return 1000 * (time.perf_counter() - started), response
 
     request_page()
-    verdicts.numbers_cache.clear()
     read_file.cache_clear()
     cold_ms, _ = request_page()
     warm_ms = statistics.median(request_page()[0] for _ in range(repeats))

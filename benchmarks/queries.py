@@ -27,7 +27,7 @@ from app.db.models import Evaluation, Submission, Team
 from app.db.paging import fetch_newest_first
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
-from app.services.boards import anonymization, verdicts
+from app.services.boards import anonymization
 from app.services.contests import competitions, visibility
 from app.services.jobs import health, leases, store_check
 from app.services.submissions import quota, submissions
@@ -224,17 +224,12 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
     def load_board(session: Session) -> None:
         anonymization.build_board(session, visibility.authorize_boards(session, None, "filled-1"))
 
-    def load_first_board(session: Session) -> None:
-        verdicts.numbers_cache.clear()
-        load_board(session)
-
     def list_submissions(session: Session) -> None:
         query = submissions.select_with_details().where(Submission.round_id == contest.round.id)
         fetch_newest_first(session, query, Submission.received_at, Submission.id, cursor=None, limit=50)
 
     return {
         "a board after a change": load_board,
-        "the first board of a process": load_first_board,
         "claim": lambda db: leases.claim_next(db, Evaluation, lease=_LEASE, max_attempts=3),
         "progress of one": lambda db: submissions.load_queue_positions(db, [db.get_one(Submission, latest)]),
         "quota": lambda db: quota.load_caps(db, contest, team, "anonymization", now.read_clock(db)),

@@ -62,21 +62,6 @@ def disable_durability(services: EmbeddedServices) -> None:
     db_engine.dispose()
 
 
-@pytest.fixture(scope="module")
-def without_autovacuum(services: EmbeddedServices) -> Iterator[None]:
-    """Stop autovacuum, whose transactions change the snapshot that cached boards are compared with."""
-    db_engine = create_engine(services.database_url, isolation_level="AUTOCOMMIT")
-    workers = text("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'")
-    with db_engine.connect() as connection:
-        connection.execute(text("ALTER SYSTEM SET autovacuum = off"))
-        connection.execute(text("SELECT pg_reload_conf()"))
-        assert poll_until(lambda: connection.scalar(workers) == 0)
-        yield
-        connection.execute(text("ALTER SYSTEM RESET autovacuum"))
-        connection.execute(text("SELECT pg_reload_conf()"))
-    db_engine.dispose()
-
-
 @pytest.fixture(scope="session")
 def session_settings(
     services: EmbeddedServices, tmp_path_factory: pytest.TempPathFactory

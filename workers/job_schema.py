@@ -136,6 +136,24 @@ OUTCOME_ADAPTER = TypeAdapter(OutcomeForm)
 
 
 @with_config(_STRICT_CONFIG)
+class RankedForm(TypedDict):
+    """A ``Ranked``, which is then checked against its board (``check_ranked``)."""
+
+    team: _StorableText
+    score: float | None
+    text: _StorableText
+    submission: _StorableText | None
+
+
+@with_config(_STRICT_CONFIG)
+class RankingForm(TypedDict):
+    ranked: list[RankedForm]
+
+
+RANKING_ADAPTER = TypeAdapter(RankingForm)
+
+
+@with_config(_STRICT_CONFIG)
 class FileProblemForm(TypedDict):
     file: _StorableText
     row: int | None
@@ -240,6 +258,10 @@ def is_valid_files(content: dict[str, Any]) -> bool:
 def is_valid_outcome(content: dict[str, Any], *, max_correct: int) -> bool:
     """Return whether the outcome of a guess is valid, with at most ``max_correct`` correct items."""
     return matches(OUTCOME_ADAPTER, content) and content["outcome"].get("correct", 0) <= max_correct
+
+
+def is_valid_ranking(content: dict[str, Any]) -> bool:
+    return matches(RANKING_ADAPTER, content)
 
 
 def is_valid_refusal(content: dict[str, Any]) -> bool:

@@ -158,6 +158,20 @@ class JudgeJob(Job):
         return job_schema.is_valid_outcome(content, max_correct=max(self.sizes.values()))
 
 
+@dataclass(frozen=True, slots=True)
+class RankJob(Job):
+    """Rank a board by the ranking function PACKAGE:NAME. ``board`` is a ``RankingBoard`` as JSON.
+
+    Neither the competition's file nor its data are needed.
+    """
+
+    function: str
+    board: dict[str, Any]
+
+    def is_valid_answer(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_ranking(content)
+
+
 def write_request(job: Job) -> dict[str, Any]:
     """Return the message that gives a job to the child."""
     return {"kind": type(job).__name__, **asdict(job)}

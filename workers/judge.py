@@ -9,7 +9,7 @@ from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.attacks.guesses import GuessClaim
 from app.services.jobs.queue import JUDGE, celery
-from workers import lease_runner, scoring_child
+from workers import lease_runner, rank, scoring_child
 from workers.allocate import build_worker_inputs
 from workers.jobs import JudgeJob
 from workers.lease_runner import Lease
@@ -21,8 +21,13 @@ from workers.readiness import SCORING_READINESS
 def judge(*_: str) -> None:
     """Claim the next guess or rejudgement by fair order, judge it and record the outcome.
 
-    Running the task twice or killing it does no harm.
+    Standings that wait are computed afterwards. Running the task twice or killing it does no harm.
     """
+    _judge_next()
+    rank.compute_stale_standings()
+
+
+def _judge_next() -> None:
     claim = lease_runner.claim_when_ready(guesses.claim_next, SCORING_READINESS)
     if claim is None:
         return

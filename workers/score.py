@@ -9,10 +9,11 @@ from app.crypto import sealing
 from app.db.models import Evaluation
 from app.db.stored_files import read_rules
 from app.db.transaction import transaction
+from app.services.boards import standings
 from app.services.jobs.queue import SCORE, celery
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import EvaluationClaim
-from workers import lease_runner, scoring_child
+from workers import lease_runner, rank, scoring_child
 from workers.allocate import build_worker_inputs
 from workers.jobs import ScoreJob
 from workers.lease_runner import Lease
@@ -25,8 +26,13 @@ from workers.scoring_child import ProgressStep
 def score(*_: str) -> None:
     """Claim the next submission by fair order, evaluate it and record the result.
 
-    Running the task twice or killing it does no harm.
+    Standings that wait are computed afterwards. Running the task twice or killing it does no harm.
     """
+    _score_next()
+    rank.compute_stale_standings()
+
+
+def _score_next() -> None:
     claim = lease_runner.claim_when_ready(evaluations.claim_next, SCORING_READINESS)
     if claim is None:
         return
@@ -39,9 +45,11 @@ def score(*_: str) -> None:
     )
     if result is not None:
         with transaction() as session:
-            evaluations.record_verdict(
+            evaluation = evaluations.record_verdict(
                 session, claim, verdict=result.content, scorer=result.scorer_version, steps=result.steps
             )
+            if evaluation is not None:
+                standings.refresh_evaluation(session, evaluation)
 
 
 def build_progress_columns(step: ProgressStep) -> dict[str, Any]:

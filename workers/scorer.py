@@ -7,7 +7,7 @@ sandbox before it reads the first job, and ends if it cannot.
 import secrets
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from numpy.random import Generator, default_rng
 
 from anoncup.competition.parser import parse_competition
+from anoncup.competition.ranking_functions import rank_board
 from anoncup.errors import FileProblem, InvalidCompetition, InvalidInput, InvalidResult, InvalidUpload
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.results import judge_guess, serialize_outcome
@@ -28,11 +29,13 @@ from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.generators import create_generator
 from anoncup.tracks.model import AnyContext, AnyTrack, ReleaseContext, TeamData
+from anoncup.tracks.ranking_board import RankingBoard
 from workers.jobs import (
     AdviceJob,
     AllocateJob,
     Job,
     JudgeJob,
+    RankJob,
     ReleaseJob,
     ScoreJob,
     TargetFilesJob,
@@ -243,12 +246,21 @@ def judge(job: JudgeJob, context: JobContext, _: ProgressCallback) -> dict[str, 
     return {"outcome": serialize_outcome(outcome)}
 
 
+def rank(job: RankJob, _: JobContext, __: ProgressCallback) -> dict[str, Any]:
+    """Return the teams of a board as a ranking function ranks them."""
+    from pydantic import TypeAdapter  # noqa: PLC0415  # other jobs do not need it
+
+    ranked = rank_board(job.function, TypeAdapter(RankingBoard).validate_python(job.board))
+    return {"ranked": [asdict(team) for team in ranked]}
+
+
 HANDLERS: Mapping[type[Job], Callable[[Any, JobContext, ProgressCallback], dict[str, Any]]] = {
     ScoreJob: score,
     AdviceJob: advise,
     JudgeJob: judge,
     TargetFilesJob: write_target_files,
     AllocateJob: allocate,
+    RankJob: rank,
 }
 
 

@@ -31,7 +31,7 @@ from app.processes.sandboxed_child import (
 )
 from app.services.contests.competitions import require_current_packages
 from app.storage import get_store
-from workers.jobs import Job, ReleaseJob, write_request
+from workers.jobs import Job, RankJob, ReleaseJob, write_request
 
 __all__ = [
     "DIED_MESSAGE",
@@ -119,18 +119,19 @@ def run(
     with child_slot.lock:
         child = child_slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=warm)
         try:
-            result = _run_with_deadline(child, job, settings, on_step)
-            _require_same_packages(child, rules)
+            limit_s = settings.scoring_time_limit_s
+            result = run_in_child(child, job, settings, limit_s=limit_s, on_step=on_step)
+            require_same_packages(child, rules)
         except BaseException as problem:
             child_slot.end()
             if isinstance(problem, DomainError):
-                _require_same_packages(child, rules)
+                require_same_packages(child, rules)
             raise
         child_slot.release(settings)
         return result
 
 
-def _require_same_packages(child: SandboxedChild, rules: Rules) -> None:
+def require_same_packages(child: SandboxedChild, rules: Rules) -> None:
     """Raise if packages were replaced or removed since the child started.
 
     Its result or its error may come from a mixture of old and new modules.
@@ -140,10 +141,16 @@ def _require_same_packages(child: SandboxedChild, rules: Rules) -> None:
         raise Unavailable("a package was installed again meanwhile; scoring begins again")
 
 
-def _run_with_deadline(
-    child: SandboxedChild, job: Job, settings: Settings, on_step: Callable[[ProgressStep], None]
+def run_in_child(
+    child: SandboxedChild,
+    job: Job,
+    settings: Settings,
+    *,
+    limit_s: float,
+    on_step: Callable[[ProgressStep], None] = lambda _: None,
 ) -> JobResult:
-    deadline = time.monotonic() + settings.scoring_time_limit_s
+    """Run a job in a child, which must be ended if this raises."""
+    deadline = time.monotonic() + limit_s
     try:
         child.send(write_request(job), deadline=deadline)
         return _serve_until_result(child, job, settings, on_step, deadline)
@@ -151,7 +158,7 @@ def _run_with_deadline(
         raise ScoringError(
             "scoring took longer than the limit of {limit} s",
             code="time_limit",
-            limit=settings.scoring_time_limit_s,
+            limit=limit_s,
         ) from None
     except ChildProtocolError:
         raise ScoringError(CRASH_MESSAGE) from None
@@ -221,9 +228,8 @@ def _build_scoring_error(reason: str, trace: str, package: str, job: Job, settin
         )
     trace = _escape_surrogates(trace[:MAX_TRACE_LENGTH]).replace("\0", "")
     log.error("scoring_crashed", trace=trace)
-    track_package = INSTALLED.find_provider(f"tracks.{read_rules(job.competition_file).track}")
     names = {installed.name for installed in INSTALLED.packages}
-    name = package if package in names else track_package.name if track_package else None
+    name = package if package in names else _find_package(job)
     error = (
         ScoringError(PACKAGE_MESSAGE, code="package_failed", package=name)
         if name
@@ -231,6 +237,14 @@ def _build_scoring_error(reason: str, trace: str, package: str, job: Job, settin
     )
     error.traceback = trace
     return error
+
+
+def _find_package(job: Job) -> str | None:
+    """Return the package that the job is for; None if it is for a built-in track."""
+    if isinstance(job, RankJob):
+        return job.function.partition(":")[0]
+    track_package = INSTALLED.find_provider(f"tracks.{read_rules(job.competition_file).track}")
+    return track_package.name if track_package else None
 
 
 def _escape_surrogates(text: str) -> str:

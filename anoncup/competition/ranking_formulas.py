@@ -156,7 +156,7 @@ def build_round(scores: Mapping[str, float]) -> FormulaFunction:
     return round
 
 
-def replace_utility(
+def _replace_utility(
     rules: Rules, releases: Sequence[TeamNumbers], rounding: Mapping[str, float]
 ) -> Sequence[TeamNumbers]:
     """Return the numbers with the value of the formula ``utility``, if there is one."""
@@ -173,4 +173,6 @@ def evaluate_defence(
     rules: Rules, releases: Sequence[TeamNumbers], rounding: Mapping[str, float]
 ) -> list[float]:
     """Return the value of the formula that ranks releases for each of them; NaN where it is missing."""
-    return evaluate_formula(find_defence_formula(rules), replace_utility(rules, releases, rounding), rounding)
+    return evaluate_formula(
+        find_defence_formula(rules), _replace_utility(rules, releases, rounding), rounding
+    )

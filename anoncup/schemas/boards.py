@@ -45,6 +45,13 @@ class BoardLine(Form):
         return [name for name, field in cls.model_fields.items() if _NOT_IN_SHEET not in field.metadata]
 
 
+_PARTS = Annotated[
+    str | None,
+    Field(description="how a package's ranking function says that the score came about; absent if hidden"),
+    example("12 + 7.5 - 2"),
+]
+
+
 class BoardRow(BoardLine):
     """A team's best accepted submission. A team without one has neither rank nor scores.
 
@@ -98,6 +105,7 @@ class BoardRow(BoardLine):
         ),
         example(3.0),
     ]
+    parts: _PARTS = omit_if_none()
     on_front: Annotated[
         bool,
         _NOT_IN_SHEET,
@@ -165,6 +173,11 @@ class Board(BoardBase):
         """Whether the rows of other teams are neither rounded nor without details."""
         return self.digits is None
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether a row says how its score came about."""
+        return any(row.parts is not None for row in self.rows)
+
 
 class HistoryStep(Form):
     """A team's best submission from a moment on, as the board showed it then."""
@@ -180,10 +193,10 @@ class HistoryStep(Form):
         float | None, Field(description="value of the competition's formula, as on the board"), example(3.0)
     ]
     why: Annotated[
-        Literal["release", "scoring", "guesses"] | None,
+        Literal["release", "guesses"] | None,
         Field(
-            description="reason of the change: another release counts, a new scoring, or guesses"
-            " of others; null if it is hidden"
+            description="reason of the change: another release counts, or guesses of others; null if it"
+            " is hidden or there is another reason"
         ),
     ] = None
 
@@ -260,6 +273,7 @@ class AttackersRow(BoardLine):
             " targets if individuals are not counted"
         ),
     ] = omit_if_none()
+    parts: _PARTS = omit_if_none()
     by_question: Annotated[
         dict[str, float] | None, Field(description=f"{_BY_QUESTION_DESCRIPTION}: the mean over the targets")
     ] = omit_if_none()
@@ -270,6 +284,11 @@ class AttackersBoard(AttackBoardBase):
         bool, Field(description="whether `score` is the value of the competition's formula")
     ] = False
     rows: tuple[AttackersRow, ...]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether a row says how its score came about."""
+        return any(row.parts is not None for row in self.rows)
 
     @property
     def columns(self) -> Mapping[str, ColumnLabel]:

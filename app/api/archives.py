@@ -11,7 +11,7 @@ from app.api.openapi import NOT_MODIFIED
 from app.db.transaction import transaction
 from app.http.archives import Content, ZipResponse, build_download, build_zip, compute_etag
 from app.http.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_stable_url
-from app.http.board_cache import parse_known_etags
+from app.http.etags import parse_known_etags
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.organizing import exports, result_archive

@@ -1,24 +1,31 @@
 """Routes of the boards, as JSON and CSV."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
 from app.api.openapi import NOT_MODIFIED, CsvResponse
-from app.http import board_cache
-from app.http.authentication import RequestCredential
-from app.http.board_cache import BoardBuilder
-from app.services.boards import anonymization, board_history, matrix, reidentification, total
+from app.db.transaction import transaction
+from app.http.authentication import OptionalPrincipal
+from app.http.etags import send_if_changed
+from app.services.accounts.principal import Principal
+from app.services.boards import anonymization, history, matrix, reidentification, total
+from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 
-router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=NOT_MODIFIED)
+router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"])
 
 JSON, CSV = "application/json", "text/csv; charset=utf-8"
 BoardT = TypeVar("BoardT", bound=BaseModel)
+_PARTS_AT_ONCE = 200
+HistoryStream = Callable[[Session, BoardAccess], Iterator[str]]
+_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
 
 
 def _add_board(
@@ -26,28 +33,36 @@ def _add_board(
     name: str,
     *,
     description: str,
-    build: BoardBuilder[BoardT],
+    build: Callable[[Session, BoardAccess], BoardT],
     model: type[BoardT],
     render_csv: Callable[[BoardT], str],
 ) -> None:
     """Add the routes of a board, as JSON and as a CSV file."""
 
-    async def send_json(slug: str, credential: RequestCredential, request: Request) -> Response:
-        return await board_cache.build_board_response(request, credential, slug, build, media_type=JSON)
+    def load(principal: Principal | None, slug: str) -> BoardT:
+        with transaction() as session:
+            return build(session, visibility.authorize_boards(session, principal, slug))
 
-    def build_csv(session: Session, access: BoardAccess) -> str:
-        return render_csv(build(session, access))
+    def send_json(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+        return _send(request, load(principal, slug).model_dump_json(), JSON)
 
-    async def send_csv(slug: str, credential: RequestCredential, request: Request) -> Response:
-        return await board_cache.build_board_response(request, credential, slug, build_csv, media_type=CSV)
+    def send_csv(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+        return _send(request, render_csv(load(principal, slug)), CSV)
 
-    router.get(path, name=name, description=description, response_model=model)(send_json)
+    router.get(path, name=name, description=description, response_model=model, responses=NOT_MODIFIED)(
+        send_json
+    )
     router.get(
         f"{path}.csv",
         name=f"{name.removesuffix('_board')}_csv",
         description=f"{description} This is a CSV file for spreadsheets.",
         response_class=CsvResponse,
+        responses=NOT_MODIFIED,
     )(send_csv)
+
+
+def _send(request: Request, content: str, media_type: str) -> Response:
+    return send_if_changed(request, content.encode(), media_type=media_type, headers=_HEADERS)
 
 
 _add_board(
@@ -91,11 +106,29 @@ _add_board(
     model=schemas.Matrix,
     render_csv=matrix.render_csv,
 )
-_add_board(
-    "/history",
-    "history_board",
-    description="Return each team's best submission over time, as the board showed it at each moment.",
-    build=board_history.build_history,
-    model=schemas.History,
-    render_csv=board_history.render_csv,
-)
+
+
+def _stream_history(
+    principal: Principal | None, slug: str, open_stream: HistoryStream, media_type: str
+) -> StreamingResponse:
+    with transaction() as session:
+        parts = open_stream(session, visibility.authorize_boards(session, principal, slug))
+    return StreamingResponse(_join_parts(parts), media_type=media_type, headers=_HEADERS)
+
+
+def _join_parts(parts: Iterator[str]) -> Iterator[str]:
+    """Yield fewer and longer parts, because sending one takes as long as building a hundred."""
+    while chunk := "".join(islice(parts, _PARTS_AT_ONCE)):
+        yield chunk
+
+
+@router.get("/history", name="history_board", response_model=schemas.History)
+def send_history(slug: str, principal: OptionalPrincipal) -> StreamingResponse:
+    """Return each team's best submission over time, as the board showed it at each moment."""
+    return _stream_history(principal, slug, history.stream_json, JSON)
+
+
+@router.get("/history.csv", name="history_csv", response_class=CsvResponse)
+def send_history_csv(slug: str, principal: OptionalPrincipal) -> StreamingResponse:
+    """Return each team's best submission over time. This is a CSV file for spreadsheets."""
+    return _stream_history(principal, slug, history.stream_csv, CSV)

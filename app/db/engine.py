@@ -4,6 +4,7 @@ import os
 import time
 from functools import lru_cache
 
+from pydantic_core import from_json
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InvalidatePoolError
@@ -30,6 +31,8 @@ def get_engine() -> Engine:
         # Failed statements are logged, and their values may be secret.
         hide_parameters=True,
         connect_args={"connect_timeout": 5},
+        # Twice as fast as the standard library, which a board of a thousand verdicts shows.
+        json_deserializer=from_json,
     )
     event.listen(engine, "checkin", _record_use)
     event.listen(engine, "checkout", _test_if_idle)

@@ -90,6 +90,14 @@ class State(StrEnum):
     CANCELLED = "CANCELLED"
 
 
+class Series(StrEnum):
+    """Which guesses standings take into account: none, those accepted before the last midnight, or all."""
+
+    WITHOUT_GUESSES = "without_guesses"
+    DAILY = "daily"
+    ALL_GUESSES = "all_guesses"
+
+
 def _id_column() -> Mapped[UUID]:
     return mapped_column(primary_key=True, default=uuid4)
 
@@ -716,6 +724,11 @@ class Submission(Base):
     )
 
     @property
+    def is_qualified(self) -> bool:
+        """Whether neither it nor its team is disqualified."""
+        return self.disqualified_at is None and self.team.disqualified_at is None
+
+    @property
     def parsed_remarks(self) -> list[schemas.Notice]:
         """The remarks as schema objects."""
         return [schemas.Notice.model_validate(remark) for remark in self.remarks]
@@ -776,8 +789,6 @@ class Rescore(Base):
     """SHA-256 of the competition's file in force when the rescore began."""
     replaced_file: Mapped[str | None]
     """The round's rules until the rescore was applied; None if it was not applied."""
-    replaced_scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """Versions that counted until the rescore was applied."""
     created_at: Mapped[datetime] = _inserted_at_column()
     applied_at: Mapped[datetime | None]
     cancelled_at: Mapped[datetime | None]
@@ -946,7 +957,70 @@ class Rejudgement(JudgingJob, Base):
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
     rescore_id: Mapped[UUID] = mapped_column(ForeignKey("rescores.id"))
     guess_id: Mapped[UUID] = mapped_column(ForeignKey("guesses.id"), index=True)
-    replaced: Mapped[dict[str, Any] | None]
-    """State and result of the guess until the rescore was applied; None if it was not applied."""
 
     guess: Mapped[Guess] = relationship(lazy="raise", viewonly=True)
+
+
+class TeamStanding:
+    """Columns of a team's standing from a moment on, until its next row in the same series.
+
+    The rank is no column: it depends on the rows of the other teams, and is computed from the newest of each.
+    There are no foreign keys: their checks would wait for the locks of those who wait to write standings.
+    """
+
+    round_id: Mapped[UUID] = mapped_column(primary_key=True)
+    series: Mapped[Series] = mapped_column(Text, primary_key=True)
+    team_id: Mapped[UUID] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(primary_key=True)
+    score: Mapped[float | None]
+    """What ranks the team; None while nothing of it counts."""
+    parts: Mapped[str | None]
+    """How a ranking function of a package says that the score came about."""
+
+
+class Standing(TeamStanding, Base):
+    """A team's standing on the anonymization board: its best release."""
+
+    __tablename__ = "standings"
+
+    submission_id: Mapped[UUID]
+    entries: Mapped[int]
+    """Number of submissions that have been scored."""
+    utility: Mapped[float | None]
+    security: Mapped[float | None]
+    overall: Mapped[float | None]
+    rivals: Mapped[float | None]
+    """The risk that guesses of other teams found; None if no guess counts."""
+
+
+class AttackStanding(TeamStanding, Base):
+    """A team's standing on the re-identification board: the sums over the targets that it attacked."""
+
+    __tablename__ = "attack_standings"
+
+    targets: Mapped[int]
+    rate: Mapped[float]
+    identified: Mapped[int | None]
+    tried: Mapped[int | None]
+    by_question: Mapped[dict[str, Any] | None]
+    first_guess_at: Mapped[datetime]
+    """When the first of these guesses was received, which decides ties."""
+
+
+class StaleStanding(Base):
+    """A mark that a worker has to compute the standings of a round from ``since`` on.
+
+    A worker that computes them moves ``since`` to ``claimed_since``, so that later changes are not lost.
+    """
+
+    __tablename__ = "stale_standings"
+
+    round_id: Mapped[UUID] = mapped_column(primary_key=True)
+    since: Mapped[datetime | None]
+    claimed_since: Mapped[datetime | None]
+    marked_at: Mapped[datetime] = _inserted_at_column()
+    """When the standings were up to date for the last time."""
+    failure: Mapped[CodedMessage | None]
+    """Why they could not be computed the last time."""
+    not_before: Mapped[datetime | None]
+    """When another worker may compute them: the end of a claim, or of the pause after a failure."""

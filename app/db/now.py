@@ -1,9 +1,12 @@
-"""The database's clock."""
+"""The database's clock, and the moments before and after all others."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
+
+BEGINNING = datetime.fromtimestamp(0, UTC)
+END = datetime.max.replace(tzinfo=UTC)
 
 
 def read_clock(session: Session) -> datetime:

@@ -27,6 +27,7 @@ PRIVILEGES: Mapping[str, tuple[str, str]] = {
     "allocated_files": (_READ, "SELECT, INSERT, DELETE"),
     "announcements": (_ALL, _ADD),
     "attempts": (_WRITE, _READ),
+    "attack_standings": (_ALL, _ALL),
     "audit_entries": (_ADD, _ADD),
     "clarifications": (_WRITE, ""),
     # Locking a row requires UPDATE.
@@ -52,6 +53,8 @@ PRIVILEGES: Mapping[str, tuple[str, str]] = {
     "secrets": ("INSERT", _READ),
     "seed_openings": (_READ, _ADD),
     "seeds": ("", _ADD),
+    "stale_standings": (_ALL, _ALL),
+    "standings": (_ALL, _ALL),
     "submissions": (_WRITE, _READ),
     "targets": (_READ, _WRITE),
     "teams": (_WRITE, _READ),

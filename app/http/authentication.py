@@ -48,11 +48,11 @@ def authenticate(request: Request, credential: Credential) -> Principal | None:
     """Return the owner of the credential. Raise Forbidden if a form of another site uses the session."""
     if credential.kind == TokenKind.SESSION and request.method not in _SAFE_METHODS:
         require_same_origin(request)
-    authenticated = resolve_in_transaction(credential)
+    authenticated = _resolve_in_transaction(credential)
     return None if authenticated is None else authenticated.principal
 
 
-def resolve_in_transaction(credential: Credential) -> AuthenticatedCredential | None:
+def _resolve_in_transaction(credential: Credential) -> AuthenticatedCredential | None:
     """Resolve the credential. An invalid session gives None; an invalid API token raises NotSignedIn.
 
     The transaction is separate and short, because an upload may take minutes and should hold no connection.

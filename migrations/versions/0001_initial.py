@@ -51,6 +51,9 @@ TABLES = (
     "openings",
     "guesses",
     "rejudgements",
+    "standings",
+    "attack_standings",
+    "stale_standings",
     "audit_entries",
     "heartbeats",
     "notification_urls",
@@ -66,6 +69,7 @@ def upgrade() -> None:
     _create_allocations()
     _create_submissions()
     _create_attacks()
+    _create_standings()
     _create_records()
     _create_deliveries()
 
@@ -282,7 +286,6 @@ def _create_competitions() -> None:
         sa.Column("scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
         sa.Column("replaces", sa.Text(), nullable=False),
         sa.Column("replaced_file", sa.Text()),
-        sa.Column("replaced_scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
         _moment_of_insert("created_at"),
         sa.Column("applied_at", MOMENT),
         sa.Column("cancelled_at", MOMENT),
@@ -635,7 +638,6 @@ def _create_attacks() -> None:
         sa.Column("outcome", sa.JSON()),
         sa.Column("risk", sa.Float()),
         sa.Column("refusal", sa.JSON()),
-        sa.Column("replaced", sa.JSON()),
         *_job_columns(),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_rejudgements_round_id")),
         sa.ForeignKeyConstraint(["rescore_id"], ["rescores.id"], name=op.f("fk_rejudgements_rescore_id")),
@@ -651,6 +653,54 @@ def _create_attacks() -> None:
         ["round_id", "rescore_id", "started_at"],
     )
     op.create_index("ix_rejudgements_unfinished", "rejudgements", ["created_at"], postgresql_where=UNFINISHED)
+
+
+def _standing_columns() -> tuple[sa.Column[Any], ...]:
+    return (
+        sa.Column("round_id", sa.Uuid(), nullable=False),
+        sa.Column("series", sa.Text(), nullable=False),
+        sa.Column("team_id", sa.Uuid(), nullable=False),
+        sa.Column("at", MOMENT, nullable=False),
+        sa.Column("score", sa.Float()),
+        sa.Column("parts", sa.Text()),
+    )
+
+
+def _create_standings() -> None:
+    """Create what boards show, and the marks of rounds whose standings a worker has to compute."""
+    key = ("round_id", "series", "team_id", "at")
+    op.create_table(
+        "standings",
+        *_standing_columns(),
+        sa.Column("submission_id", sa.Uuid(), nullable=False),
+        sa.Column("entries", sa.Integer(), nullable=False),
+        sa.Column("utility", sa.Float()),
+        sa.Column("security", sa.Float()),
+        sa.Column("overall", sa.Float()),
+        sa.Column("rivals", sa.Float()),
+        sa.PrimaryKeyConstraint(*key, name=op.f("pk_standings")),
+    )
+    op.create_table(
+        "attack_standings",
+        *_standing_columns(),
+        sa.Column("targets", sa.Integer(), nullable=False),
+        sa.Column("rate", sa.Float(), nullable=False),
+        sa.Column("identified", sa.Integer()),
+        sa.Column("tried", sa.Integer()),
+        sa.Column("by_question", sa.JSON()),
+        sa.Column("first_guess_at", MOMENT, nullable=False),
+        sa.PrimaryKeyConstraint(*key, name=op.f("pk_attack_standings")),
+    )
+    op.create_table(
+        "stale_standings",
+        sa.Column("round_id", sa.Uuid(), nullable=False),
+        sa.Column("since", MOMENT),
+        sa.Column("claimed_since", MOMENT),
+        sa.Column("marked_at", MOMENT, server_default=sa.text("clock_timestamp()"), nullable=False),
+        sa.Column("failure", sa.JSON()),
+        sa.Column("not_before", MOMENT),
+        sa.PrimaryKeyConstraint("round_id", name=op.f("pk_stale_standings")),
+    )
 
 
 def _create_records() -> None:

@@ -16,7 +16,6 @@ from app.db import engine
 from app.db.models import Submission, User
 from app.db.stored_files import read_file
 from app.db.transaction import transaction
-from app.services.boards import verdicts
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import API, Arena
 from tests.support.contest import set_submission_times
@@ -88,7 +87,6 @@ def test_unchanged_board_is_not_sent_again(scored_arena: Arena, fetch: Callable[
 def test_board_has_the_same_bytes_after_caches_are_cleared(scored_arena: Arena) -> None:
     responses_before = get_board_json(scored_arena), get_board_csv(scored_arena)
     read_file.cache_clear()
-    verdicts.numbers_cache.clear()
     engine.get_engine().dispose()
     with transaction() as session:  # rows in another physical order
         session.execute(update(Submission).values(comment="touched"))

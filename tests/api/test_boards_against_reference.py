@@ -1,19 +1,14 @@
 """All three boards of random contests, for every audience and stage, compared with recomputed boards."""
 
-from datetime import timedelta
-
 import pytest
 from fastapi.testclient import TestClient
 
 from app.db.stored_files import read_file
-from app.services.boards import verdicts
 from tests.support.application import build_application
 from tests.support.board_facts import make_hours
 from tests.support.random_contests import COMBINATIONS, RandomContest, unrecorded_versions
 
 __all__ = ["unrecorded_versions"]
-
-LEASE = timedelta(minutes=5)
 
 
 def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
@@ -35,6 +30,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     if seed % 5:
         contest.rescore(contest.now - make_hours(10))
     boards_before = contest.check_boards()
+    contest.check_histories()
     victim = contest.pick(contest.facts.submissions)
     contest.set_disqualified(team=victim.team)
     target_submission = next(
@@ -55,8 +51,8 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     contest.set_disqualified(team=contest.pick(contest.facts.teams))
     contest.close()
     boards_after = contest.check_boards()
+    contest.check_histories()
     read_file.cache_clear()
-    verdicts.numbers_cache.clear()
     with TestClient(build_application(), base_url="http://localhost") as second_client:
         assert contest.check_boards(second_client) == boards_after
 

@@ -6,11 +6,8 @@ from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import update
-from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.models import Evaluation, Guess
-from app.db.transaction import transaction
 from tests.support.board_facts import create_contest, freeze_boards
 from tests.support.contest import lock_evaluations
 from tests.support.rescores import (
@@ -18,6 +15,7 @@ from tests.support.rescores import (
     build_reweighted_file,
     end_rescore,
 )
+from tests.support.standings import move_times_back
 from tests.support.uploads import score_everything
 from workers import score
 
@@ -40,16 +38,10 @@ def test_guess_accepted_after_midnight_is_shown_a_day_later(
         board = contest.get_board("reidentification")["rows"]
         return own["correct"], [row["identified"] for row in board if row["identified"] is not None]
 
-    move_times_back(Guess.received_at, Guess.finished_at)
+    move_times_back(TWO_DAYS, Guess.received_at, Guess.finished_at)
     assert read_feedback() == (None, [])
-    move_times_back(Guess.created_at)
+    move_times_back(TWO_DAYS, Guess.created_at)
     assert read_feedback() == (20, [20])
-
-
-def move_times_back(*columns: InstrumentedAttribute[Any]) -> None:
-    with transaction() as session:
-        for column in columns:
-            session.execute(update(column.class_).values({column.key: column - TWO_DAYS}))
 
 
 def test_submission_cancelled_during_a_rescore_is_on_no_board(client: TestClient) -> None:

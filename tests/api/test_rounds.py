@@ -1,15 +1,10 @@
 """Competitions with several rounds, played through the API."""
 
-from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from app.db.now import read_clock
-from app.db.transaction import transaction
-from app.services.contests import visibility
 from tests.support.accounts import read_refusal
 from tests.support.contest import Contest, run_clock
 from tests.support.rescores import apply_rescore, begin_rescore, post_rescore
@@ -75,17 +70,6 @@ def test_order_of_the_file_does_not_decide_which_round_is_current(rounds: dict[s
     assert describe(final, "small")["round"] == "preliminary"
     final.move_phases(anonymization=(-0.1, 1))
     assert describe(final, "small")["round"] == "final"
-
-
-def test_board_at_the_slug_is_cached_until_the_next_round_begins(rounds: dict[str, Contest]) -> None:
-    start = datetime.fromisoformat(describe(rounds["final"], "small.final")["phases"][0]["start"])
-    with transaction() as session:
-        access = visibility.authorize_boards(session, None, "small")
-        assert access.until == start
-        later = replace(access, until=access.contest.competition.created_at)
-        now = read_clock(session)
-    assert access.is_same_at(now)
-    assert not later.is_same_at(now)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from tests.support.organizer_pages import get_page_text
 from tests.support.organizer_uploads import clear_not_before
 from tests.support.originals import make_original
 from tests.support.page_requests import get_page
+from tests.support.standings import rebuild_standings
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from workers import scoring_child
@@ -215,6 +216,7 @@ def test_submission_scored_by_another_version_is_excluded(contest: Contest) -> N
             "mean_mae": verdict["measures"]["mean_mae"] | {"version": 2}
         }
         verdict_row.content, evaluation.finished_at = verdict, func.now()
+    rebuild_standings()
     assert (read_scores(contest)["red"][2], read_scores(contest)["blue"]) == (1, (None, None, None))
     assert translate("duty_mixed_versions", n=1) in get_page_text(contest.arena)
     with transaction() as session:

@@ -6,13 +6,12 @@ import pytest
 
 from anoncup.cli.terminal import show_formula_score
 from anoncup.competition import scoring_versions
-from anoncup.competition.parser import parse_competition, parse_rounds
+from anoncup.competition.parser import CompetitionFile, parse_competition, parse_rounds
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.competition.ranking_functions import rank_board
 from anoncup.competition.templates import template
 from anoncup.competition.writer import replace_publication_rules, replace_scored_by
 from anoncup.errors import InvalidCompetition, InvalidResult
-from anoncup.rules.timetable import parse_timetable
 from anoncup.rules.toml_text import replace_tables
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
 from tests.support.ranking_functions import REQUIRES, install_function
@@ -38,7 +37,8 @@ def test_function_ranks_in_place_of_a_rule_and_counts_with_its_version() -> None
     ranking = rules.ranking
     assert (ranking.rule, ranking.function, ranking.order) == ("function", "cup-2024:best", "descending")
     assert compares_teams(rules)
-    assert parse_timetable(text).ranking == ranking
+    (timetable,) = CompetitionFile(text).timetables.values()
+    assert timetable.ranking == ranking
     versions = scoring_versions.collect_scoring_versions(rules)
     assert (versions["ranking_functions.best"], versions["packages.cup-2024"]) == ("3", "1.2")
     assert parse_competition(replace_scored_by(text, versions)).scored_by == versions

@@ -56,7 +56,6 @@ def test_2026_the_mean_over_the_targets_of_others_ranks_the_attacks() -> None:
     red, blue, baseline = teams = [UUID(int=number) for number in range(3)]
     targets = [UUID(int=number) for number in range(3, 6)]
     inputs = FormulaInputs(
-        team_ids=(red, blue),
         risks={
             targets[0]: {"membership": {blue: 0.2}, "attribute": {blue: 0.4}},
             targets[2]: {"membership": {blue: 0.3, red: 0.5}},
@@ -65,6 +64,7 @@ def test_2026_the_mean_over_the_targets_of_others_ranks_the_attacks() -> None:
     )
     owners = dict(zip(targets, teams, strict=True))
     formula = parse_formula("mean_per_target - penalty + identified / 100")
-    values = compute_attack(formula, owners, {blue: 7, red: None, baseline: 3}, inputs)
+    values = compute_attack(formula, (red, blue), owners, {blue: 7, red: None, baseline: 3}, inputs)
     assert values == {red: pytest.approx(0.25 - 2), blue: pytest.approx(0.35 + 0.25 + 0.07)}
-    assert compute_attack(formula, {targets[0]: red}, {}, inputs)[red] is None  # there is nothing to attack
+    nothing_to_attack = compute_attack(formula, (red, blue), {targets[0]: red}, {}, inputs)
+    assert nothing_to_attack[red] is None

@@ -37,7 +37,7 @@ def test_whole_numbers_keep_their_type() -> None:
 
 
 def test_boards_read_stored_verdicts() -> None:
-    scores = extract_numbers(schemas.parse_verdict(recorded.VERDICT))
+    scores = extract_numbers(recorded.VERDICT)
     assert scores.measures == {name: value["value"] for name, value in recorded.VERDICT["measures"].items()}
     assert scores.rounding == {
         name: value["rounding"] for name, value in recorded.VERDICT["measures"].items()

@@ -1,7 +1,7 @@
 """Second implementation of the boards: slow, plain Python over a list of facts."""
 
 import unicodedata
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,13 +11,12 @@ from sqlalchemy import select
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Competition, Evaluation, Submission
+from app.db.models import Competition
 from app.db.transaction import transaction
 from tests.support.contest import Contest
 
 ORGANIZER = "(organizer)"
 VISITOR = "(visitor)"
-END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 ZONE = ZoneInfo("Asia/Tokyo")
 WEIGHTED_MEASURES = ("mean_mae", "cross_count", "information_loss")
 MEASURE_ROUNDING = {"mean_mae": 1e-3}
@@ -58,14 +57,21 @@ class SubmissionFact:
         return self.latest.state
 
     def find_visible(self, moment: datetime) -> EvaluationFact | None:
-        """Return the finished evaluation that was current just before the moment, if there is one."""
-        effective = [evaluation for evaluation in self.evaluations if evaluation.effective_from < moment]
-        return effective[-1] if effective and effective[-1].ended_at < moment else None
+        """Return the current evaluation if the submission had a verdict before the moment.
+
+        A rescore replaces the evaluation at all moments.
+        """
+        has_verdict = any(
+            evaluation.state in ("SCORED", "REJECTED")
+            and (evaluation.effective_from if number else evaluation.ended_at) < moment
+            for number, evaluation in enumerate(self.evaluations)
+        )
+        return self.latest if has_verdict else None
 
 
 @dataclass
 class GuessFact:
-    """A guess with its present result. ``replaced`` has the moments at which earlier ones were replaced."""
+    """A guess with its present result."""
 
     team: str
     victim: SubmissionFact
@@ -73,13 +79,6 @@ class GuessFact:
     ended_at: datetime
     state: str
     correct: int
-    replaced: list[tuple[datetime, str, int]] = field(default_factory=list)
-
-    def find_visible(self, moment: datetime) -> "GuessFact":
-        """Return the guess with the result that it had at the moment."""
-        results = (result for result in self.replaced if result[0] >= moment)
-        _, state, correct = next(results, (moment, self.state, self.correct))
-        return replace(self, state=state, correct=correct)
 
 
 ATTACKERS = TRACKS["microdata"].attackers
@@ -107,19 +106,13 @@ class BoardFacts:
     published_at: datetime | None = None
     is_closed: bool = False
     is_revealed: bool = False
-    weight_periods: list[tuple[datetime, tuple[str, ...]]] = field(
-        default_factory=lambda: [(datetime.min.replace(tzinfo=UTC), WEIGHTED_MEASURES)]
-    )
-    """Start times and the measures that have a weight from then on."""
-
-    def list_weighted_measures(self, viewer: str) -> tuple[str, ...]:
-        return [names for start, names in self.weight_periods if start < self.get_visibility_end(viewer)][-1]
+    weighted_measures: tuple[str, ...] = WEIGHTED_MEASURES
 
     def get_visibility_end(self, viewer: str) -> datetime:
         """Return the time from which on events are hidden from the viewer."""
         frozen_from = self.frozen_from
         if frozen_from is None or frozen_from > datetime.now(UTC) or self.is_closed or viewer == ORGANIZER:
-            return END_OF_TIME
+            return datetime.now(UTC)
         return frozen_from
 
     def shows_finals(self, viewer: str) -> bool:
@@ -138,9 +131,9 @@ class BoardFacts:
         return row if row["own"] else self.round_scores(viewer, row)
 
     def list_visible_guesses(self, viewer: str) -> list[GuessFact]:
-        moment = self.get_visibility_end(viewer)
-        guesses = [guess.find_visible(moment) for guess in self.guesses]
-        return [guess for guess in guesses if self.can_see(viewer, guess) and self.is_counted(viewer, guess)]
+        return [
+            guess for guess in self.guesses if self.can_see(viewer, guess) and self.is_counted(viewer, guess)
+        ]
 
     def can_see(self, viewer: str, guess: GuessFact) -> bool:
         if guess.received_at >= self.get_visibility_end(viewer):
@@ -193,6 +186,16 @@ class BoardFacts:
         return final.latest.utility + final.latest.security
 
 
+@dataclass
+class PastFacts(BoardFacts):
+    """The facts as the history shows them now for an earlier moment."""
+
+    moment: datetime = field(kw_only=True)
+
+    def get_visibility_end(self, viewer: str) -> datetime:
+        return min(self.moment, super().get_visibility_end(viewer))
+
+
 def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[dict[str, Any]]:
     rows = []
     for team in facts.teams:
@@ -202,7 +205,7 @@ def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[dict[str, A
     scored_rows = [row for row in rows if row["overall"] is not None]
     for row in scored_rows:
         if facts.rule == "rank_sum":
-            compared_values = [*facts.list_weighted_measures(viewer), "security"]
+            compared_values = [*facts.weighted_measures, "security"]
             row["score"] = float(sum(compute_rank(row, scored_rows, name) for name in compared_values))
             row["loss"] = row["score"]
     for row in scored_rows:
@@ -456,10 +459,3 @@ def freeze_boards(contest: Contest, *, feedback: str = "immediate", start: datet
     with transaction() as session:
         row = session.scalars(select(Competition).where(Competition.slug == contest.arena.slug)).one()
         row.file = replace_tables(row.file, "publication", publication)
-
-
-TIME_COLUMNS: dict[Any, tuple[str, ...]] = {
-    Competition: ("created_at",),
-    Submission: ("received_at",),
-    Evaluation: ("created_at", "finished_at"),
-}

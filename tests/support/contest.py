@@ -24,6 +24,7 @@ from app.db.models import Competition, Evaluation, Guess, Rejudgement, Round, St
 from app.db.transaction import transaction
 from tests.support.arena import ROWS, Arena, build_competition_toml, build_noisy_release
 from tests.support.database_rows import load_all, load_one
+from tests.support.standings import rebuild_standings
 from tests.support.uploads import score_everything
 from workers import clock, judge, lifecycle
 
@@ -172,12 +173,15 @@ class Contest:
         self, board: str = "anonymization", *, team: str | None = None, organizer: bool = False
     ) -> Any:
         """Return a board as a visitor, a team or the organizer sees it."""
+        return self.get_board_response(board, team=team, organizer=organizer).json()
+
+    def get_board_response(self, board: str, *, team: str | None = None, organizer: bool = False) -> Response:
         path = f"/api/v1{self.path}/boards/{board}"
         token = self.arena.organizer_token if organizer else self.arena.get_team_token(team) if team else None
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        response = self.arena.client.get(path, headers=headers)
+        response: Response = self.arena.client.get(path, headers=headers)
         assert response.status_code == 200, response.text
-        return response.json()
+        return response
 
     def get_boards(self) -> dict[str, Any]:
         """Return all three boards as a visitor sees them."""
@@ -224,6 +228,7 @@ def set_submission_times(
             .where(*first_evaluation)
             .values(created_at=received_at, finished_at=finished_at)
         )
+    rebuild_standings()
 
 
 def load_competition(slug: str = "small") -> Competition:
@@ -241,6 +246,7 @@ def set_berlin_windows(**windows: tuple[str, str]) -> None:
             for phase in parse_rounds(row.file)[""].phases
         ]
         row.file = replace_phases(row.file.replace("Asia/Tokyo", "Europe/Berlin"), phases)
+    rebuild_standings()
 
 
 def load_round(slug: str = "small") -> Round:

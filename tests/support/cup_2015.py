@@ -36,6 +36,7 @@ from tests.support.contest import (
     set_submission_times,
 )
 from tests.support.originals import make_original
+from tests.support.standings import rebuild_standings
 from tests.support.uploads import score_everything
 from workers import advise
 
@@ -310,3 +311,4 @@ def spread_guess_times(start: datetime, duration: timedelta, rng: Generator) -> 
             moment = start + shares[index] * duration
             guess.received_at = guess.created_at = moment
             guess.finished_at = moment + timedelta(seconds=2)
+    rebuild_standings()

@@ -26,6 +26,7 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.services.accounts.names import build_key
+from app.services.boards import standings
 from app.storage import compute_digest
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, build_outcome
@@ -67,6 +68,7 @@ def fill(contest: Contest, size: ContestSize, *, seed: int = 0) -> None:
         submission_ids = insert_submissions(session, sample, size, rng)
         if size.targets:
             insert_guesses(session, sample, submission_ids, size, rng)
+        standings.refresh(session, sample.round_id)
     if size.targets:
         contest.move_phases(anonymization=(-30, -2), reidentification=(-1, 1))
 
@@ -195,8 +197,14 @@ def create_rescore(contest: Contest, *, seed: int = 1) -> str:
             select(Round).join(Competition).where(Competition.slug == contest.arena.slug)
         ).one()
         submission = session.scalars(select(Submission).where(Submission.round_id == row.id).limit(1)).one()
-        values = {"round_id": row.id, "user_id": submission.user_id, "file": row.file}
-        rescore = Rescore(**values, scales=row.scales, replaces=compute_digest(row.file.encode()))
+        rescore = Rescore(
+            round_id=row.id,
+            user_id=submission.user_id,
+            file=row.file,
+            competition_file=row.competition.file,
+            scales=row.scales,
+            replaces=compute_digest(row.file.encode()),
+        )
         session.add(rescore)
         session.flush()
         query = select(Evaluation).join(Evaluation.submission).where(Submission.round_id == row.id)

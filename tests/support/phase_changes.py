@@ -10,12 +10,12 @@ from app.db.models import AuditEntry, Evaluation, Round, Target
 from app.db.transaction import transaction
 from app.services.accounts import tokens
 from app.services.accounts.principal import Principal
-from app.services.submissions import evaluations
 from app.services.submissions.uploads import ReleaseUpload
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.contest import Contest
 from tests.support.database_rows import load_all, load_one
 from tests.support.job_claims import claim_evaluation
+from tests.support.standings import record_verdict
 from workers import score as scoring
 
 
@@ -68,12 +68,7 @@ def submit_with_verdict(contest: Contest, team: str) -> str:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
         claim = claim_evaluation(session, session.scalars(query).one())
         verdict = {"verdict": "accepted", "overall": 0.5, "utility": 0.5, "security": 0.5}
-        evaluations.record_verdict(
-            session,
-            claim,
-            verdict=verdict | {"violations": [], "measures": {}, "attackers": {}},
-            scorer="x",
-        )
+        record_verdict(session, claim, verdict | {"violations": [], "measures": {}, "attackers": {}})
     return identifier
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 from uuid import UUID
@@ -20,25 +20,28 @@ from app.services.attacks import guesses
 from app.services.boards import spreadsheet
 from app.services.contests import competitions
 from app.services.jobs import leases
-from app.services.submissions import evaluations
 from tests.support import board_facts
 from tests.support.arena import API, ROWS
 from tests.support.board_facts import (
     FORMULA_TOML,
     ORGANIZER,
     VISITOR,
+    ZONE,
     BoardFacts,
     EvaluationFact,
     GuessFact,
+    PastFacts,
     SubmissionFact,
     make_hours,
 )
 from tests.support.contest import Contest, build_outcome, run_clock
 from tests.support.database_rows import execute, load_all, load_one
 from tests.support.job_claims import FAILURE, claim_evaluation, claim_guess
+from tests.support.standings import rebuild_standings, record_verdict
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
 TRACK = TRACKS["microdata"]
+ONE_SECOND = timedelta(seconds=1)
 VALUE_CHOICES = (0.0, 0.25, 0.5)
 """Few values, so that ties are frequent."""
 NOISE_CHOICES = (0.0, 0.0, 0.75)
@@ -74,14 +77,17 @@ class RandomContest:
         execute(update(Team).values(created_at=Team.created_at - make_hours(1000)))
 
     def pick(self, choices: Any) -> Any:
-        return choices[int(self.rng.integers(len(choices)))]
+        return pick(self.rng, choices)
 
     def submit(self) -> None:
         team = self.pick(self.facts.teams[:-1])
         identifier = self.contest.submit(team, score=False)
         received_at = self.now - make_hours(int(self.rng.integers(60, 100, endpoint=True)) // 10 * 10)
-        evaluation = self.build_evaluation(
-            received_at, received_at + make_hours(self.pick((0.01, 0.01, 9.0, 19.0))), self.pick(END_STATES)
+        evaluation = build_evaluation(
+            self.rng,
+            received_at,
+            received_at + make_hours(self.pick((0.01, 0.01, 9.0, 19.0))),
+            self.pick(END_STATES),
         )
         submission = SubmissionFact(
             id=identifier, team=team, received_at=received_at, evaluations=[evaluation]
@@ -99,20 +105,6 @@ class RandomContest:
         self.facts.submissions.append(submission)
         finish_scoring(submission)
 
-    def build_evaluation(self, effective_from: datetime, ended_at: datetime, state: str) -> EvaluationFact:
-        return EvaluationFact(
-            effective_from=effective_from,
-            ended_at=ended_at,
-            state=state,
-            measures={
-                name: self.pick(VALUE_CHOICES) + self.pick(NOISE_CHOICES) * get_rounding(name)
-                for name in TRACK.measures
-            },
-            attackers={name: self.pick(VALUE_CHOICES) for name in TRACK.attackers},
-            utility=self.pick(VALUE_CHOICES) + self.pick(NOISE_CHOICES) * 5e-10,
-            security=self.pick(VALUE_CHOICES) + self.pick(NOISE_CHOICES) * 5e-10,
-        )
-
     def rescore(self, applied_at: datetime, *, changes_guesses: bool = True) -> None:
         """Score everything again with other weights and apply the results at ``applied_at``."""
         weighted_measures = self.pick(WEIGHT_CHOICES)
@@ -128,7 +120,7 @@ class RandomContest:
                     self.pick(END_STATES[:4]) if submission.state != "ERROR" else self.pick(END_STATES[:5])
                 )
                 submission.evaluations.append(
-                    self.build_evaluation(applied_at, applied_at - make_hours(0.5), state)
+                    build_evaluation(self.rng, applied_at, applied_at - make_hours(0.5), state)
                 )
                 finish_scoring(submission, rescore=identifier)
         for guess_id, guess in self.guesses_by_id.items():
@@ -138,15 +130,14 @@ class RandomContest:
         execute(update(Rescore).where(Rescore.id == identifier).values(applied_at=applied_at))
         for guess_id, guess in self.guesses_by_id.items():
             execute(update(Guess).where(Guess.id == guess_id).values(finished_at=guess.ended_at))
-        self.facts.weight_periods.append((applied_at, weighted_measures))
+        self.facts.weighted_measures = weighted_measures
 
     def judge_again(
         self, guess_id: UUID, guess: GuessFact, rescore: UUID, applied_at: datetime, *, is_changed: bool
     ) -> None:
         """Record the result of a rejudgement, which the guess has from ``applied_at`` on."""
-        guess.replaced.append((applied_at, guess.state, guess.correct))
         if guess.state == "QUEUED":
-            guess.ended_at = applied_at
+            guess.ended_at = max(applied_at, guess.received_at + make_hours(0.01))
         if is_changed or guess.state == "QUEUED":
             guess.state, guess.correct = "SCORED", int(self.pick((0, 10, 20, 30)))
         with transaction() as session:
@@ -169,12 +160,13 @@ class RandomContest:
         if response.status_code == 429:
             return
         assert response.status_code == 202, response.text
-        received_at = self.now - make_hours(int(self.rng.integers(0, 8)) * 5 + 1)
+        age = int(self.rng.integers(0, 8)) * 5 + 1
+        received_at = self.now - make_hours(age)
         guess = GuessFact(
             team=team,
             victim=victim,
             received_at=received_at,
-            ended_at=received_at + make_hours(self.pick((0.01, 0.9, 12.0))),
+            ended_at=received_at + make_hours(min(self.pick((0.01, 0.9, 12.0)), age - 0.1)),
             state=self.pick(("SCORED", "SCORED", "SCORED", "ERROR", "QUEUED")),
             correct=int(self.pick((0, 10, 20, 30))),
         )
@@ -233,6 +225,7 @@ class RandomContest:
 
     def check_boards(self, client: TestClient | None = None) -> dict[tuple[str, str], bytes]:
         """Compare every board for every viewer with the facts. Return the bytes of its JSON and CSV."""
+        rebuild_standings()
         contents = {}
         for board, viewer in product(BOARDS, (VISITOR, ORGANIZER, *self.facts.teams)):
             response = self.get_board(client, board, viewer)
@@ -242,6 +235,29 @@ class RandomContest:
             contents[board, viewer] = response.content + csv_response.content
             assert response.headers["etag"] != csv_response.headers["etag"]
         return contents
+
+    def check_histories(self) -> None:
+        for viewer in (VISITOR, ORGANIZER, "red"):
+            history = self.get_board(None, "history", viewer).json()
+            for moment in self.list_moments(history):
+                compare_past(history, PastFacts(**vars(self.facts), moment=moment), viewer)
+
+    def list_moments(self, history: dict[str, Any]) -> list[datetime]:
+        """Return every second at which the board may have changed, and the second after it."""
+        evaluations = [
+            evaluation for submission in self.facts.submissions for evaluation in submission.evaluations
+        ]
+        midnight = self.now.astimezone(ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
+        times = [
+            *(evaluation.effective_from for evaluation in evaluations),
+            *(evaluation.ended_at for evaluation in evaluations),
+            *(guess.ended_at for guess in self.facts.guesses),
+            *(midnight - make_hours(24 * day) + ONE_SECOND for day in range(6)),
+            *(datetime.fromisoformat(step["at"]) for team in history["teams"] for step in team["steps"]),
+            *filter(None, (self.facts.frozen_from, self.facts.published_at)),
+        ]
+        seconds = {time.replace(microsecond=0) + ONE_SECOND * number for time in times for number in (0, 1)}
+        return sorted(second for second in seconds if second < self.now)
 
     def get_board(self, client: TestClient | None, board: str, viewer: str) -> Any:
         arena = self.contest.arena
@@ -268,10 +284,29 @@ def finish_scoring(submission: SubmissionFact, *, rescore: UUID | None = None) -
             if evaluation_fact.state == "ERROR":
                 leases.fail(session, Evaluation, claim.evaluation_id, claim.attempt, FAILURE)
             else:
-                evaluations.record_verdict(
-                    session, claim, verdict=build_verdict(evaluation_fact), scorer="by hand"
-                )
+                record_verdict(session, claim, build_verdict(evaluation_fact))
         evaluation.created_at, evaluation.finished_at = submission.received_at, evaluation_fact.ended_at
+
+
+def pick(rng: np.random.Generator, choices: Any) -> Any:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def build_evaluation(
+    rng: np.random.Generator, effective_from: datetime, ended_at: datetime, state: str
+) -> EvaluationFact:
+    return EvaluationFact(
+        effective_from=effective_from,
+        ended_at=ended_at,
+        state=state,
+        measures={
+            name: pick(rng, VALUE_CHOICES) + pick(rng, NOISE_CHOICES) * get_rounding(name)
+            for name in TRACK.measures
+        },
+        attackers={name: pick(rng, VALUE_CHOICES) for name in TRACK.attackers},
+        utility=pick(rng, VALUE_CHOICES) + pick(rng, NOISE_CHOICES) * 5e-10,
+        security=pick(rng, VALUE_CHOICES) + pick(rng, NOISE_CHOICES) * 5e-10,
+    )
 
 
 def get_rounding(measure: str) -> float:
@@ -337,6 +372,28 @@ def compare_board(board: str, content: dict[str, Any], facts: BoardFacts, viewer
         for row in rows:
             assert (row.pop("team_id") is not None) == (row["team"] in board_teams), viewer
         assert rows == board_facts.build_reidentification_rows(facts, viewer), viewer
+
+
+def compare_past(history: dict[str, Any], facts: PastFacts, viewer: str) -> None:
+    """Compare the last steps of each team with its row on the board of that moment."""
+    rows = {
+        row["team"]: row
+        for row in board_facts.build_anonymization_rows(facts, viewer)
+        if row["overall"] is not None
+    }
+    names = ("overall", "utility", "security", "score")
+    scores = {}
+    for team in history["teams"]:
+        steps = [step for step in team["steps"] if datetime.fromisoformat(step["at"]) <= facts.moment]
+        if steps and steps[-1]["overall"] is not None:
+            scores[team["team"]] = [steps[-1][name] for name in names]
+        if steps and datetime.fromisoformat(steps[-1]["at"]) == facts.moment:
+            row = rows.get(team["team"])
+            assert steps[-1]["rank"] == (row and row["rank"]), (viewer, facts.moment, team["team"])
+    assert scores == {team: [row[name] for name in names] for team, row in rows.items()}, (
+        viewer,
+        facts.moment,
+    )
 
 
 def compare_csv(board: str, content: dict[str, Any], text: str) -> None:

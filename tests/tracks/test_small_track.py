@@ -126,7 +126,7 @@ def test_verdicts_round_trip_with_their_risks() -> None:
     verdict = parse_verdict(stored_verdict)
     assert verdict.excessive is None
     assert [attacker.effective_risk for attacker in verdict.attackers.values()] == [1.0, 0.5, 1.0]
-    board_numbers = extract_numbers(verdict)
+    board_numbers = extract_numbers(stored_verdict)
     assert board_numbers.attackers == {"seen": 1.0, "everybody": 0.5, "foremost": 1.0}
     assert board_numbers.risks == {"seen": {"member": 0.0, "first": 1.0}}
     assert board_numbers.correct == {}

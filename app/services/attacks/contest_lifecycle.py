@@ -24,6 +24,7 @@ from app.db.models import (
     Evaluation,
     Guess,
     Opening,
+    RecordedVerdict,
     Round,
     Secret,
     State,
@@ -34,9 +35,8 @@ from app.db.models import (
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.attacks import allocation
-from app.services.boards import formula_inputs, ranking, verdicts
-from app.services.boards.formula_values import ReleaseNumbers
-from app.services.boards.version_filter import has_same_versions, select_comparable
+from app.services.boards import facts, ranking, standings, verdicts
+from app.services.boards.formula_values import FormulaInputs, ReleaseNumbers
 from app.services.contests import competitions, phases, reveal_notice
 from app.services.contests.contest import Contest
 from app.services.contests.sealed_inputs import SealedBox
@@ -93,7 +93,6 @@ class Candidate:
 
     submission: Submission
     evaluation_id: UUID
-    finished_at: datetime | None
     loss: float | None
 
 
@@ -213,6 +212,7 @@ def publish(session: Session, round_id: UUID) -> bool:
     if round_.frozen_at is None or round_.published_at is not None or session.scalar(select(without_files)):
         return False
     round_.published_at = read_clock(session)
+    standings.refresh(session, round_id, since=round_.published_at)
     audit.record_by_clock(session, round_, "targets.publish")
     outbox.add_phase_change(session, round_.competition_id, round_.id, "targets_published")
     return True
@@ -307,11 +307,12 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
     ranking_settings = round_.timetable.ranking
     valid = session.execute(
         # Load one number instead of the verdict: a contest has thousands, and the clock holds the lock.
-        select(Submission, Evaluation.id, Evaluation.finished_at, Evaluation.verdict["overall"].as_float())
+        select(Submission, Evaluation.id, RecordedVerdict.content["overall"].as_float())
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
+        .join(RecordedVerdict, RecordedVerdict.evaluation_id == Evaluation.id)
         .join(Submission.team)
         .where(Submission.round_id == round_.id, Evaluation.state == State.SCORED)
-        .where(~Team.baseline, has_same_versions(round_.scored_by))
+        .where(~Team.baseline, verdicts.has_same_versions(round_.scored_by))
         .order_by(Submission.team_id, Submission.received_at, Submission.id)
     )
     candidates = [Candidate(*fields) for fields in valid]
@@ -328,8 +329,7 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
 def _apply_formula(session: Session, contest: Contest, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates with their losses under the formula. Nobody has attacked them yet."""
     rules = contest.rules
-    keys = [(candidate.evaluation_id, candidate.finished_at) for candidate in candidates]
-    numbers = select_comparable(verdicts.load_numbers(session, keys), rules.scored_by)
+    numbers = verdicts.load_numbers(session, [candidate.evaluation_id for candidate in candidates])
     comparable = [candidate for candidate in candidates if candidate.evaluation_id in numbers]
     releases = [
         ReleaseNumbers(
@@ -340,7 +340,7 @@ def _apply_formula(session: Session, contest: Contest, candidates: Sequence[Cand
         )
         for candidate in comparable
     ]
-    inputs = formula_inputs.load_inputs_at(session, contest.round.id, read_clock(session), {})
+    inputs = FormulaInputs(adjustments=facts.load_adjustments(session, contest.round.id))
     losses = ranking.compute_losses(rules, releases, inputs)
     return [replace(candidate, loss=loss) for candidate, loss in zip(comparable, losses, strict=True)]
 

@@ -25,6 +25,7 @@ from app.processes import parser_process
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements, targets
+from app.services.boards import standings
 from app.services.contests import competitions, phases, sealed_inputs, visibility
 from app.services.contests.contest import Contest
 from app.services.contests.sealed_inputs import AllocationInputs
@@ -336,8 +337,17 @@ def record(
         leases.finish(session, job, State.REFUSED)
         job.refusal, job.failure = refused, None
         return True
-    leases.finish(session, job, State.SCORED)
+    finished_at = leases.finish(session, job, State.SCORED)
     job.outcome, job.failure = outcome, None
     job.correct = schemas.GuessOutcome.model_validate(outcome).correct_count
     job.risk = Outcome(outcome["value"], outcome["baseline"]).risk
+    if isinstance(job, Guess):
+        _refresh_standings(session, job, since=finished_at)
     return True
+
+
+def _refresh_standings(session: Session, guess: Guess, *, since: datetime) -> None:
+    """Update the standings of the team that guessed and of the one whose release it attacked."""
+    target = session.get_one(Target, guess.target_id, options=[joinedload(Target.submission)])
+    team_ids = {guess.team_id, target.submission.team_id}
+    standings.refresh(session, guess.round_id, team_ids, since=since)

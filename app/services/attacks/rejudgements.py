@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, cast, func, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, cast, func, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session, joinedload
 
@@ -109,25 +109,13 @@ def list_changes(session: Session, rescore: Rescore) -> list[tuple[Guess, Rejudg
 
 
 def apply(session: Session, rescore: Rescore) -> None:
-    """Give the guesses the results of the rescore, and keep those that they replace.
+    """Give the guesses the results of the rescore.
 
     All of its rejudgements have ended. A worker that still judges a guess by the old rules loses its lease.
     """
     in_set = (Rejudgement.guess_id == Guess.id, *_is_in_set(rescore))
     locked = select(Guess.id).join(Rejudgement, in_set[0]).where(*in_set[1:]).order_by(Guess.id)
-    guess_ids = session.scalars(locked.with_for_update(of=Guess)).all()
-    if not guess_ids:
-        return
-    replaced = func.json_build_object(
-        *(
-            part
-            for column in (Guess.state, Guess.correct, Guess.outcome, Guess.risk, Guess.failure)
-            for part in (literal(column.key), column)
-        )
-    )
-    session.execute(
-        update(Rejudgement).where(*in_set).values(replaced=replaced), execution_options=_UNSYNCHRONIZED
-    )
+    session.scalars(locked.with_for_update(of=Guess)).all()
     results = {
         column.key: column
         for column in (

@@ -1,146 +1,156 @@
 """Anonymization board: ranks the best release of each team by utility loss and re-identification risk."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import UTC
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.competition.ranking_formulas import compares_teams
-from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.pareto_front import find_pareto_front
+from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
-from app.db.models import Evaluation, Round, Submission
-from app.db.stored_files import read_rules
-from app.services.boards import best_guesses, formula_inputs, ranking, source
-from app.services.boards.formula_values import FilledFormula, fill_in_defence
-from app.services.boards.ranking import BoardEntry, RankedEntry
-from app.services.boards.source import BoardRows, BoardSource
+from app.db.models import Evaluation, Standing, Submission, Team
+from app.services.boards import ranking, standings, verdicts
+from app.services.boards.release_board import ReleaseStanding
 from app.services.boards.spreadsheet import render_board_csv
-from app.services.contests import visibility
+from app.services.boards.verdicts import VerdictNumbers, is_any
 from app.services.contests.visibility import BoardAccess, BoardScope
 
 
-class TeamStanding(NamedTuple):
-    """A team's rank, which baselines do not have, and the score that ranks it."""
+class RankedStanding(NamedTuple):
+    """A team's standing with its rank, which baselines and teams without a score do not have."""
 
-    rank: int | None
-    score: float | None
+    standing: Standing | ReleaseStanding
+    team: str
+    is_baseline: bool
+    received_at: datetime
+    evaluation_id: UUID
+    rank: int | None = None
 
 
-def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | None = None) -> Board:
-    """Build the board as this viewer may see it, from ``board_rows`` if they have been read already."""
-    contest, scope = access.contest, access.scope
-    board_rows = board_rows or source.read_rows(session, contest)
-    board_source = board_rows.build_source(scope)
-    entries = _load_entries(session, board_source)
-    entry_counts = Counter(entry.evaluation.team_id for entry in entries)
-    ranked_entries = _rank(session, board_source, entries)
-    previous_ranks = load_previous_ranks(session, access, board_rows)
+def build_board(session: Session, access: BoardAccess) -> Board:
+    """Build the board as this viewer may see it."""
+    contest, scope, rules = access.contest, access.scope, access.contest.rules
+    ranked = load_ranked(session, access)
+    previous_ranks = _load_previous_ranks(session, access)
+    numbers = _load_shown_numbers(session, ranked, scope)
     rows = [
-        _build_row(ranked, entry_counts, previous_ranks.get(ranked.entry.evaluation.team))
-        for ranked in ranked_entries
+        build_row(
+            team,
+            rules,
+            previous_rank=previous_ranks.get(team.standing.team_id),
+            numbers=numbers.get(team.evaluation_id),
+        )
+        for team in ranked
     ]
     return Board(
         competition=contest.address,
-        title=dict(contest.rules.title),
-        frozen_from=contest.rules.publication.frozen_from,
+        title=dict(rules.title),
+        frozen_from=rules.publication.frozen_from,
         finals=scope.finals_only,
         digits=scope.digits,
         compared_with=scope.compared_with if previous_ranks else None,
         measures=tuple(contest.track.measures),
         attackers=tuple(contest.track.attackers),
-        rows=tuple(mask_rows(rows, scope, board_source.rules)),
+        rows=tuple(mask_rows(rows, scope, rules)),
     )
 
 
-def load_previous_ranks(session: Session, access: BoardAccess, board_rows: BoardRows) -> dict[str, int]:
-    """Return rank by team on the earlier board used for comparison.
-
-    The result is empty if there was no such board, or if this viewer could not see it.
-    """
-    contest, compared_with = access.contest, access.scope.compared_with
-    if compared_with is None or compared_with <= contest.competition.created_at:
-        return {}
-    stable_since = visibility.find_last_visibility_change(session, contest, access.scope.viewer)
-    if stable_since is not None and compared_with <= stable_since:
-        return {}
-    past_scope = visibility.compute_past_scope(contest, access.scope.viewer, compared_with)
-    standings = _load_standings(session, board_rows.build_source(past_scope))
-    return {team: standing.rank for team, standing in standings.items() if standing.rank is not None}
+def load_ranked(
+    session: Session, access: BoardAccess, before: datetime | None = None
+) -> list[RankedStanding]:
+    """Return the standings just before a moment, by default that of the scope, in the order of the board."""
+    contest, scope = access.contest, access.scope
+    newest = standings.load_newest(
+        session, Standing, contest.round.id, scope.series, before=before or scope.before
+    )
+    return rank_standings(session, contest.rules, newest)
 
 
-def rank_under_rules(
-    session: Session,
-    round_: Round,
-    competition_file: str,
-    evaluations: Sequence[Evaluation],
-    *,
-    scored_by: Versions,
-    proposed_by: UUID | None = None,
-) -> dict[str, TeamStanding]:
-    """Return rank and score by team as if ``competition_file`` and ``evaluations`` were in force.
-
-    ``evaluations`` are in order of receipt. With ``proposed_by``, guesses have the results of this rescore.
-    They are those that organizers see.
-    """
-    rules = replace(read_rules(competition_file), scored_by=scored_by)
-    board_source = source.read_proposed_source(session, round_, rules, evaluations, proposed_by=proposed_by)
-    return _load_standings(session, board_source)
-
-
-def _load_standings(session: Session, board_source: BoardSource) -> dict[str, TeamStanding]:
-    ranked_entries = _rank(session, board_source, _load_entries(session, board_source))
-    return {
-        ranked.entry.evaluation.team: TeamStanding(
-            ranked.rank, ranking.find_ranking_score(board_source.rules, ranked.entry)
-        )
-        for ranked in ranked_entries
-    }
-
-
-def _load_entries(session: Session, board_source: BoardSource) -> list[BoardEntry]:
-    """Return an entry for each evaluation of the source, in order of receipt."""
-    rival_risks = best_guesses.load_rival_risks(session, board_source)
-    numbers = source.load_numbers(session, board_source, board_source.eligible_evaluations)
+def rank_standings(
+    session: Session, rules: Rules, newest: Sequence[Standing | ReleaseStanding]
+) -> list[RankedStanding]:
+    """Rank the teams, best first; ties in order of receipt. Those without a rank and baselines follow."""
+    query = (
+        select(Submission.id, Team.name, Team.baseline, Submission.received_at, Evaluation.id)
+        .join(Submission.team)
+        .join(Submission.evaluation)
+        .where(is_any(Submission.id, (standing.submission_id for standing in newest)))
+    )
+    by_submission = {standing.submission_id: standing for standing in newest}
+    teams = [
+        RankedStanding._make((by_submission[submission_id], *fields, None))
+        for submission_id, *fields in session.execute(query)
+    ]
+    received = sorted(teams, key=lambda team: (team.received_at, team.standing.submission_id))
+    losses = [ranking.orient(rules, team.standing.score) for team in received]
+    order = sort_for_board(losses)
+    competing = [index for index in order if not received[index].is_baseline]
+    ranks = compute_ranks([losses[index] for index in competing])
     return [
-        ranking.build_entry(
-            evaluation, numbers.get(evaluation.evaluation_id), rival_risks.get(evaluation.submission_id)
-        )
-        for evaluation in board_source.evaluations
+        *(received[index]._replace(rank=rank) for index, rank in zip(competing, ranks, strict=True)),
+        *(received[index] for index in order if received[index].is_baseline),
     ]
 
 
-def _rank(session: Session, board_source: BoardSource, entries: Sequence[BoardEntry]) -> list[RankedEntry]:
-    by_formula = board_source.rules.ranking.rule != "score"
-    inputs = formula_inputs.load_inputs(session, board_source) if by_formula else None
-    return ranking.rank_teams(board_source.rules, entries, inputs)
+def _load_previous_ranks(session: Session, access: BoardAccess) -> dict[UUID, int]:
+    """Return the rank of each team on the board used for comparison; {} if there was none."""
+    compared_with = access.scope.compared_with
+    if compared_with <= access.contest.competition.created_at:
+        return {}
+    return {
+        team.standing.team_id: team.rank
+        for team in load_ranked(session, access, compared_with)
+        if team.rank is not None
+    }
 
 
-def _build_row(ranked: RankedEntry, entry_counts: Counter[UUID], previous_rank: int | None) -> BoardRow:
+def _load_shown_numbers(
+    session: Session, teams: Collection[RankedStanding], scope: BoardScope
+) -> Mapping[UUID, VerdictNumbers]:
+    """Return the numbers of the releases that count, by evaluation, as far as this viewer may see them."""
+    numbers = verdicts.load_numbers(
+        session,
+        [
+            team.evaluation_id
+            for team in teams
+            if team.standing.overall is not None and scope.can_see_details(team.standing.team_id)
+        ],
+    )
+    return verdicts.drop_older_versions(numbers)
+
+
+def build_row(
+    team: RankedStanding,
+    rules: Rules,
+    *,
+    previous_rank: int | None = None,
+    numbers: VerdictNumbers | None = None,
+) -> BoardRow:
     """Return a row with exact values, as nobody's own."""
-    entry, evaluation = ranked.entry, ranked.entry.evaluation
+    standing = team.standing
     return BoardRow(
-        rank=ranked.rank,
+        rank=team.rank,
         rank_before=previous_rank,
-        team=evaluation.team,
-        team_id=evaluation.team_id,
+        team=team.team,
+        team_id=standing.team_id,
         own=False,
-        baseline=evaluation.is_baseline,
-        entries=1 if evaluation.is_baseline else entry_counts[evaluation.team_id],
-        overall=entry.overall,
-        utility=entry.utility,
-        security=entry.security,
-        rivals=entry.rival_risk,
-        score=ranked.score,
+        baseline=team.is_baseline,
+        entries=1 if team.is_baseline else standing.entries,
+        overall=standing.overall,
+        utility=standing.utility,
+        security=standing.security,
+        rivals=standing.rivals,
+        score=None if rules.ranking.rule == "score" else standing.score,
+        parts=standing.parts,
         on_front=False,
-        received_at=evaluation.received_at.astimezone(UTC) if entry.numbers else None,
-        measures=dict(entry.numbers.measures) if entry.numbers else {},
-        attackers=dict(entry.numbers.attackers) if entry.numbers else {},
+        received_at=None if standing.overall is None else team.received_at.astimezone(UTC),
+        measures=dict(numbers.measures) if numbers else {},
+        attackers=dict(numbers.attackers) if numbers else {},
     )
 
 
@@ -169,34 +179,6 @@ def _round_losses(row: BoardRow, scope: BoardScope) -> tuple[float, float] | Non
     return scope.round_losses(row.utility, row.security)
 
 
-def fill_in_formulas(
-    session: Session, access: BoardAccess, submission: Submission
-) -> dict[str, FilledFormula]:
-    """Return the formulas of releases by their key, with the numbers by which the board scores a submission.
-
-    There are none if the board has no formula or no value for it, or shows only rounded ones to this viewer.
-    """
-    scope = access.scope
-    is_exact = scope.digits is None or submission.team_id == scope.viewer.team_id
-    if not is_exact or access.contest.rules.ranking.defence is None:
-        return {}
-    board_source = source.read_source(session, access)
-    rules = board_source.rules
-    if rules.ranking.defence is None:  # at the moment of a frozen board
-        return {}
-    releases = ranking.select_releases(rules, _load_entries(session, board_source))
-    if submission.id not in releases:
-        return {}
-    return fill_in_defence(
-        rules,
-        list(releases.values()),
-        formula_inputs.load_inputs(session, board_source),
-        list(releases).index(submission.id),
-        hides_comparisons=scope.digits is not None,
-    )
-
-
 def render_csv(board: Board) -> str:
-    return render_board_csv(
-        BoardRow.columns(), board.rows, {"measures": board.measures, "attackers": board.attackers}
-    )
+    columns = [name for name in BoardRow.columns() if name != "parts" or board.has_parts]
+    return render_board_csv(columns, board.rows, {"measures": board.measures, "attackers": board.attackers})

@@ -1,18 +1,14 @@
 """The values of ranking formulas from the rows of a board."""
 
-import ast
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from anoncup.competition.ranking_formulas import (
     build_strongest,
-    compares_teams,
     evaluate_defence,
-    find_defence_formula,
     list_counting_attackers,
-    replace_utility,
 )
 from anoncup.errors import CompetitionUnavailable
 from anoncup.formulas.errors import FormulaError
@@ -30,11 +26,10 @@ RisksByQuestion = Mapping[str, Mapping[UUID, float]]
 class FormulaInputs:
     """What formulas use besides the verdicts.
 
-    ``risks`` has the visible guesses by submission. ``team_ids`` are the teams that may guess.
-    ``adjustments`` has the sum of the penalties and bonuses of each team that got any.
+    ``risks`` has what guesses found by submission. ``adjustments`` has the sum of the penalties and bonuses
+    of each team that got any.
     """
 
-    team_ids: Sequence[UUID] = ()
     risks: Mapping[UUID, RisksByQuestion] = field(default_factory=dict)
     adjustments: Mapping[UUID, float] = field(default_factory=dict)
 
@@ -47,18 +42,6 @@ class ReleaseNumbers:
     team_id: UUID
     numbers: VerdictNumbers
     security: float
-
-
-@dataclass(frozen=True, slots=True)
-class FilledFormula:
-    """A formula with the numbers of one release. NaN is a missing number.
-
-    ``numbers`` has the value of each name and rank in it that is not hidden. ``value`` is None if it is.
-    """
-
-    text: str
-    numbers: Mapping[str, float]
-    value: float | None
 
 
 def compute_defence(
@@ -76,58 +59,17 @@ def compute_defence(
     return [None if math.isnan(value) else value for value in values]
 
 
-def fill_in_defence(
-    rules: Rules,
-    releases: Sequence[ReleaseNumbers],
-    inputs: FormulaInputs,
-    row: int,
-    *,
-    hides_comparisons: bool,
-) -> dict[str, FilledFormula]:
-    """Return the formulas that rank releases by their key, with the numbers of the release in a row.
-
-    ``hides_comparisons``: show no part that compares teams, except the value of the whole.
-    """
-    if not compares_teams(rules):
-        releases, row = [releases[row]], 0
-    numbers, rounding = _collect_numbers(rules, releases, inputs)
-
-    def fill_in(
-        formula: Formula, teams: Sequence[TeamNumbers], hidden_names: Sequence[str] = ()
-    ) -> FilledFormula:
-        parts = {ast.unparse(node): Formula(formula.text, node) for node in formula.list_values()}
-        return FilledFormula(
-            formula.text,
-            {
-                text: evaluate_formula(part, teams, rounding)[row]
-                for text, part in parts.items()
-                if text not in hidden_names and not (hides_comparisons and part.compares_teams)
-            },
-            evaluate_formula(formula, teams, rounding)[row],
-        )
-
-    defence, utility = find_defence_formula(rules), rules.ranking.utility
-    if utility is None:
-        return {"defence": fill_in(defence, numbers)}
-    filled_utility, hidden_names = fill_in(utility, numbers), list[str]()
-    if hides_comparisons and utility.compares_teams:
-        filled_utility, hidden_names = replace(filled_utility, value=None), ["utility"]
-    return {
-        "utility": filled_utility,
-        "defence": fill_in(defence, replace_utility(rules, numbers, rounding), hidden_names),
-    }
-
-
 def compute_attack(
     formula: Formula,
+    team_ids: Sequence[UUID],
     owners: Mapping[UUID, UUID],
     identified: Mapping[UUID, int | None],
     inputs: FormulaInputs,
 ) -> dict[UUID, float | None]:
     """Return the value of the formula that ranks attacks for each team.
 
-    ``owners`` has the team of each submission that is a target, and ``identified`` the number of individuals
-    that each team re-identified.
+    ``team_ids`` are the teams whose guesses count, ``owners`` has the team of each target's submission,
+    and ``identified`` the number of individuals that each team re-identified.
     """
     teams = [
         TeamNumbers(
@@ -137,15 +79,14 @@ def compute_attack(
                 "identified": float(identified.get(team_id) or 0),
             }
         )
-        for team_id in inputs.team_ids
+        for team_id in team_ids
     ]
     try:
         values = evaluate_formula(formula, teams)
     except FormulaError as error:
         raise CompetitionUnavailable(error.message) from None
     return {
-        team_id: None if math.isnan(value) else value
-        for team_id, value in zip(inputs.team_ids, values, strict=True)
+        team_id: None if math.isnan(value) else value for team_id, value in zip(team_ids, values, strict=True)
     }
 
 
@@ -168,7 +109,6 @@ def _collect_numbers(
     """Return the numbers of the releases, and the largest values of measures that are rounding noise."""
     track = TRACKS[rules.track]
     questions, attackers = tuple(track.select_questions(rules)), list_counting_attackers(rules)
-    team_ids = frozenset(inputs.team_ids)
 
     def build_numbers(release: ReleaseNumbers) -> TeamNumbers:
         numbers = release.numbers
@@ -176,7 +116,7 @@ def _collect_numbers(
         def find_risks(question: str) -> list[float]:
             by_team = inputs.risks.get(release.submission_id, {}).get(question, {})
             return [
-                *(by_team[team_id] for team_id in by_team.keys() & team_ids - {release.team_id}),
+                *(by_team[team_id] for team_id in by_team.keys() - {release.team_id}),
                 *(
                     _find_attacker_risk(numbers, name, question)
                     for name in attackers

@@ -1,19 +1,23 @@
 """Attack matrix: the best result of each attacker on each target."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from math import fsum
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from anoncup.formulas.ranks import sort_for_board
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import AnyAttacker
-from app.services.boards import best_guesses, source, spreadsheet
-from app.services.boards.best_guesses import BestByQuestion, RiskCombiner
-from app.services.boards.source import BoardRows, BoardSource, BoardTarget
+from app.services.boards import best_guesses, facts, spreadsheet, verdicts
+from app.services.boards.best_guesses import BestByQuestion
+from app.services.boards.facts import BoardTarget
 from app.services.boards.verdicts import VerdictNumbers
+from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, BoardScope
 
 
@@ -26,37 +30,28 @@ class SubmissionAttack:
     rows: int
 
 
-def build_matrix(
-    session: Session,
-    access: BoardAccess,
-    board_rows: BoardRows | None = None,
-    *,
-    owner_team_id: UUID | None = None,
-) -> Matrix:
-    """Build the matrix as this viewer may see it, from ``board_rows`` if they have been read already.
+def build_matrix(session: Session, access: BoardAccess, *, owner_team_id: UUID | None = None) -> Matrix:
+    """Build the matrix as this viewer may see it.
 
     Built-in attackers are included only where exact values are shown. ``owner_team_id`` limits the columns to
     the targets of one team; there are none while the teams of the targets are hidden.
     """
     contest, scope = access.contest, access.scope
-    board_source = source.read_source(session, access, board_rows, targets_only=True)
+    targets = _load_targets(session, access)
     if owner_team_id is not None:
-        own_targets = [
-            target
-            for target in board_source.targets
-            if target.evaluation.team_id == owner_team_id and _is_team_shown(target, scope)
+        targets = [
+            target for target in targets if target.team_id == owner_team_id and _is_team_shown(target, scope)
         ]
-        board_source = replace(board_source, targets=own_targets)
-    rows = _list_team_rows(session, board_source)
+    rows = _list_team_rows(session, access, targets)
     if scope.digits is None:
-        rows += _list_built_in_rows(session, board_source)
+        rows += _list_built_in_rows(session, contest, targets)
     return Matrix(
         competition=contest.address,
         title=dict(contest.rules.title),
         hidden=scope.guesses_before is None,
-        counted=board_source.counts_individuals,
-        questions=board_source.questions,
-        targets=tuple(_build_column(target, scope) for target in board_source.targets),
+        counted=contest.track.asks_identity(contest.rules),
+        questions=_list_questions(contest),
+        targets=tuple(_build_column(target, scope) for target in targets),
         rows=tuple(rows),
     )
 
@@ -66,19 +61,27 @@ def list_attacks(session: Session, access: BoardAccess, submission_id: UUID) -> 
 
     The list is empty if the submission is not a target or while guesses are hidden.
     """
-    board_source = source.read_source(session, access, targets_only=True)
-    targets = [target for target in board_source.targets if target.evaluation.submission_id == submission_id]
+    targets = [target for target in _load_targets(session, access) if target.submission_id == submission_id]
     attacks = [
         SubmissionAttack(row.attacker, cell, target.individual_count)
-        for row in _list_team_rows(session, replace(board_source, targets=targets))
+        for row in _list_team_rows(session, access, targets)
         for target, cell in zip(targets, row.cells, strict=True)
         if cell is not None
     ]
     return [attacks[index] for index in sort_for_board([-attack.cell.rate for attack in attacks])]
 
 
+def _load_targets(session: Session, access: BoardAccess) -> list[BoardTarget]:
+    """Return the targets that count, sorted by name; none on a board before their publication."""
+    return facts.load_targets(session, access.contest.round) if access.scope.finals_only else []
+
+
+def _list_questions(contest: Contest) -> tuple[str, ...]:
+    return tuple(contest.track.select_questions(contest.rules))
+
+
 def _build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:
-    team = target.evaluation.team if _is_team_shown(target, scope) else None
+    team = target.team if _is_team_shown(target, scope) else None
     return MatrixTarget(
         target=target.name, rows=target.individual_count, own=_is_own(target, scope), team=team
     )
@@ -89,69 +92,71 @@ def _is_team_shown(target: BoardTarget, scope: BoardScope) -> bool:
 
 
 def _is_own(target: BoardTarget, scope: BoardScope) -> bool:
-    return target.evaluation.team_id == scope.viewer.team_id
+    return target.team_id == scope.viewer.team_id
 
 
-def _list_team_rows(session: Session, board_source: BoardSource) -> list[MatrixRow]:
+def _list_team_rows(session: Session, access: BoardAccess, targets: Sequence[BoardTarget]) -> list[MatrixRow]:
     """Return one row for each team with a visible guess, sorted by name."""
-    best_by_team = best_guesses.group_by_team_and_target(session, board_source)
-    combine_risks = best_guesses.make_risk_combiner(board_source.rules)
+    rules, viewer = access.contest.rules, access.scope.viewer
+    best_by_team = best_guesses.load_best(session, rules, targets, access.scope)
+    build_cell = _count_cell if TRACKS[rules.track].asks_identity(rules) else partial(_combine_cell, rules)
     return [
         MatrixRow(
             attacker=name,
             built_in=False,
-            own=team_id == board_source.scope.viewer.team_id,
+            own=team_id == viewer.team_id,
             cells=tuple(
-                _build_cell(board_source, target, best_by_team[team_id].get(target.id), combine_risks)
-                for target in board_source.targets
+                build_cell(target, best_by_question)
+                if (best_by_question := best_by_team[team_id].get(target.id))
+                else None
+                for target in targets
             ),
         )
         for team_id, name in best_guesses.list_teams_by_name(session, best_by_team)
     ]
 
 
-def _build_cell(
-    board_source: BoardSource,
-    target: BoardTarget,
-    best_by_question: BestByQuestion | None,
-    combine_risks: RiskCombiner,
-) -> Cell | None:
-    """Return a team's best results on a target; None if it did not try.
+def _count_cell(target: BoardTarget, best_by_question: BestByQuestion) -> Cell:
+    """Return the number of individuals of a target that a team identified."""
+    (best,) = best_by_question.values()
+    return Cell(correct=best.correct, rate=best.correct / target.individual_count, trials=best.trials)
+
+
+def _combine_cell(rules: Rules, _: BoardTarget, best_by_question: BestByQuestion) -> Cell:
+    """Return the risk that a team found in a target.
 
     If there are several questions, an unanswered one counts as 0, as on the re-identification board.
     """
-    if best_by_question is None:
-        return None
-    if board_source.counts_individuals:
-        (best,) = best_by_question.values()
-        return Cell(correct=best.correct, rate=best.correct / target.individual_count, trials=best.trials)
-    risks = {
-        name: best_by_question[name].risk if name in best_by_question else 0.0
-        for name in board_source.questions
-    }
+    track = TRACKS[rules.track]
+    questions = track.select_questions(rules)
+    risks = {name: best.risk for name, best in best_by_question.items()}
     return Cell(
         correct=None,
-        rate=combine_risks(best_guesses.collect_risks(best_by_question)),
+        rate=track.combine_risks(risks, rules),
         trials=sum(best.trials for best in best_by_question.values()),
-        by_question=risks if len(board_source.questions) > 1 else None,
+        by_question={name: risks.get(name, 0.0) for name in questions} if len(questions) > 1 else None,
     )
 
 
-def _list_built_in_rows(session: Session, board_source: BoardSource) -> list[MatrixRow]:
-    evaluations = [target.evaluation for target in board_source.targets]
-    numbers = source.load_numbers(session, board_source, evaluations)
-    numbers_by_target = [numbers.get(evaluation.evaluation_id) for evaluation in evaluations]
+def _list_built_in_rows(
+    session: Session, contest: Contest, targets: Sequence[BoardTarget]
+) -> list[MatrixRow]:
+    numbers = verdicts.drop_older_versions(
+        verdicts.load_numbers(session, [target.evaluation_id for target in targets])
+    )
+    questions = _list_questions(contest)
     return [
-        _build_built_in_row(attacker, numbers_by_target, board_source.questions)
-        for attacker in board_source.track.attackers.values()
+        MatrixRow(
+            attacker=attacker.name,
+            built_in=True,
+            own=False,
+            cells=tuple(
+                build_built_in_cell(attacker, numbers.get(target.evaluation_id), questions)
+                for target in targets
+            ),
+        )
+        for attacker in contest.track.attackers.values()
     ]
-
-
-def _build_built_in_row(
-    attacker: AnyAttacker, numbers_by_target: Sequence[VerdictNumbers | None], questions: Sequence[str]
-) -> MatrixRow:
-    cells = tuple(build_built_in_cell(attacker, numbers, questions) for numbers in numbers_by_target)
-    return MatrixRow(attacker=attacker.name, built_in=True, own=False, cells=cells)
 
 
 def build_built_in_cell(

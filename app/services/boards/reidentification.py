@@ -1,105 +1,112 @@
 """Re-identification board: ranks teams by their attacks on the releases of others, as in PWS Cup 2015."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
-from app.services.boards import best_guesses, formula_inputs, source
-from app.services.boards.best_guesses import AttackTotals
-from app.services.boards.formula_values import compute_attack
-from app.services.boards.source import BoardRows, BoardSource
+from app.db.models import AttackStanding, Standing
+from app.services.boards import facts, standings
+from app.services.boards.facts import CompetingTeam
 from app.services.boards.spreadsheet import render_board_csv
-from app.services.contests.visibility import BoardAccess
-
-_NUMBER_COLUMNS = ("identified", "tried", "rate", "targets", "score", "by_question")
+from app.services.contests.visibility import BoardAccess, BoardScope
 
 
-def build_board(session: Session, access: BoardAccess, board_rows: BoardRows | None = None) -> AttackersBoard:
-    """Build the board as this viewer may see it, from ``board_rows`` if they have been read already."""
+def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
+    """Build the board as this viewer may see it."""
     contest, scope = access.contest, access.scope
-    board_source = source.read_source(session, access, board_rows)
-    attacks = best_guesses.summarize_by_team(session, board_source)
-    teams = formula_inputs.list_competing_teams(session, contest.round.id)
-    formula_scores = _compute_formula_scores(session, board_source, attacks)
-    rows = build_rows([(team.id, team.name) for team in teams], attacks, scope.viewer.team_id, formula_scores)
-    team_ids = {evaluation.team: evaluation.team_id for evaluation in board_source.evaluations}
+    newest = standings.load_newest(
+        session, AttackStanding, contest.round.id, scope.series, before=scope.before
+    )
+    teams = facts.list_competing_teams(session, contest.round.id)
+    ranking = contest.rules.ranking
+    by_formula = ranking.attack is not None or ranking.attack_function is not None
+    rows = build_rows(
+        teams, {row.team_id: row for row in newest}, scope.viewer.team_id, by_formula=by_formula
+    )
+    on_board = set(_list_teams_on_board(session, access))
     return AttackersBoard(
         competition=contest.address,
         title=dict(contest.rules.title),
         hidden=scope.guesses_before is None,
-        counted=board_source.counts_individuals,
-        by_formula=board_source.rules.ranking.attack is not None,
-        questions=board_source.questions,
-        rows=tuple(row.model_copy(update={"team_id": team_ids.get(row.team)}) for row in rows),
+        counted=contest.track.asks_identity(contest.rules),
+        by_formula=by_formula,
+        questions=tuple(contest.track.select_questions(contest.rules)),
+        rows=tuple(_mask_row(row, scope, on_board) for row in rows),
     )
 
 
+def _mask_row(row: AttackersRow, scope: BoardScope, teams_on_board: Collection[UUID]) -> AttackersRow:
+    """Return a row without a link to a page that does not exist, and without parts that are hidden."""
+    is_exact = row.team_id is not None and scope.can_see_details(row.team_id)
+    return row.model_copy(
+        update={
+            "team_id": row.team_id if row.team_id in teams_on_board else None,
+            "parts": row.parts if is_exact else None,
+        }
+    )
+
+
+def _list_teams_on_board(session: Session, access: BoardAccess) -> Sequence[UUID]:
+    """Return the teams on the anonymization board, which have a page."""
+    scope = access.scope
+    query = select(Standing.team_id).where(
+        Standing.round_id == access.contest.round.id,
+        Standing.series == scope.series,
+        Standing.at < scope.before,
+    )
+    return session.scalars(query.distinct()).all()
+
+
 def build_rows(
-    teams: Sequence[tuple[UUID, str]],
-    attacks: Mapping[UUID, AttackTotals],
+    teams: Sequence[CompetingTeam],
+    attacks: Mapping[UUID, AttackStanding],
     viewer_team_id: UUID | None,
-    formula_scores: Mapping[UUID, float | None] | None = None,
+    *,
+    by_formula: bool,
 ) -> list[AttackersRow]:
     """Return the rows sorted by descending score; teams without attacks come last.
 
-    Ties are ordered by the first guess. ``teams`` lists identifier and name in order of creation.
-    ``formula_scores`` are given if the competition has a formula for attacks.
+    Ties are ordered by the first guess. ``teams`` are in order of creation.
     """
-    teams = sorted(teams, key=lambda team: _build_tie_key(attacks.get(team[0])))
-    if formula_scores is None:
-        scores = [_negate_score(attacks.get(team_id)) for team_id, _ in teams]
-    else:
-        values = [formula_scores.get(team_id) if team_id in attacks else None for team_id, _ in teams]
-        scores = [None if value is None else -value for value in values]
-    row_ranks = compute_ranks(scores)
+    attacking = sorted(
+        (team for team in teams if team.id in attacks), key=lambda team: attacks[team.id].first_guess_at
+    )
+    sorted_teams = [*attacking, *(team for team in teams if team.id not in attacks)]
+    scores = [attacks[team.id].score if team.id in attacks else None for team in sorted_teams]
+    losses = [None if score is None else -score for score in scores]
+    ranks = compute_ranks(losses)
     return [
         _build_row(
-            teams[index][1],
-            attacks.get(teams[index][0]),
-            rank=row_ranks[index],
-            own=viewer_team_id == teams[index][0],
-            formula_score=(formula_scores or {}).get(teams[index][0]),
+            sorted_teams[index],
+            attacks.get(sorted_teams[index].id),
+            rank=ranks[index],
+            own=viewer_team_id == sorted_teams[index].id,
+            by_formula=by_formula,
         )
-        for index in sort_for_board(scores)
+        for index in sort_for_board(losses)
     ]
 
 
-def _build_tie_key(attacks: AttackTotals | None) -> tuple[bool, float]:
-    return attacks is None, attacks.first_received_at.timestamp() if attacks else 0.0
-
-
-def _negate_score(attacks: AttackTotals | None) -> float | None:
-    """Return the negated score, because ``compute_ranks`` puts the lowest value first."""
-    return None if attacks is None else -attacks.ranked_value
-
-
-def _compute_formula_scores(
-    session: Session, board_source: BoardSource, attacks: Mapping[UUID, AttackTotals]
-) -> dict[UUID, float | None] | None:
-    """Return the value of the competition's formula for attacks by team; None without such a formula."""
-    rules = board_source.rules
-    if rules.ranking.attack is None or board_source.scope.guesses_before is None:
-        return None
-    owners = {target.evaluation.submission_id: target.evaluation.team_id for target in board_source.targets}
-    identified = {team_id: totals.identified for team_id, totals in attacks.items()}
-    inputs = formula_inputs.load_inputs(session, board_source)
-    return compute_attack(rules.ranking.attack, owners, identified, inputs)
-
-
 def _build_row(
-    team: str, attacks: AttackTotals | None, *, rank: int | None, own: bool, formula_score: float | None
+    team: CompetingTeam, attack: AttackStanding | None, *, rank: int | None, own: bool, by_formula: bool
 ) -> AttackersRow:
-    numbers = {name: getattr(attacks, name) if attacks else None for name in _NUMBER_COLUMNS}
-    if attacks and formula_score is not None:
-        numbers["score"] = formula_score
-    return AttackersRow(rank=rank, team=team, own=own, **numbers)
+    """Return a row. The score of a board that counts individuals is their number, unless a formula ranks."""
+    names = ("identified", "tried", "rate", "targets", "score", "parts", "by_question")
+    numbers = {name: getattr(attack, name) if attack else None for name in names}
+    if numbers["identified"] is not None and not by_formula:
+        numbers["score"] = None
+    return AttackersRow(rank=rank, team=team.name, team_id=team.id, own=own, **numbers)
 
 
 def render_csv(board: AttackersBoard) -> str:
     question_columns = ["by_question"] if board.distinct_questions else []
+    parts_columns = ["parts"] if board.has_parts else []
     return render_board_csv(
-        [*board.columns, *question_columns], board.rows, {"by_question": board.distinct_questions}
+        [*board.columns, *parts_columns, *question_columns],
+        board.rows,
+        {"by_question": board.distinct_questions},
     )

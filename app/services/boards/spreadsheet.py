@@ -5,6 +5,7 @@ import io
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from types import MappingProxyType
 
 from anoncup.schemas import BoardLine
@@ -46,12 +47,15 @@ def _iter_cells(
 
 
 def render_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow([escape_formula(cell) for cell in header])
-    for row in rows:
+    return "".join(iter_csv_lines(header, rows))
+
+
+def iter_csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    for row in chain([header], rows):
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\r\n")
         writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
-    return buffer.getvalue()
+        yield buffer.getvalue()
 
 
 def escape_formula(cell: str) -> str:

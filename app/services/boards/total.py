@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
@@ -62,7 +62,7 @@ def _build_board(
     names = [entry.name for entry in settings]
     scores = {
         round_access.contest.round.name: read(session, round_access)
-        for round_access in list_round_accesses(session, access)
+        for round_access in _list_round_accesses(session, access)
         if round_access.contest.round.name in names
     }
     return TotalBoard(
@@ -80,10 +80,8 @@ def _list_counting_rounds(contest: Contest) -> list[RoundSettings]:
     return [entry for entry in contest.competition.round_settings if not entry.practice]
 
 
-def list_round_accesses(session: Session, access: BoardAccess) -> list[BoardAccess]:
-    """Return the viewer's access to the boards of the rounds that are open to them; [] without rounds."""
-    if not access.contest.round.name:
-        return []
+def _list_round_accesses(session: Session, access: BoardAccess) -> list[BoardAccess]:
+    """Return the viewer's access to the boards of the rounds that are open to them."""
     viewer, now = access.scope.viewer, read_clock(session)
     contests = [Contest(round_) for round_ in access.contest.competition.rounds]
     return [
@@ -95,8 +93,8 @@ def list_round_accesses(session: Session, access: BoardAccess) -> list[BoardAcce
 
 def _read_releases(session: Session, access: BoardAccess) -> _RoundScores:
     rules = access.contest.rules
-    exact_access = replace(access, scope=replace(access.scope, digits=None))
-    rows = [row for row in anonymization.build_board(session, exact_access).rows if not row.baseline]
+    teams = [team for team in anonymization.load_ranked(session, access) if not team.is_baseline]
+    rows = [anonymization.build_row(team, rules) for team in teams]
     shown_rows = anonymization.mask_rows(rows, access.scope, rules)
 
     def get_score(row: BoardRow) -> float | None:
@@ -105,7 +103,7 @@ def _read_releases(session: Session, access: BoardAccess) -> _RoundScores:
     return _RoundScores(
         {row.team: get_score(row) for row in rows},
         {row.team: get_score(row) for row in shown_rows},
-        _find_own_team(rows),
+        _find_own_team(shown_rows),
     )
 
 

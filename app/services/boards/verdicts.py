@@ -1,31 +1,18 @@
-"""The numbers of verdicts that boards show, cached per process.
+"""The numbers of verdicts that boards use."""
 
-A verdict is a large JSON document that never changes once its evaluation has ended. Whether it counts can
-change, so that is queried every time. A few thousand verdicts are cached to avoid parsing them again for
-every board.
-"""
-
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from functools import lru_cache
-from sys import intern
-from threading import Lock
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import ARRAY, ColumnElement, Uuid, any_, cast, literal, select, true
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from anoncup import schemas
 from anoncup.competition.scoring_versions import Versions
-from app.db.models import Evaluation
-
-_MAX_CACHED_VERDICTS = 8_192
-"""Each takes about 4 KB."""
-
-EvaluationKey = tuple[UUID, datetime | None]
-"""Evaluation and time of its end. The time distinguishes a result that was rolled back from a later one."""
+from anoncup.evaluation.ranking import compute_overall_loss
+from anoncup.messages import JsonObject
+from app.db.models import RecordedVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,99 +21,97 @@ class VerdictNumbers:
 
     ``attackers`` maps each attacker to the risk that enters E; ``risks`` maps attackers that answer several
     questions to their risk by question; ``correct`` maps attackers that count records to the (possibly
-    expected) number they re-identified. ``violations`` holds the codes of a rejected submission. ``rounding``
-    maps each measure to the largest value that is rounding noise. ``versions`` maps each part to
-    its version, as in ``[scored_by]``.
+    expected) number they re-identified. ``rounding`` maps each measure to the largest value that is rounding
+    noise. ``versions`` maps each part to its version, as in ``[scored_by]``.
     """
 
     utility: float
     security: float
-    overall: float
-    violations: tuple[str, ...]
-    measures: Mapping[str, float]
-    rounding: Mapping[str, float]
-    attackers: Mapping[str, float]
-    risks: Mapping[str, Mapping[str, float]]
-    correct: Mapping[str, float]
-    versions: Versions
+    violations: tuple[str, ...] = ()
+    measures: Mapping[str, float] = field(default_factory=dict)
+    rounding: Mapping[str, float] = field(default_factory=dict)
+    attackers: Mapping[str, float] = field(default_factory=dict)
+    risks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    correct: Mapping[str, float] = field(default_factory=dict)
+    versions: Versions = field(default_factory=dict)
+
+    @property
+    def overall(self) -> float:
+        return compute_overall_loss(self.utility, self.security)
 
 
-class NumbersCache:
-    """Thread-safe LRU cache of numbers by evaluation."""
-
-    def __init__(self, max_entries: int) -> None:
-        self.max_entries = max_entries
-        self.entries: OrderedDict[EvaluationKey, VerdictNumbers] = OrderedDict()
-        self.lock = Lock()
-
-    def get(self, keys: Iterable[EvaluationKey]) -> dict[EvaluationKey, VerdictNumbers]:
-        with self.lock:
-            cached = {key: self.entries[key] for key in keys if key in self.entries}
-            for key in cached:
-                self.entries.move_to_end(key)
-        return cached
-
-    def store(self, new_entries: Mapping[EvaluationKey, VerdictNumbers]) -> None:
-        with self.lock:
-            self.entries.update(new_entries)
-            while len(self.entries) > self.max_entries:
-                self.entries.popitem(last=False)
-
-    def clear(self) -> None:
-        with self.lock:
-            self.entries.clear()
+def load_numbers(session: Session, evaluation_ids: Iterable[UUID]) -> dict[UUID, VerdictNumbers]:
+    """Return the numbers of each of these evaluations that ended with a verdict."""
+    query = select(RecordedVerdict.evaluation_id, RecordedVerdict.content)
+    rows = session.execute(query.where(is_any(RecordedVerdict.evaluation_id, evaluation_ids)))
+    return {evaluation_id: extract_numbers(content) for evaluation_id, content in rows}
 
 
-numbers_cache = NumbersCache(_MAX_CACHED_VERDICTS)
+def is_any(column: InstrumentedAttribute[UUID], ids: Iterable[UUID]) -> ColumnElement[bool]:
+    """Build the condition that a column has one of these values; IN would take a parameter for each."""
+    return column == any_(literal(list(ids), ARRAY(Uuid)))
 
 
-def load_numbers(session: Session, keys: Iterable[EvaluationKey]) -> dict[UUID, VerdictNumbers]:
-    """Return the numbers of each evaluation that ended with a verdict, by its id."""
-    keys = list(keys)
-    numbers_by_key = numbers_cache.get(keys)
-    missing = [key for key in keys if key not in numbers_by_key]
-    if missing:
-        new_numbers = _read_numbers(session, missing)
-        numbers_cache.store(new_numbers)
-        numbers_by_key |= new_numbers
-    return {evaluation_id: numbers for (evaluation_id, _), numbers in numbers_by_key.items()}
-
-
-def _read_numbers(session: Session, keys: Iterable[EvaluationKey]) -> dict[EvaluationKey, VerdictNumbers]:
-    key_by_id = {key[0]: key for key in keys}
-    verdict_rows = session.execute(
-        select(Evaluation.id, Evaluation.verdict).where(Evaluation.id.in_(key_by_id))
-    )
-    return {
-        key_by_id[evaluation_id]: extract_numbers(schemas.parse_verdict(verdict))
-        for evaluation_id, verdict in verdict_rows
-        if verdict is not None
-    }
-
-
-def extract_numbers(verdict: schemas.Verdict) -> VerdictNumbers:
-    measures = {intern(name): result for name, result in verdict.measures.items()}
-    attackers = {intern(name): result for name, result in verdict.attackers.items()}
+def extract_numbers(verdict: JsonObject) -> VerdictNumbers:
+    """Return the numbers of a stored verdict, which was checked when it was recorded."""
+    measures, attackers = verdict["measures"], verdict["attackers"]
     return VerdictNumbers(
-        utility=verdict.utility,
-        security=verdict.security,
-        overall=verdict.overall,
-        violations=tuple(intern(violation.code) for violation in verdict.violations),
-        measures={name: result.value for name, result in measures.items()},
-        rounding={name: result.rounding for name, result in measures.items()},
-        attackers={name: result.effective_risk for name, result in attackers.items()},
-        risks={name: result.risks for name, result in attackers.items() if result.risks},
-        correct={name: result.correct for name, result in attackers.items() if result.correct is not None},
-        versions=_intern_versions(tuple(_iter_versions(verdict))),
+        utility=verdict["utility"],
+        security=verdict["security"],
+        violations=tuple(violation["code"] for violation in verdict["violations"]),
+        measures={name: result["value"] for name, result in measures.items()},
+        rounding={name: result["rounding"] for name, result in measures.items()},
+        attackers={name: result.get("risk", result["rate"]) for name, result in attackers.items()},
+        risks={name: result["risks"] for name, result in attackers.items() if result.get("risks")},
+        correct={
+            name: correct
+            for name, result in attackers.items()
+            if (correct := result.get("correct")) is not None
+        },
+        versions={f"measures.{name}": str(result["version"]) for name, result in measures.items()}
+        | {f"attackers.{name}": str(result["version"]) for name, result in attackers.items()},
     )
 
 
-def _iter_versions(verdict: schemas.Verdict) -> Iterator[tuple[str, str]]:
-    yield from ((f"measures.{name}", str(result.version)) for name, result in verdict.measures.items())
-    yield from ((f"attackers.{name}", str(result.version)) for name, result in verdict.attackers.items())
+def has_same_versions(scored_by: Versions) -> ColumnElement[bool]:
+    """Build the condition that a recorded verdict contains all parts that count, in these versions.
+
+    It is always true if no versions are recorded. The database evaluates it on the stored JSON.
+    """
+    parts: dict[str, dict[str, Any]] = {"measures": {}, "attackers": {}}
+    for name, version in scored_by.items():
+        kind, _, part = name.partition(".")
+        if kind in parts:
+            parts[kind][part] = {"version": int(version)}
+    return cast(RecordedVerdict.content, JSONB).contains(parts) if scored_by else true()
 
 
-@lru_cache(maxsize=256)
-def _intern_versions(versions: tuple[tuple[str, str], ...]) -> Versions:
-    """Return one shared mapping for equal versions, because most verdicts of a contest have the same."""
-    return dict(versions)
+def drop_older_versions(numbers: Mapping[UUID, VerdictNumbers]) -> dict[UUID, VerdictNumbers]:
+    """Return the numbers without the values of parts that others have in a newer version.
+
+    Only parts that are reported and do not count can have several versions.
+    """
+    versions = [verdict.versions for verdict in numbers.values()]
+    if all(verdict_versions == versions[0] for verdict_versions in versions):
+        return dict(numbers)
+    newest: dict[str, int] = {}
+    for verdict in numbers.values():
+        for part, version in verdict.versions.items():
+            newest[part] = max(int(version), newest.get(part, 0))
+    return {key: _drop_older_versions(verdict, newest) for key, verdict in numbers.items()}
+
+
+def _drop_older_versions(numbers: VerdictNumbers, newest: Mapping[str, int]) -> VerdictNumbers:
+    dropped = {part for part, version in numbers.versions.items() if newest[part] != int(version)}
+    if not dropped:
+        return numbers
+
+    def select(kind: str, values: Mapping[str, float]) -> dict[str, float]:
+        return {name: value for name, value in values.items() if f"{kind}.{name}" not in dropped}
+
+    return replace(
+        numbers,
+        measures=select("measures", numbers.measures),
+        attackers=select("attackers", numbers.attackers),
+        correct=select("attackers", numbers.correct),
+    )

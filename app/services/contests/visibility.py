@@ -10,28 +10,24 @@ of acceptance decides, not the time of entry: an upload that begins before midni
 still be changed after others have told its sender their scores.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Forbidden, NotFound
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from anoncup.schemas import BoardRow
-from app.db.models import AuditEntry, Competition, Rescore, Round
+from app.db.models import Competition, Round, Series
 from app.db.now import read_clock
-from app.db.stored_files import read_rules
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
 
-_ONE_DAY, ONE_HOUR = timedelta(days=1), timedelta(hours=1)
-_VISIBILITY_SETTINGS = {"publication", "timezone"}
-"""The parts of a competition's file that decide what boards show, and when."""
+_ONE_DAY = timedelta(days=1)
 UNFROZEN = datetime.max.replace(tzinfo=UTC)
 """A moment later than any other: the boards are shown as they are now."""
 
@@ -52,7 +48,8 @@ class Viewer:
 class BoardScope:
     """The part of the boards that one viewer may see.
 
-    ``as_of``: moment at which the boards are frozen, or ``UNFROZEN``.
+    ``before``: the moment of the boards, which show what counted before it: now, or that of the freeze.
+    ``series``: the standings that they show.
     ``guesses_before``: guesses accepted before this moment count; with None, no guess counts.
     ``finals_only``: the board compares the frozen finals.
     ``owners_known``: targets show their teams.
@@ -61,12 +58,17 @@ class BoardScope:
     """
 
     viewer: Viewer
-    as_of: datetime
+    before: datetime
+    series: Series
     guesses_before: datetime | None
     finals_only: bool
     owners_known: bool
-    digits: int | None = None
-    compared_with: datetime | None = None
+    digits: int | None
+    compared_with: datetime
+
+    def can_see_details(self, team_id: UUID) -> bool:
+        """Whether the exact scores of this team and its measures are shown."""
+        return self.digits is None or team_id == self.viewer.team_id
 
     def round_losses(self, utility: float, security: float) -> tuple[float, float]:
         """Round U and E to the precision that this viewer may see."""
@@ -91,6 +93,7 @@ class BoardScope:
                 "security": _round_score(row.security, self.digits),
                 "rivals": None,
                 "score": self.round_score(row.score),
+                "parts": None,
                 "measures": {},
                 "attackers": {},
             }
@@ -99,20 +102,10 @@ class BoardScope:
 
 @dataclass(frozen=True, slots=True)
 class BoardAccess:
-    """A contest and the part of its boards that one viewer may see.
-
-    ``until``: when the address stands for another round, or None.
-    """
+    """A contest and the part of its boards that one viewer may see."""
 
     contest: Contest
     scope: BoardScope
-    until: datetime | None = None
-
-    def is_same_at(self, now: datetime) -> bool:
-        """Whether the viewer may see the same rows with the same values at ``now``."""
-        if self.until is not None and self.until <= now:
-            return False
-        return compute_scope(self.contest, self.scope.viewer, now) == self.scope
 
 
 def _round_score(score: _Score, digits: int | None) -> _Score:
@@ -138,9 +131,7 @@ def find_board_access(session: Session, principal: Principal | None, slug: str) 
     viewer = load_viewer(session, contest.competition, principal)
     if not can_see_boards(contest.rules.publication, viewer):
         return None
-    now = read_clock(session)
-    until = competitions.find_next_start(contest.competition, now)
-    return BoardAccess(contest, compute_scope(contest, viewer, now), until)
+    return BoardAccess(contest, compute_scope(contest, viewer, read_clock(session)))
 
 
 def authorize_boards(session: Session, principal: Principal | None, slug: str) -> BoardAccess:
@@ -158,75 +149,24 @@ def require_open(board: _OpenT | None) -> _OpenT:
 def compute_scope(contest: Contest, viewer: Viewer, now: datetime) -> BoardScope:
     """Compute what a viewer may see of the boards at ``now``; nothing else depends on the clock."""
     round_, publication = contest.round, contest.rules.publication
-    as_of = compute_freeze_time(contest, viewer, now)
-    horizon = compute_guess_horizon(contest, viewer, min(now, as_of))
+    before = min(now, compute_freeze_time(contest, viewer, now))
+    horizon = compute_guess_horizon(contest, viewer, before)
     return BoardScope(
         viewer=viewer,
-        as_of=as_of,
-        guesses_before=None if horizon is None else min(horizon, as_of),
-        finals_only=round_.published_at is not None and round_.published_at < as_of,
+        before=before,
+        series=_choose_series(horizon),
+        guesses_before=None if horizon is None else min(horizon, before),
+        finals_only=round_.published_at is not None and round_.published_at < before,
         owners_known=can_see_owners(contest, viewer),
-        digits=None if can_see_exact_scores(round_, viewer) else publication.digits,
-        compared_with=floor_to_hour(min(now, as_of) - _ONE_DAY),
+        digits=None if _can_see_exact_scores(round_, viewer) else publication.digits,
+        compared_with=(before - _ONE_DAY).replace(minute=0, second=0, microsecond=0),
     )
 
 
-def compute_past_scope(contest: Contest, viewer: Viewer, moment: datetime) -> BoardScope:
-    """Compute what the boards showed this viewer at an earlier moment.
-
-    Viewers with full access see the full state of that moment. ``as_of`` is never ``UNFROZEN``, so that
-    nothing newer is shown.
-    """
-    round_ = contest.round
-    effective_viewer = replace(viewer, is_organizer=True) if can_see_exact_scores(round_, viewer) else viewer
-    scope = compute_scope(contest, effective_viewer, moment)
-    as_of, horizon = min(scope.as_of, moment), scope.guesses_before
-    return replace(
-        scope,
-        viewer=viewer,
-        as_of=as_of,
-        guesses_before=None if horizon is None else min(horizon, as_of),
-        finals_only=round_.published_at is not None and round_.published_at < as_of,
-    )
-
-
-def find_last_visibility_change(session: Session, contest: Contest, viewer: Viewer) -> datetime | None:
-    """Return when the visibility rules for this viewer last changed; None if they never did.
-
-    Earlier rules are not stored: they may have shown less, or to fewer people.
-    """
-    if can_see_exact_scores(contest.round, viewer):
-        return None
-    revision_query = select(AuditEntry.at, AuditEntry.after).where(
-        AuditEntry.competition_id == contest.id, AuditEntry.action == "competition.revise"
-    )
-    times = [
-        changed_at
-        for changed_at, changes in session.execute(revision_query)
-        if _VISIBILITY_SETTINGS & set((changes or {}).get("changed", ()))
-    ]
-    rescore_query = select(Rescore.applied_at, Rescore.replaced_file).where(
-        Rescore.round_id == contest.round.id, Rescore.replaced_file.is_not(None)
-    )
-    publication = contest.rules.publication
-    times += [
-        changed_at
-        for changed_at, file in session.execute(rescore_query)
-        if file is not None and read_rules(file).publication != publication
-    ]
-    return max(times, default=None)
-
-
-def floor_to_hour(moment: datetime) -> datetime:
-    """Round down to the hour, so that comparisons with this moment can be cached for an hour."""
-    return moment.replace(minute=0, second=0, microsecond=0)
-
-
-def build_organizer_scope(round_: Round) -> BoardScope:
-    """Return the unrestricted scope of an organizer."""
-    return BoardScope(
-        Viewer(is_organizer=True), UNFROZEN, UNFROZEN, round_.published_at is not None, owners_known=True
-    )
+def _choose_series(horizon: datetime | None) -> Series:
+    if horizon is None:
+        return Series.WITHOUT_GUESSES
+    return Series.ALL_GUESSES if horizon == UNFROZEN else Series.DAILY
 
 
 def can_see_boards(publication: Publication, viewer: Viewer) -> bool:
@@ -255,7 +195,7 @@ def compute_guess_horizon(contest: Contest, viewer: Viewer, now: datetime) -> da
     return phases.find_midnights(now, contest.rules.timezone)[0] if feedback == "daily" else None
 
 
-def can_see_exact_scores(round_: Round, viewer: Viewer) -> bool:
+def _can_see_exact_scores(round_: Round, viewer: Viewer) -> bool:
     """Whether values that depend on the secrets of other teams are shown in full."""
     return viewer.is_organizer or round_.revealed_at is not None
 
@@ -264,7 +204,7 @@ def can_see_owners(contest: Contest, viewer: Viewer) -> bool:
     """Whether targets show their teams to this viewer; visitors see them only where boards show teams."""
     publication = contest.rules.publication
     can_see_teams = viewer.team_id is not None or can_see_boards(publication, viewer)
-    return can_see_exact_scores(contest.round, viewer) or (publication.owners == "shown" and can_see_teams)
+    return _can_see_exact_scores(contest.round, viewer) or (publication.owners == "shown" and can_see_teams)
 
 
 def require_targets(session: Session, contest: Contest, viewer: Viewer) -> None:

@@ -1,6 +1,6 @@
 """Leases on jobs: only one worker at a time holds a job, it ends once, and its attempts are limited."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
@@ -124,11 +124,13 @@ def lock_lease(session: Session, kind: type[_JobT], job_id: UUID, attempt: int) 
     return job if (job.state, job.attempt) == (State.SCORING, attempt) else None
 
 
-def finish(session: Session, job: LeasedJob, state: State) -> None:
-    job.finished_at = read_clock(session)
+def finish(session: Session, job: LeasedJob, state: State) -> datetime:
+    """End a job and return the time of its end."""
+    job.finished_at = finished_at = read_clock(session)
     job.state = state
     job.leased_until = None
     log.info("work_finished", work=type(job).__name__, id=str(job.id), state=state, attempt=job.attempt)
+    return finished_at
 
 
 def fail(

@@ -1,7 +1,7 @@
 """The organizers' dashboard: counts of a competition's contents, and tasks that need attention."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -11,16 +11,24 @@ from sqlalchemy.orm import Session
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from app.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
+from app.db.models import (
+    Evaluation,
+    Guess,
+    RecordedVerdict,
+    Round,
+    StaleStanding,
+    State,
+    Submission,
+    Target,
+    Team,
+)
 from app.services.accounts.principal import Principal
 from app.services.attacks import targets
-from app.services.boards import source, verdicts
-from app.services.boards.version_filter import compute_eligible_numbers
+from app.services.boards import facts, verdicts
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs, settling
 from app.services.contests.phases import ANONYMIZATION, PhaseStatus
 from app.services.contests.settling import Wait
-from app.services.contests.visibility import UNFROZEN
-from app.services.jobs import health
+from app.services.jobs import health, stale_standings
 from app.services.jobs.leases import UNFINISHED
 from app.services.jobs.worker_reports import list_workers
 from app.services.organizing import rescores, workload
@@ -72,6 +80,7 @@ TaskCode = Literal[
     "newer_scorer",
     "changed_package",
     "mixed_versions",
+    "stale_standings",
 ]
 
 
@@ -79,7 +88,7 @@ TaskCode = Literal[
 class OrganizerTask:
     """Something that organizers should do or know. It is urgent if the contest suffers until it is done.
 
-    ``reason``: message about the cause, for tasks whose label has a place for it.
+    ``reason`` and ``since``: the cause and its moment, for tasks whose label has a place for them.
     """
 
     code: TaskCode
@@ -87,6 +96,7 @@ class OrganizerTask:
     urgent: bool = False
     rescore_id: UUID | None = None
     reason: Message | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +109,7 @@ class Dashboard:
     ``wait``: what the competition waits for after a deadline.
     ``unanswered_questions``: questions of teams without an answer.
     ``unallocated_teams``: teams for which no data are left.
+    ``stale_standings``: standings that could not be computed and keep their last state.
     """
 
     counts: ContestCounts
@@ -110,6 +121,7 @@ class Dashboard:
     missing_files: tuple[str, ...]
     unanswered_questions: int
     unallocated_teams: int
+    stale_standings: StaleStanding | None
 
 
 def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboard:
@@ -132,24 +144,21 @@ def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboa
         sealed_inputs.list_missing_files(session, contest.round),
         clarifications.count_unanswered(session, contest.id),
         allocated_files.count_teams_without_data(session, contest.round.id),
+        stale_standings.find_failed(session, contest.round.id),
     )
 
 
 def _count_mixed_versions(session: Session, round_: Round) -> int:
-    evaluation_keys = (
-        [
-            period.evaluation.key
-            for period in source.list_effective_periods(session, round_.id)
-            if period.ends_at == UNFROZEN
-        ]
-        if round_.scored_by
-        else []
+    query = (
+        select(func.count())
+        .select_from(Evaluation)
+        .join(RecordedVerdict, RecordedVerdict.evaluation_id == Evaluation.id)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .join(Submission.team)
+        .where(Evaluation.round_id == round_.id, Evaluation.current, *facts.is_qualified())
+        .where(~verdicts.has_same_versions(round_.scored_by))
     )
-    numbers = verdicts.load_numbers(session, evaluation_keys)
-    return sum(
-        compute_eligible_numbers(evaluation, round_.scored_by) != evaluation
-        for evaluation in numbers.values()
-    )
+    return session.scalars(query).one()
 
 
 def _count_contents(session: Session, round_: Round) -> ContestCounts:
@@ -204,6 +213,7 @@ def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dash
         (changed_package, _urgent("changed_package", waiting_submissions, reason=changed_package)),
         (is_unscorable and not changed_package, _urgent("newer_scorer", waiting_submissions)),
         (dashboard.mixed_versions, _urgent("mixed_versions", dashboard.mixed_versions)),
+        *((True, task) for task in _list_stale_standings(dashboard.stale_standings)),
         (not counts.teams, OrganizerTask("no_teams")),
         *((True, task) for task in _list_waiting_tasks(dashboard)),
         (_ends_soon(rules, status) and counts.idle_teams, OrganizerTask("idle_teams", counts.idle_teams)),
@@ -239,6 +249,13 @@ def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTa
     )
     is_ready, rescore_id = code == "rescore_ready", open_rescore.rescore.id
     return [OrganizerTask(code, open_rescore.remaining, urgent=is_ready, rescore_id=rescore_id)]
+
+
+def _list_stale_standings(stale: StaleStanding | None) -> list[OrganizerTask]:
+    if stale is None or stale.failure is None:
+        return []
+    reason, since = stale.failure.message, stale.marked_at
+    return [OrganizerTask("stale_standings", urgent=True, reason=reason, since=since)]
 
 
 def is_stalled(load: Workload) -> bool:

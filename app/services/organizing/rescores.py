@@ -19,14 +19,25 @@ from anoncup.messages import N_, PluralMessage
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
 from app.db import now
-from app.db.models import Competition, Evaluation, Guess, Rejudgement, Rescore, Round, State, Submission
+from app.db.models import (
+    Competition,
+    Evaluation,
+    Guess,
+    Rejudgement,
+    Rescore,
+    Round,
+    Series,
+    Standing,
+    State,
+    Submission,
+)
 from app.db.stored_files import read_file, read_rules
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements
 from app.services.attacks.rejudgements import RejudgementCounts
-from app.services.boards import anonymization, verdicts
-from app.services.boards.anonymization import TeamStanding
+from app.services.boards import anonymization, standings, verdicts
+from app.services.boards.anonymization import RankedStanding
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest
@@ -208,42 +219,39 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Rescore
     """Return a rescore with its changes, and with standings by the new rules once everything is scored."""
     result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
     round_ = session.get_one(Round, result.rescore.round_id)
-    current_evaluations = [change.current.evaluation for change in result.changes]
-    current_standings = anonymization.rank_under_rules(
-        session, round_, round_.file, current_evaluations, scored_by=round_.scored_by
+    contest, rescore = Contest(round_), result.rescore
+    newest = standings.load_newest(
+        session, Standing, round_.id, Series.ALL_GUESSES, before=now.read_clock(session)
     )
-    new_standings: dict[str, TeamStanding] = {}
-    if result.stage == "ready":
-        new_evaluations = [change.proposed.evaluation for change in result.changes]
-        rescore = result.rescore
-        new_standings = anonymization.rank_under_rules(
-            session,
-            round_,
-            rescore.file,
-            new_evaluations,
-            scored_by=rescore.scored_by,
-            proposed_by=rescore.id,
+    current = anonymization.rank_standings(session, contest.rules, newest)
+    proposed = (
+        anonymization.rank_standings(
+            session, rescore.rules, standings.compute_proposed(session, contest, rescore)
         )
-    return replace(
-        result,
-        changes=tuple(_add_standings(change, current_standings, new_standings) for change in result.changes),
+        if result.stage == "ready"
+        else []
     )
+    changes = [_add_standings(change, current, proposed) for change in result.changes]
+    return replace(result, changes=tuple(changes))
 
 
 def _add_standings(
-    change: EvaluationChange,
-    current_standings: dict[str, TeamStanding],
-    new_standings: dict[str, TeamStanding],
+    change: EvaluationChange, current: Sequence[RankedStanding], proposed: Sequence[RankedStanding]
 ) -> EvaluationChange:
     return replace(
         change,
-        current=_add_standing(change.current, current_standings.get(change.submission.team.name)),
-        proposed=_add_standing(change.proposed, new_standings.get(change.submission.team.name)),
+        current=_add_standing(change.current, current, change.submission.team_id),
+        proposed=_add_standing(change.proposed, proposed, change.submission.team_id),
     )
 
 
-def _add_standing(ranked: RankedEvaluation, standing: TeamStanding | None) -> RankedEvaluation:
-    return replace(ranked, rank=standing.rank, score=standing.score) if standing else ranked
+def _add_standing(
+    evaluation: RankedEvaluation, board: Sequence[RankedStanding], team_id: UUID
+) -> RankedEvaluation:
+    for team in board:
+        if team.standing.team_id == team_id:
+            return replace(evaluation, rank=team.rank, score=team.standing.score)
+    return evaluation
 
 
 def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
@@ -285,10 +293,7 @@ def _load_changes(session: Session, rescore: Rescore) -> tuple[EvaluationChange,
     )
     pairs = [(evaluation.submission.evaluation, evaluation) for evaluation in session.scalars(query)]
     active_pairs = [pair for pair in pairs if pair[0].state != State.CANCELLED]
-    evaluation_keys = [
-        (evaluation.id, evaluation.finished_at) for pair in active_pairs for evaluation in pair
-    ]
-    numbers = verdicts.load_numbers(session, evaluation_keys)
+    numbers = verdicts.load_numbers(session, [evaluation.id for pair in active_pairs for evaluation in pair])
     return tuple(
         EvaluationChange(
             proposed.submission,
@@ -336,11 +341,12 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
     details = _summarize_changes(result)
     rejudgements.apply(session, rescore)
-    rescore.replaced_file, rescore.replaced_scored_by = round_.file, round_.scored_by
+    rescore.replaced_file = round_.file
     round_.competition.file = _keep_phases(rescore.competition_file, round_.competition)
     round_.scales, round_.scored_by = rescore.scales, rescore.scored_by
     round_.allocation = competitions.describe_allocation(round_.rules)
     rescore.applied_at = now.read_clock(session)
+    standings.refresh(session, round_.id)
     audit.record(
         session, principal, "rescore.apply", round_.competition_id, subject=str(rescore.id), after=details
     )

@@ -100,14 +100,14 @@ def _get_competition_file(session: Session, evaluation: Evaluation, round_: Roun
 
 def record_verdict(
     session: Session, claim: EvaluationClaim, *, verdict: dict[str, Any], scorer: str, steps: int = 0
-) -> bool:
-    """Store a verdict; False if another worker has claimed the evaluation meanwhile."""
+) -> Evaluation | None:
+    """Store a verdict and return its evaluation; None if another worker has claimed it meanwhile."""
     evaluation = leases.lock_lease(session, Evaluation, claim.evaluation_id, claim.attempt)
     if evaluation is None:
-        return False
+        return None
     leases.finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)
     session.add(RecordedVerdict(evaluation_id=evaluation.id, scorer=scorer, content=verdict | schemas.FORMAT))
     evaluation.failure = None
     evaluation.step = steps
     evaluation.steps = steps
-    return True
+    return evaluation

@@ -18,7 +18,6 @@ from anoncup.rules.toml_text import MAX_CHARACTERS
 from app.db.transaction import transaction
 from app.http.step_up import FormReauthentication
 from app.services.attacks import rejudgements
-from app.services.boards.source import is_qualified
 from app.services.contests import competitions, revisions
 from app.services.organizing import rescores
 from app.services.organizing.rescores import EvaluationChange, RescorePreview
@@ -206,7 +205,7 @@ def _compare_teams(preview: RescorePreview) -> list[TeamRankChange]:
     """Return the qualified teams without baselines, sorted by new and old rank, unranked teams last."""
     changes_by_team: dict[str, list[EvaluationChange]] = {}
     for change in preview.changes:
-        if is_qualified(change.submission) and not change.submission.team.baseline:
+        if change.submission.is_qualified and not change.submission.team.baseline:
             changes_by_team.setdefault(change.submission.team.name, []).append(change)
     rows = [
         TeamRankChange(

@@ -24,6 +24,7 @@ from anoncup.errors import (
 from app.db.transaction import transaction
 from app.http.problems import get_status
 from app.services.accounts.principal import STEP_UP_CODES, Principal
+from app.services.boards import standings
 from app.services.contests import competitions, phases, revisions
 from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision
@@ -170,7 +171,8 @@ def apply_or_rescore(
         if has_submissions and changes_scores(contest, revision):
             rescores.begin(session, principal, slug, revision)
             return see_other(f"/competitions/{slug}/organize/rescores", notice="new_rules_scored")
-        revisions.apply_revision(session, principal, slug, revision)
+        contest = revisions.apply_revision(session, principal, slug, revision)
+        standings.refresh_all_rounds(session, contest.competition)
     were_weights_removed = any(remark.code == original_import.WEIGHT_REMOVED for remark in revision.remarks)
     notice = "weights_taken" if were_weights_removed else "setup_saved"
     return see_other(f"/competitions/{slug}/organize/{page_name}", notice=notice)

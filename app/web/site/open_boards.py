@@ -1,40 +1,38 @@
 """The boards of a competition as its pages show them; None if they are not open to the reader."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Annotated, TypeVar
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from pydantic import BaseModel
+from sqlalchemy.orm import Session
 
 from anoncup.schemas import AttackersBoard, Board, History, Matrix, TotalBoard
-from app.http.authentication import RequestCredential
-from app.http.board_cache import BoardBuilder, load_open_board
-from app.services.boards import anonymization, board_history, matrix, reidentification, total
+from app.db.transaction import transaction
+from app.http.authentication import OptionalPrincipal
+from app.services.boards import anonymization, history, matrix, reidentification, total
+from app.services.contests import visibility
+from app.services.contests.visibility import BoardAccess
 
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 
 
 def _make_loader(
-    build: BoardBuilder[_ModelT], model: type[_ModelT]
-) -> Callable[[Request, str, RequestCredential], Awaitable[_ModelT | None]]:
+    build: Callable[[Session, BoardAccess], _ModelT],
+) -> Callable[[str, OptionalPrincipal], _ModelT | None]:
     """Return a dependency that loads a board as the reader sees it."""
 
-    async def load(request: Request, slug: str, credential: RequestCredential) -> _ModelT | None:
-        return await load_open_board(request, credential, slug, build, model)
+    def load(slug: str, principal: OptionalPrincipal) -> _ModelT | None:
+        with transaction() as session:
+            access = visibility.find_board_access(session, principal, slug)
+            return None if access is None else build(session, access)
 
     return load
 
 
-_load_board = _make_loader(anonymization.build_board, Board)
-_load_attackers_board = _make_loader(reidentification.build_board, AttackersBoard)
-_load_matrix = _make_loader(matrix.build_matrix, Matrix)
-_load_history = _make_loader(board_history.build_history, History)
-_load_release_total = _make_loader(total.build_release_total, TotalBoard)
-_load_attack_total = _make_loader(total.build_attack_total, TotalBoard)
-
-OpenBoard = Annotated[Board | None, Depends(_load_board)]
-OpenAttackersBoard = Annotated[AttackersBoard | None, Depends(_load_attackers_board)]
-OpenMatrix = Annotated[Matrix | None, Depends(_load_matrix)]
-OpenHistory = Annotated[History | None, Depends(_load_history)]
-OpenReleaseTotal = Annotated[TotalBoard | None, Depends(_load_release_total)]
-OpenAttackTotal = Annotated[TotalBoard | None, Depends(_load_attack_total)]
+OpenBoard = Annotated[Board | None, Depends(_make_loader(anonymization.build_board))]
+OpenAttackersBoard = Annotated[AttackersBoard | None, Depends(_make_loader(reidentification.build_board))]
+OpenMatrix = Annotated[Matrix | None, Depends(_make_loader(matrix.build_matrix))]
+OpenHistory = Annotated[History | None, Depends(_make_loader(history.build_history))]
+OpenReleaseTotal = Annotated[TotalBoard | None, Depends(_make_loader(total.build_release_total))]
+OpenAttackTotal = Annotated[TotalBoard | None, Depends(_make_loader(total.build_attack_total))]

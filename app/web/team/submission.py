@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
-from starlette.concurrency import run_in_threadpool
 
 from anoncup import schemas
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
 from app.db.transaction import transaction
-from app.http.authentication import CurrentPrincipal, RequestCredential
-from app.http.board_cache import load_open_board
 from app.locale.language import Translator
-from app.services.accounts.principal import Principal
 from app.services.boards import anonymization, matrix
 from app.services.contests import visibility
 from app.services.submissions import submissions, summaries
@@ -52,28 +48,8 @@ class CostSummary:
     finds_everybody: bool
 
 
-async def _load_board(
-    request: Request, submission_id: UUID, principal: CurrentPrincipal, credential: RequestCredential
-) -> schemas.Board | None:
-    """Return the reader's board; None if it is not open to them, or the submission has no verdict yet."""
-    slug = await run_in_threadpool(_find_slug_of_judged, principal, submission_id)
-    if slug is None:
-        return None
-    return await load_open_board(request, credential, slug, anonymization.build_board, schemas.Board)
-
-
-def _find_slug_of_judged(principal: Principal, submission_id: UUID) -> str | None:
-    """Return the slug of a submission's competition; None without a verdict."""
-    with transaction() as session:
-        submission = submissions.find_visible(session, principal, submission_id)
-        has_verdict = submission.evaluation.verdict is not None
-        return submissions.get_competition_slug(session, submission) if has_verdict else None
-
-
 @router.get("/submissions/{submission_id}")
-def show_submission(
-    page: RequestedUserPage, submission_id: UUID, board: Annotated[schemas.Board | None, Depends(_load_board)]
-) -> HTMLResponse:
+def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLResponse:
     with transaction() as session:
         submission = submissions.find_visible(session, page.principal, submission_id)
         frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
@@ -85,8 +61,8 @@ def show_submission(
         (line,) = build_lines(session, [submission])
         verdict = line.evaluation.parsed_verdict
         access = visibility.find_board_access(session, page.principal, frame.contest.address)
+        board = anonymization.build_board(session, access) if access and verdict else None
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
-        formulas = anonymization.fill_in_formulas(session, access, submission) if access and verdict else {}
         rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
     response = page.render(
         "team/submission.html",
@@ -101,7 +77,6 @@ def show_submission(
         result=verdict,
         stands=bool(verdict and not verdict.violations and submission.disqualified_at is None),
         rivals=rival_attacks,
-        score_formulas=formulas,
         **content,
     )
     if "HX-Request" in page.request.headers and not line.is_unfinished:

@@ -1,6 +1,5 @@
 """The deadlines of a competition as an iCalendar file (RFC 5545)."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,7 @@ from anoncup.rules.rounds import choose_text
 from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
 from app.http.authentication import get_service_url
-from app.http.board_cache import parse_known_etags
+from app.http.etags import send_if_changed
 from app.locale.language import Translator
 from app.services.contests import competitions, phase_changes
 from app.services.contests.contest import Contest
@@ -58,14 +57,11 @@ def download_calendar(request: Request, slug: str) -> Response:
     ]
     calendar = render_calendar(title, events, language=t.language)
     headers = {
-        "ETag": f'"{hashlib.sha256(calendar).hexdigest()[:32]}"',
         "Cache-Control": "no-cache",
         "Vary": "Accept-Language, Cookie",
         "Content-Disposition": f'inline; filename="{slug}.ics"',
     }
-    if headers["ETag"] in parse_known_etags(request):
-        return Response(status_code=304, headers=headers)
-    return Response(calendar, media_type="text/calendar; charset=utf-8", headers=headers)
+    return send_if_changed(request, calendar, media_type="text/calendar; charset=utf-8", headers=headers)
 
 
 def _build_event(

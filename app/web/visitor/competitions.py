@@ -3,20 +3,17 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
-from starlette.concurrency import run_in_threadpool
+from sqlalchemy.orm import Session
 
 from anoncup.schemas import Board, BoardRow
 from anoncup.schemas.roles import Role
 from app.db.transaction import transaction
-from app.http.authentication import RequestCredential
-from app.http.board_cache import load_open_board
 from app.services.accounts.principal import Principal
-from app.services.accounts.tokens import Credential
 from app.services.boards import anonymization
-from app.services.contests import directory
-from app.services.contests.directory import Directory, DirectoryEntry
+from app.services.contests import directory, visibility
+from app.services.contests.directory import DirectoryEntry
 from app.web.site.pages import PageRoute, RequestedPage
 from app.web.visitor.standings import select_podium
 
@@ -44,23 +41,18 @@ class FeaturedCompetition:
 
 
 @router.get("/")
-async def show_competitions(page: RequestedPage, credential: RequestCredential) -> HTMLResponse:
-    directory_listing = await run_in_threadpool(_load_directory, page.principal)
-    groups = _group_entries(directory_listing.readable)
-    featured = await _load_featured(page.request, credential, groups)
-    return await run_in_threadpool(
-        page.render,
+def show_competitions(page: RequestedPage) -> HTMLResponse:
+    with transaction() as session:
+        directory_listing = directory.load_directory(session, page.principal)
+        groups = _group_entries(directory_listing.readable)
+        featured = _load_featured(session, page.principal, groups)
+    return page.render(
         "visitor/competitions.html",
         groups=groups,
         featured=featured,
         unreadable=directory_listing.unreadable,
         can_create=page.principal is not None and page.principal.role != Role.PARTICIPANT,
     )
-
-
-def _load_directory(principal: Principal | None) -> Directory:
-    with transaction() as session:
-        return directory.load_directory(session, principal)
 
 
 def _group_entries(entries: Iterable[DirectoryEntry]) -> dict[str, list[DirectoryEntry]]:
@@ -75,8 +67,8 @@ def _group_entries(entries: Iterable[DirectoryEntry]) -> dict[str, list[Director
     return {name: group for name, group in groups.items() if group}
 
 
-async def _load_featured(
-    request: Request, credential: Credential | None, groups: Mapping[str, list[DirectoryEntry]]
+def _load_featured(
+    session: Session, principal: Principal | None, groups: Mapping[str, list[DirectoryEntry]]
 ) -> FeaturedCompetition | None:
     """Return the first competition that has begun, or None if its board is closed or has no ranks."""
     started_entries = (
@@ -84,7 +76,8 @@ async def _load_featured(
     )
     if (entry := next(started_entries, None)) is None:
         return None
-    board = await load_open_board(request, credential, entry.rules.address, anonymization.build_board, Board)
+    access = visibility.find_board_access(session, principal, entry.rules.address)
+    board = None if access is None else anonymization.build_board(session, access)
     return FeaturedCompetition(entry, board) if board and select_podium(board) else None
 
 

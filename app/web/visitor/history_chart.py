@@ -38,7 +38,7 @@ Step = tuple[datetime, float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class ScoreSeries:
     """The values of a team over time, oldest first."""
 
     team: str
@@ -50,13 +50,13 @@ class Series:
         return self.steps[-1][1]
 
 
-def list_series(history: History, *, by_formula: bool, descending: bool) -> list[Series]:
+def list_series(history: History, *, by_formula: bool, descending: bool) -> list[ScoreSeries]:
     """Return the scores of each team, the reader's first, then the best first.
 
     They are the values of the formula, or else ``overall``.
     """
     all_series = [
-        Series(
+        ScoreSeries(
             team.team,
             team.own,
             [(step.at, step.score if by_formula else step.overall) for step in team.steps],
@@ -71,7 +71,7 @@ def list_series(history: History, *, by_formula: bool, descending: bool) -> list
     )
 
 
-def rank_series(all_series: Sequence[Series], *, descending: bool) -> list[Series]:
+def rank_series(all_series: Sequence[ScoreSeries], *, descending: bool) -> list[ScoreSeries]:
     """Return the ranks over time of the series that are drawn, among all. Equal scores share a rank."""
     sign = -1 if descending else 1
     changes = [
@@ -99,7 +99,7 @@ def rank_series(all_series: Sequence[Series], *, descending: bool) -> list[Serie
 def draw_history(
     identifier: str,
     titles: tuple[str, str],
-    all_series: Sequence[Series],
+    all_series: Sequence[ScoreSeries],
     t: Translator,
     *,
     zone: str,
@@ -141,17 +141,17 @@ def draw_history(
     )
 
 
-def _encode_scores(title: str, all_series: Sequence[Series]) -> Spec:
+def _encode_scores(title: str, all_series: Sequence[ScoreSeries]) -> Spec:
     scores = [value for series in all_series for _, value in series.steps if value is not None]
     return encode_number("value", title, find_ends(scores or [0]), padding=8)
 
 
-def _encode_ranks(title: str, all_series: Sequence[Series]) -> Spec:
+def _encode_ranks(title: str, all_series: Sequence[ScoreSeries]) -> Spec:
     last_rank = max(value or 1 for series in all_series for _, value in series.steps)
     return encode_number("value", title, (0.5, last_rank + 0.5)) | {"axis": {"tickMinStep": 1}}
 
 
-def _build_rows(series: Series, order: int, end: datetime, zone: str, t: Translator) -> Iterable[Spec]:
+def _build_rows(series: ScoreSeries, order: int, end: datetime, zone: str, t: Translator) -> Iterable[Spec]:
     """Return the steps of a line, and its right end, which has a label if the team is among the best."""
     name = isolate(series.team)
     line = {"team": name, "own": series.own}

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
@@ -16,10 +15,8 @@ from anoncup.errors import NotFound
 from anoncup.rules.model import Rules
 from app.db.models import Team
 from app.db.transaction import transaction
-from app.http import board_cache
-from app.http.authentication import RequestCredential
 from app.locale.language import Translator
-from app.services.boards import anonymization, board_history, matrix, reidentification, source
+from app.services.boards import anonymization, history, matrix, reidentification
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 from app.web.site.frame import load_frame
@@ -67,7 +64,7 @@ class AttackedTarget:
 
 @dataclass(frozen=True, slots=True)
 class TeamSummary:
-    """The results of a team on all boards, as the cache stores them.
+    """The results of a team on all boards.
 
     ``board`` contains no rows of other teams. ``steps`` are the changes of the team's score, newest first.
     The last field is the team's row on the re-identification board.
@@ -97,26 +94,12 @@ class TeamSummary:
         """Whether all steps are within an hour, so that times need seconds."""
         return self.steps[0].at - self.steps[-1].at < _ONE_HOUR
 
-    @property
-    def size(self) -> int:
-        return 1_000 + 500 * len(self.steps)
-
-
-async def _load_team_summary(
-    request: Request, slug: str, team_id: UUID, credential: RequestCredential
-) -> TeamSummary:
-    boards = board_cache.get_board_cache(request)
-    return visibility.require_open(await boards.get_view(credential, slug, _build_team_summary, team_id))
-
 
 @router.get("/competitions/{slug}/teams/{team_id}")
-def show_team(
-    page: RequestedPage,
-    slug: str,
-    team_id: UUID,
-    summary: Annotated[TeamSummary, Depends(_load_team_summary)],
-) -> HTMLResponse:
+def show_team(page: RequestedPage, slug: str, team_id: UUID) -> HTMLResponse:
     with transaction() as session:
+        access = visibility.authorize_boards(session, page.principal, slug)
+        summary = _build_team_summary(session, access, team_id)
         frame = load_frame(session, page.principal, slug)
         is_closed = frame.contest.round.closed_at is not None
         method_description = session.get_one(Team, team_id).method_description if is_closed else None
@@ -148,19 +131,18 @@ def _draw_steps(summary: TeamSummary, rules: Rules, t: Translator) -> Chart | No
 
 
 def _build_team_summary(session: Session, access: BoardAccess, team_id: UUID) -> TeamSummary:
-    board_rows = source.read_rows(session, access.contest)
-    board = anonymization.build_board(session, access, board_rows)
+    board = anonymization.build_board(session, access)
     row = _find_row(board, team_id)
-    history = board_history.build_history(session, access, board_rows)
-    attack_matrix = matrix.build_matrix(session, access, board_rows, owner_team_id=team_id)
-    attackers_board = reidentification.build_board(session, access, board_rows)
+    team_history = history.build_history(session, access)
+    attack_matrix = matrix.build_matrix(session, access, owner_team_id=team_id)
+    attackers_board = reidentification.build_board(session, access)
     return TeamSummary(
         board=board.model_copy(update={"rows": (row,)}),
         row=row,
         ranked_teams=standings.count_ranked_teams(board),
         tied_ranks=standings.find_tied_ranks(board),
         change=standings.compute_rank_change(row, board),
-        steps=next((team.steps[::-1] for team in history.teams if team.team_id == team_id), ()),
+        steps=next((team.steps[::-1] for team in team_history.teams if team.team_id == team_id), ()),
         targets=[_build_attacked_target(attack_matrix, index) for index in range(len(attack_matrix.targets))],
         counts_individuals=attack_matrix.counted,
         attackers_row=next(

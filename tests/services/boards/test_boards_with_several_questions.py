@@ -14,14 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
-from app.db.models import Guess, State, Submission, Target, Team
+from app.db.models import AttackStanding, Guess, State, Submission, Target, Team
 from app.db.transaction import transaction
-from app.services.boards.best_guesses import AttackTotals
+from app.services.boards.facts import CompetingTeam
 from app.services.boards.matrix import build_built_in_cell
 from app.services.boards.reidentification import build_rows
 from app.services.boards.verdicts import extract_numbers
@@ -144,7 +143,7 @@ def test_built_in_attackers_cell_shows_its_gain_over_chance(
     verdict = evaluate(
         rules, small_track.NumberOriginal((10.0, 20.0, 30.0, 40.0)), (10.0,), (True, True, True, False)
     )
-    stored_numbers = extract_numbers(schemas.parse_verdict(json.loads(json.dumps(verdict.to_json()))))
+    stored_numbers = extract_numbers(json.loads(json.dumps(verdict.to_json())))
     cells = {
         name: build_built_in_cell(attacker, stored_numbers, ("member", "first"))
         for name, attacker in SMALL_TRACK.attackers.items()
@@ -166,12 +165,15 @@ def test_scores_equal_up_to_rounding_share_a_rank() -> None:
     early_time = datetime.now(UTC)
     late_time = early_time + timedelta(hours=1)
     attacks = {
-        UUID(int=index): AttackTotals(score / 2, 2, first_guess_at, score=score, by_question={})
+        UUID(int=index): AttackStanding(
+            targets=2, rate=score / 2, first_guess_at=first_guess_at, score=score, by_question={}
+        )
         for index, (score, first_guess_at) in enumerate(
             ((0.3, late_time), (0.1 + 0.2, early_time), (0.3 + 1e-6, late_time))
         )
     }
-    rows = build_rows([(team, str(team.int)) for team in attacks], attacks, None)
+    teams = [CompetingTeam(team, str(team.int), early_time) for team in attacks]
+    rows = build_rows(teams, attacks, None, by_formula=False)
     assert [(row.team, row.rank, row.score) for row in rows] == [
         ("2", 1, 0.3 + 1e-6),
         ("1", 2, 0.1 + 0.2),

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
-from app.services.boards.best_guesses import AttackTotals
+from app.db.models import AttackStanding
+from app.services.boards.facts import CompetingTeam
 from app.services.boards.reidentification import build_rows
 
 ROWS = 8333
@@ -23,18 +24,28 @@ TABLE_8 = (
 """Records identified, targets, and rate in percent of ranks 1 to 11. The scan of rank 5 shows 51.4."""
 
 
-def build_totals(identified: int, targets: int) -> AttackTotals:
+MONTH = datetime(2015, 10, 1, tzinfo=UTC)
+
+
+def build_standing(identified: int, targets: int) -> AttackStanding:
     tried = ROWS * targets
-    return AttackTotals(identified / tried, targets, datetime(2015, 10, 1, tzinfo=UTC), identified, tried)
+    return AttackStanding(
+        targets=targets,
+        rate=identified / tried,
+        identified=identified,
+        tried=tried,
+        first_guess_at=MONTH,
+        score=float(identified),
+    )
 
 
 def test_teams_are_ranked_by_records_identified_not_by_rate() -> None:
-    teams = [(UUID(int=rank), f"rank {rank}") for rank in range(len(TABLE_8), 0, -1)]
+    teams = [CompetingTeam(UUID(int=rank), f"rank {rank}", MONTH) for rank in range(len(TABLE_8), 0, -1)]
     attacks = {
-        UUID(int=rank): build_totals(identified, targets)
+        UUID(int=rank): build_standing(identified, targets)
         for rank, (identified, targets, _) in enumerate(TABLE_8, start=1)
     }
-    rows = build_rows(teams, attacks, None)
+    rows = build_rows(teams, attacks, None, by_formula=False)
     assert [(row.rank, row.team) for row in rows] == [(rank, f"rank {rank}") for rank in range(1, 12)]
     assert [row.tried for row in rows][:4] == [174_993, 191_659, 141_661, 183_326]
     assert [round(100 * (row.rate or 0), 1) for row in rows] == [percent for *_, percent in TABLE_8]

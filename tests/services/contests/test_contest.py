@@ -16,7 +16,7 @@ NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
 def make_contest(file: str = MINIMAL, **columns: object) -> Contest:
     competition = Competition(slug="demo", file=file)
-    return Contest(Round(competition=competition, **{"scales": {}, "scored_by": {}, **columns}))
+    return Contest(Round(competition=competition, **{"name": "", "scales": {}, "scored_by": {}, **columns}))
 
 
 def test_rules_include_scales_and_versions_stored_in_the_row() -> None:

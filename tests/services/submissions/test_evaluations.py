@@ -40,7 +40,7 @@ def require_claim(identifier: UUID, *, lease: timedelta = LEASE) -> EvaluationCl
 
 def record_verdict(claim: EvaluationClaim, verdict: dict[str, Any] = VERDICT) -> bool:
     with transaction() as session:
-        return evaluations.record_verdict(session, claim, verdict=verdict, scorer="test")
+        return bool(evaluations.record_verdict(session, claim, verdict=verdict, scorer="test"))
 
 
 def read_failure(identifier: UUID) -> tuple[str, dict[str, Any]]:

@@ -18,7 +18,7 @@ from app.web.site.vega import Chart
 from app.web.team.distances_chart import draw_distances
 from app.web.team.verdicts import ThresholdComparison
 from app.web.visitor.distribution_chart import DistributionChoice, draw_distribution
-from app.web.visitor.history_chart import Series, draw_history, rank_series
+from app.web.visitor.history_chart import ScoreSeries, draw_history, rank_series
 from app.web.visitor.scatter_chart import draw_scatter
 from tests.support.browser import SITE, STYLESHEET_LINKS, serve_page
 from tests.support.visitor_pages import build_board_from_rows, build_row
@@ -72,7 +72,7 @@ def draw_charts(team_count: int, t: Translator) -> list[Chart | None]:
     )
     moments = [START + timedelta(hours=7 * index) for index in range(3)]
     all_series = [
-        Series(
+        ScoreSeries(
             name, own=index == 0, steps=[(at, y + x) for at, x in zip(moments, (0.3, 0.1, 0), strict=True)]
         )
         for index, (name, (_, y)) in enumerate(zip(names, values, strict=True))

@@ -15,6 +15,7 @@ from app.web.site.notation import format_hundredths
 from app.web.visitor.board_matrix import compute_mean_rate
 from tests.support.arena import ROWS
 from tests.support.contest import Contest
+from tests.support.standings import rebuild_standings
 from tests.support.visitor_pages import (
     IMMEDIATE_FEEDBACK,
     extract_text,
@@ -54,6 +55,7 @@ def test_matrix_can_be_sorted_by_strength_or_name(client: TestClient) -> None:
         contest.submit_correct_guess(team, submission, correct)
     with transaction() as session:  # targets of unlike sizes
         session.execute(update(Target).where(Target.submission_id == blue).values(rows=2 * ROWS))
+    rebuild_standings()
     target_names = {item: contest.find_target(item)["name"] for item in (red, blue, green)}
     html = get_board_page(contest.arena, "matrix", "?order=strength")
     default_html = get_board_page(contest.arena, "matrix")

@@ -8,7 +8,7 @@ import pytest
 
 from anoncup.schemas import History, HistoryStep, HistoryTeam
 from app.locale.language import load_translator
-from app.web.visitor.history_chart import Series, draw_history, list_series, rank_series
+from app.web.visitor.history_chart import ScoreSeries, draw_history, list_series, rank_series
 
 EN = load_translator("en")
 START = datetime(2026, 7, 1, tzinfo=UTC)
@@ -40,7 +40,7 @@ def build_history(**scores: Sequence[tuple[int, float | None]]) -> History:
     )
 
 
-def list_overall(history: History) -> list[Series]:
+def list_overall(history: History) -> list[ScoreSeries]:
     return list_series(history, by_formula=False, descending=False)
 
 

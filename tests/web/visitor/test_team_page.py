@@ -7,17 +7,16 @@ from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select, update
+from sqlalchemy import select
 
-from app.db.models import RecordedVerdict, Rescore
+from app.db.models import RecordedVerdict
 from app.db.transaction import transaction
-from app.services.boards import verdicts
 from tests.support.arena import ROWS, Arena
-from tests.support.board_facts import TIME_COLUMNS
 from tests.support.contest import Contest
 from tests.support.database_rows import load_team_id
 from tests.support.page_requests import get_page
 from tests.support.rescores import apply_rescore, build_reweighted_file
+from tests.support.standings import move_times_back
 from tests.support.translations import translate
 from tests.support.visitor_pages import extract_text
 
@@ -71,16 +70,15 @@ def list_reasons(contest: Contest, **viewer: Any) -> list[str | None]:
 def test_reasons_of_score_changes_follow_visibility(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml=IMMEDIATE)
     red, _ = contest.submit("red"), contest.submit("blue")
-    shift_times_back()
     apply_rescore(contest, build_reweighted_file(contest))
     store_weak_attacks()
     contest.open_attacks()
-    shift_times_back()
+    move_times_back(timedelta(seconds=10))
     contest.submit_correct_guess("blue", red, 30)
-    expected: list[str | None] = ["release", "scoring", "guesses"]
+    expected: list[str | None] = ["release", "guesses"]
     viewers: list[dict[str, Any]] = [{"team": "red"}, {"organizer": True}, {}]
     for viewer in viewers:
-        visible_reasons = expected if viewer else [None] * 3
+        visible_reasons = expected if viewer else [None] * 2
         assert list_reasons(contest, **viewer) == visible_reasons
         html = read_team_page(contest, "red", **viewer)
         assert (translate("because_guesses") in html) == (visible_reasons == expected)
@@ -96,12 +94,3 @@ def store_weak_attacks() -> None:
             for attacker in content["attackers"].values():
                 attacker |= {"correct": 8, "rate": 8 / ROWS}
             verdict.content = content | {"security": 8 / ROWS}
-    verdicts.numbers_cache.clear()
-
-
-def shift_times_back() -> None:
-    """Move all events ten seconds back, because events within a second form one step of the history."""
-    with transaction() as session:
-        for table, columns in {**TIME_COLUMNS, Rescore: ("applied_at",)}.items():
-            past = {name: getattr(table, name) - timedelta(seconds=10) for name in columns}
-            session.execute(update(table).values(past))

@@ -1,0 +1,172 @@
+"""The state of the re-identification board while events are folded into it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import fsum
+from typing import NamedTuple
+from uuid import UUID
+
+from anoncup.formulas.syntax import Formula
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from app.services.boards import ranking
+from app.services.boards.events import Event
+from app.services.boards.facts import BoardTarget, EarlierScore, JudgedGuess, Points, RoundFacts
+from app.services.boards.formula_values import FormulaInputs, compute_attack
+from app.services.boards.function_ranking import BoardRanker, build_ranking_board
+
+
+class AttackTotals(NamedTuple):
+    """A team's standing on the re-identification board, see ``app.db.models.AttackStanding``.
+
+    Tracks that count individuals set ``identified`` and ``tried``, others ``by_question``: the mean risk over
+    the targets, where an unanswered question counts as 0. ``rate`` is the fraction of the maximum.
+    """
+
+    team_id: UUID
+    targets: int
+    rate: float
+    identified: int | None
+    tried: int | None
+    by_question: dict[str, float] | None
+    first_guess_at: datetime
+    score: float | None
+    parts: str | None = None
+
+
+@dataclass
+class TeamAttacks:
+    """The best guesses of a team on each target.
+
+    ``tried`` and ``identified`` are numbers of individuals by target, ``risks`` by question and target,
+    ``combined`` by target over all questions.
+    """
+
+    first_guess_at: datetime
+    tried: dict[UUID, int] = field(default_factory=dict)
+    identified: dict[UUID, int] = field(default_factory=dict)
+    risks: dict[str, dict[UUID, float]] = field(default_factory=lambda: defaultdict(dict))
+    combined: dict[UUID, float] = field(default_factory=dict)
+
+    def add(self, guess: JudgedGuess, target: BoardTarget, rules: Rules) -> None:
+        target_id, by_target = guess.submission_id, self.risks[guess.question]
+        self.tried[target_id] = target.individual_count
+        self.first_guess_at = min(self.first_guess_at, guess.received_at)
+        self.identified[target_id] = max(guess.correct, self.identified.get(target_id, 0))
+        by_target[target_id] = max(guess.risk, by_target.get(target_id, 0.0))
+        by_question = {name: risks[target_id] for name, risks in self.risks.items() if target_id in risks}
+        self.combined[target_id] = TRACKS[rules.track].combine_risks(by_question, rules)
+
+
+@dataclass
+class AttackBoard:
+    """The attacks of each team."""
+
+    facts: RoundFacts
+    rank: BoardRanker | None = None
+    attacks: dict[UUID, TeamAttacks] = field(default_factory=dict)
+    guesses: list[JudgedGuess] = field(default_factory=list)
+    points: dict[UUID, list[float]] = field(default_factory=lambda: defaultdict(list))
+    earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(default_factory=dict)
+
+    def apply(self, event: Event) -> Iterable[UUID]:
+        match event:
+            case JudgedGuess():
+                self.guesses.append(event)
+                attacks = self.attacks.setdefault(event.team_id, TeamAttacks(event.received_at))
+                attacks.add(event, self.facts.targets[event.submission_id], self.facts.rules)
+            case Points():
+                self.points[event.team_id].append(event.points)
+            case EarlierScore():
+                self.earlier_scores[event.round, event.team_id] = event
+                return []
+            case _:
+                return []
+        return [event.team_id]
+
+    def compute(self, team_ids: Collection[UUID]) -> Iterable[AttackTotals]:
+        rules = self.facts.rules
+        if rules.ranking.attack_function is not None:
+            return self._rank_by_function()
+        totals = [self._add_up(team_id) for team_id in team_ids if team_id in self.attacks]
+        return totals if rules.ranking.attack is None else self._apply_formula(rules.ranking.attack, totals)
+
+    def _apply_formula(self, formula: Formula, totals: Sequence[AttackTotals]) -> list[AttackTotals]:
+        """Return the totals of these teams with their scores; those of all if the formula compares teams."""
+        if formula.compares_teams:
+            totals = [self._add_up(team_id) for team_id in self.attacks]
+        scores = compute_attack(
+            formula,
+            [total.team_id for total in totals],
+            {target.submission_id: target.team_id for target in self.facts.targets.values()},
+            {total.team_id: total.identified for total in totals},
+            FormulaInputs(
+                self._collect_risks([total.team_id for total in totals]),
+                {team: fsum(points) for team, points in self.points.items()},
+            ),
+        )
+        return [total._replace(score=scores.get(total.team_id)) for total in totals]
+
+    def _collect_risks(self, team_ids: Collection[UUID]) -> dict[UUID, dict[str, dict[UUID, float]]]:
+        """Return the largest risk that each of these teams found, by submission and question."""
+        risks: dict[UUID, dict[str, dict[UUID, float]]] = {}
+        for team_id in team_ids:
+            for question, by_target in self.attacks[team_id].risks.items():
+                for submission_id, risk in by_target.items():
+                    risks.setdefault(submission_id, {}).setdefault(question, {})[team_id] = risk
+        return risks
+
+    def _rank_by_function(self) -> list[AttackTotals]:
+        if not self.guesses:
+            return []
+        targets = [
+            ranking.build_entry(release, release.numbers, None)
+            for release in self.facts.releases
+            if release.submission_id in self.facts.targets
+        ]
+        earlier_scores = self.earlier_scores.values()
+        board = build_ranking_board(self.facts, targets, self.guesses, self.points, earlier_scores)
+        ranked = {UUID(team.team): team for team in self.rank(board)} if self.rank else {}
+        return [
+            self._add_up(team_id)._replace(score=team.score, parts=team.text)
+            for team_id in self.attacks
+            if (team := ranked.get(team_id)) is not None
+        ]
+
+    def _add_up(self, team_id: UUID) -> AttackTotals:
+        attacks, rules = self.attacks[team_id], self.facts.rules
+        counts = TRACKS[rules.track].asks_identity(rules)
+        return (self._count if counts else self._sum_risks)(team_id, attacks)
+
+    def _count(self, team_id: UUID, attacks: TeamAttacks) -> AttackTotals:
+        """Count the individuals that the best guess on each target identified."""
+        identified, tried = sum(attacks.identified.values()), sum(attacks.tried.values())
+        return AttackTotals(
+            team_id=team_id,
+            targets=len(attacks.identified),
+            rate=identified / tried,
+            identified=identified,
+            tried=tried,
+            by_question=None,
+            first_guess_at=attacks.first_guess_at,
+            score=float(identified),
+        )
+
+    def _sum_risks(self, team_id: UUID, attacks: TeamAttacks) -> AttackTotals:
+        """Add up the risks of the best guess on each target."""
+        score, target_count = fsum(attacks.combined.values()), len(attacks.combined)
+        questions = TRACKS[self.facts.rules.track].select_questions(self.facts.rules)
+        return AttackTotals(
+            team_id=team_id,
+            targets=target_count,
+            rate=score / target_count,
+            identified=None,
+            tried=None,
+            by_question={
+                name: fsum(attacks.risks.get(name, {}).values()) / target_count for name in questions
+            },
+            first_guess_at=attacks.first_guess_at,
+            score=score,
+        )

@@ -1,0 +1,57 @@
+"""The events of a round that change its boards, with the moments from which they count."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from app.db.models import Series
+from app.services.boards.facts import EarlierScore, FinishedRelease, JudgedGuess, Points, RoundFacts
+from app.services.contests import phases
+
+
+class TargetPublication(NamedTuple):
+    """From this event on only finals are compared."""
+
+
+Event = FinishedRelease | JudgedGuess | Points | EarlierScore | TargetPublication
+
+
+def list_release_board_events(facts: RoundFacts, series: Series) -> list[tuple[datetime, Event]]:
+    return [
+        *_list_release_events(facts),
+        *_list_guess_events(facts, series),
+        *_list_point_events(facts),
+        *((score.at, score) for score in facts.earlier_releases if score.series == series),
+    ]
+
+
+def list_attack_board_events(facts: RoundFacts, series: Series) -> list[tuple[datetime, Event]]:
+    return [
+        *_list_guess_events(facts, series),
+        *_list_point_events(facts),
+        *((score.at, score) for score in facts.earlier_attacks if score.series == series),
+    ]
+
+
+def _list_release_events(facts: RoundFacts) -> list[tuple[datetime, Event]]:
+    publication = [] if facts.published_at is None else [(facts.published_at, TargetPublication())]
+    return [*((release.at, release) for release in facts.releases), *publication]
+
+
+def _list_guess_events(facts: RoundFacts, series: Series) -> list[tuple[datetime, Event]]:
+    """Return the guesses with the moments from which they count in the series.
+
+    In the daily series this is the midnight after the guess was accepted, or the end of its judging if that
+    is later.
+    """
+    if series == Series.WITHOUT_GUESSES:
+        return []
+    if series == Series.ALL_GUESSES:
+        return [(guess.judged_at, guess) for guess in facts.guesses]
+    return [
+        (max(guess.judged_at, phases.find_midnights(guess.accepted_at, facts.rules.timezone)[1]), guess)
+        for guess in facts.guesses
+    ]
+
+
+def _list_point_events(facts: RoundFacts) -> list[tuple[datetime, Event]]:
+    return [(points.at, points) for points in facts.points]

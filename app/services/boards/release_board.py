@@ -1,0 +1,164 @@
+"""The state of the anonymization board while events are folded into it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import fsum
+from typing import NamedTuple
+from uuid import UUID
+
+from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.plugins import TRACKS
+from app.services.boards import ranking
+from app.services.boards.events import Event, TargetPublication
+from app.services.boards.facts import EarlierScore, FinishedRelease, JudgedGuess, Points, RoundFacts
+from app.services.boards.formula_values import FormulaInputs
+from app.services.boards.function_ranking import BoardRanker, build_ranking_board
+from app.services.boards.ranking import Entry
+
+
+class ReleaseStanding(NamedTuple):
+    """A team's standing on the anonymization board, see ``app.db.models.Standing``."""
+
+    team_id: UUID
+    submission_id: UUID
+    entries: int
+    utility: float | None
+    security: float | None
+    overall: float | None
+    rivals: float | None
+    score: float | None
+    parts: str | None
+
+
+@dataclass
+class ReleaseBoard:
+    """The best release of each team, by the rules of the round.
+
+    It has the best value of the formula. If the formula compares teams, it has the lowest ``overall``, and
+    the formula ranks these releases (``best``, and ``scored`` with its values). Once published, only targets
+    and baselines are compared. ``entries`` are by team and submission, ``risks`` by submission, question and
+    team that guessed.
+    """
+
+    facts: RoundFacts
+    rank: BoardRanker | None = None
+    is_published: bool = False
+    entries: dict[UUID, dict[UUID, Entry]] = field(default_factory=lambda: defaultdict(dict))
+    risks: dict[UUID, dict[str, dict[UUID, float]]] = field(default_factory=dict)
+    points: dict[UUID, list[float]] = field(default_factory=lambda: defaultdict(list))
+    guesses: list[JudgedGuess] = field(default_factory=list)
+    best: dict[UUID, Entry] = field(default_factory=dict)
+    scored: dict[UUID, Entry] = field(default_factory=dict)
+    earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(default_factory=dict)
+
+    @cached_property
+    def compares_teams(self) -> bool:
+        return compares_teams(self.facts.rules)
+
+    def apply(self, event: Event) -> Iterable[UUID]:
+        match event:
+            case FinishedRelease():
+                self._enter([event])
+                return [event.team_id]
+            case JudgedGuess():
+                self.guesses.append(event)
+                return self._apply_guess(event)
+            case Points():
+                self.points[event.team_id].append(event.points)
+                self._enter([entry.release for entry in self.entries.get(event.team_id, {}).values()])
+                return [event.team_id]
+            case TargetPublication():
+                self.is_published = True
+                self._enter([entry.release for by_id in self.entries.values() for entry in by_id.values()])
+                return list(self.entries)
+            case EarlierScore():
+                self.earlier_scores[event.round, event.team_id] = event
+                return []
+            case _:
+                return []
+
+    def _apply_guess(self, guess: JudgedGuess) -> Iterable[UUID]:
+        """Note the risk that a guess found. A smaller one than another guess found changes no score."""
+        owner_id = self.facts.targets[guess.submission_id].team_id
+        by_team = self.risks.setdefault(guess.submission_id, {}).setdefault(guess.question, {})
+        is_largest = guess.risk > max(by_team.values(), default=-1.0)
+        by_team[guess.team_id] = max(guess.risk, by_team.get(guess.team_id, 0.0))
+        if is_largest and (entry := self.entries.get(owner_id, {}).get(guess.submission_id)):
+            self._enter([entry.release])
+        return [owner_id] if is_largest or self.facts.rules.ranking.function is not None else []
+
+    def _enter(self, releases: Sequence[FinishedRelease]) -> None:
+        """Enter releases with the scores that they have now."""
+        entries: Sequence[Entry] = [self._weigh(release) for release in releases]
+        if not self.compares_teams:
+            entries = ranking.apply_formula(self.facts.rules, entries, self._collect_inputs())
+        for entry in entries:
+            self.entries[entry.release.team_id][entry.release.submission_id] = entry
+
+    def _collect_inputs(self) -> FormulaInputs:
+        return FormulaInputs(self.risks, {team: fsum(points) for team, points in self.points.items()})
+
+    def compute(self, team_ids: Collection[UUID]) -> Iterable[ReleaseStanding]:
+        if self.facts.rules.ranking.function is not None:
+            return map(self._describe, self._rank_by_function())
+        best = [
+            ranking.choose_lowest(self.entries[team_id].values())
+            for team_id in team_ids
+            if self.entries.get(team_id)
+        ]
+        return map(self._describe, self._compare(best) if self.compares_teams else best)
+
+    def _compare(self, best: Sequence[Entry]) -> Iterable[Entry]:
+        """Return the best entries of these teams with their scores; those of all if one of them is new."""
+        if all(self.best.get(entry.release.team_id) is entry for entry in best):
+            return [self.scored[entry.release.team_id] for entry in best]
+        self.best |= {entry.release.team_id: entry for entry in best}
+        scored = ranking.apply_formula(self.facts.rules, list(self.best.values()), self._collect_inputs())
+        self.scored = {entry.release.team_id: entry for entry in scored}
+        return scored
+
+    def _rank_by_function(self) -> Iterator[Entry]:
+        """Yield the entry of each team that the function chose, or that with the lowest ``overall``."""
+        entries = [entry for by_id in self.entries.values() for entry in by_id.values()]
+        if not entries:
+            return
+        earlier_scores = self.earlier_scores.values()
+        board = build_ranking_board(self.facts, entries, self.guesses, self.points, earlier_scores)
+        ranked = {UUID(team.team): team for team in self.rank(board)} if self.rank else {}
+        for team_id, by_id in self.entries.items():
+            best, team = ranking.choose_lowest(by_id.values()), ranked.get(team_id)
+            if team is None:
+                yield replace(best, loss=None)
+            else:
+                chosen = by_id.get(UUID(team.submission), best) if team.submission else best
+                loss = ranking.orient(self.facts.rules, team.score) if chosen.numbers else None
+                yield replace(chosen, loss=loss, parts=team.text)
+
+    def _weigh(self, release: FinishedRelease) -> Entry:
+        """Return a release with the risk that guesses found in it."""
+        counts = not self.is_published or release.is_baseline or release.submission_id in self.facts.targets
+        return ranking.build_entry(
+            release, release.numbers if counts else None, self._find_rival_risk(release.submission_id)
+        )
+
+    def _find_rival_risk(self, submission_id: UUID) -> float | None:
+        if submission_id not in self.risks:
+            return None
+        rules = self.facts.rules
+        largest = {question: max(by_team.values()) for question, by_team in self.risks[submission_id].items()}
+        return TRACKS[rules.track].combine_risks(largest, rules)
+
+    def _describe(self, entry: Entry) -> ReleaseStanding:
+        return ReleaseStanding(
+            team_id=entry.release.team_id,
+            submission_id=entry.release.submission_id,
+            entries=len(self.entries[entry.release.team_id]),
+            utility=entry.utility,
+            security=entry.security,
+            overall=entry.overall,
+            rivals=entry.rivals,
+            score=ranking.find_score(self.facts.rules, entry),
+            parts=entry.parts,
+        )
