@@ -96,7 +96,9 @@ def create_served_app() -> FastAPI:
     set_spool_folder(settings.data / "incoming")
     parser_process.enable(settings)
     remote_calls.enable()
-    return create_app(lifespan=end_parsers_on_shutdown)
+    application = create_app(lifespan=end_parsers_on_shutdown)
+    memory.keep_from_collector()
+    return application
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ from celery.worker.control import inspect_command
 from app import logs
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
-from app.processes import child_process, remote_calls
+from app.processes import child_process, memory, remote_calls
 from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs.queue import celery
 from app.services.jobs.worker_reports import DUTIES_QUERY, SANDBOX_QUERY
@@ -76,8 +76,7 @@ def check_database_privileges(**_: Any) -> None:
 def share_memory_with_pool(**_: Any) -> None:
     """Keep the garbage collector of pool processes from writing to memory that they share with this one."""
     if not gc.get_freeze_count():
-        gc.collect()
-        gc.freeze()
+        memory.keep_from_collector()
 
 
 @worker_process_init.connect

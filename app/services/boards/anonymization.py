@@ -36,7 +36,7 @@ def build_board(session: Session, access: BoardAccess) -> Board:
     """Build the board as this viewer may see it."""
     contest, scope, rules = access.contest, access.scope, access.contest.rules
     ranked = load_ranked(session, access)
-    previous_ranks = _load_previous_ranks(session, access)
+    previous_ranks = _load_previous_ranks(session, access, ranked)
     numbers = _load_shown_numbers(session, ranked, scope)
     rows = [
         build_row(
@@ -60,14 +60,10 @@ def build_board(session: Session, access: BoardAccess) -> Board:
     )
 
 
-def load_ranked(
-    session: Session, access: BoardAccess, before: datetime | None = None
-) -> list[RankedStanding]:
-    """Return the standings just before a moment, by default that of the scope, in the order of the board."""
+def load_ranked(session: Session, access: BoardAccess) -> list[RankedStanding]:
+    """Return the standings that the viewer sees, in the order of the board."""
     contest, scope = access.contest, access.scope
-    newest = standings.load_newest(
-        session, Standing, contest.round.id, scope.series, before=before or scope.before
-    )
+    newest = standings.load_newest(session, Standing, contest.round.id, scope.series, before=scope.before)
     return rank_standings(session, contest.rules, newest)
 
 
@@ -97,16 +93,19 @@ def rank_standings(
     ]
 
 
-def _load_previous_ranks(session: Session, access: BoardAccess) -> dict[UUID, int]:
-    """Return the rank of each team on the board used for comparison; {} if there was none."""
-    compared_with = access.scope.compared_with
-    if compared_with <= access.contest.competition.created_at:
+def _load_previous_ranks(
+    session: Session, access: BoardAccess, teams: Collection[RankedStanding]
+) -> dict[UUID, int]:
+    """Return the rank of each of these teams on the board used for comparison; {} if there was none."""
+    contest, scope = access.contest, access.scope
+    if scope.compared_with <= contest.competition.created_at:
         return {}
-    return {
-        team.standing.team_id: team.rank
-        for team in load_ranked(session, access, compared_with)
-        if team.rank is not None
-    }
+    competing_ids = {team.standing.team_id for team in teams if not team.is_baseline}
+    query = standings.select_newest(Standing, contest.round.id, scope.series, before=scope.compared_with)
+    newest = session.execute(query.with_only_columns(Standing.team_id, Standing.score))
+    scores = {team_id: score for team_id, score in newest if team_id in competing_ids}
+    ranks = compute_ranks([ranking.orient(contest.rules, score) for score in scores.values()])
+    return {team_id: rank for team_id, rank in zip(scores, ranks, strict=True) if rank is not None}
 
 
 def _load_shown_numbers(

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import Select, delete, func, insert, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
@@ -248,11 +248,16 @@ def _fold_series(facts: RoundFacts, fold_board: BoardFold) -> Iterator[dict[str,
 def load_newest(
     session: Session, table: type[TeamStandingT], round_id: UUID, series: Series, *, before: datetime
 ) -> list[TeamStandingT]:
-    """Return the standing of each team just before a moment."""
-    query = (
+    return list(session.scalars(select_newest(table, round_id, series, before=before)))
+
+
+def select_newest(
+    table: type[TeamStandingT], round_id: UUID, series: Series, *, before: datetime
+) -> Select[TeamStandingT]:
+    """Select the standing of each team just before a moment."""
+    return (
         select(table)
         .where(table.round_id == round_id, table.series == series, table.at < before)
         .ext(distinct_on(table.team_id))
         .order_by(table.team_id, table.at.desc())
     )
-    return list(session.scalars(query))
