@@ -59,7 +59,7 @@ def _compute_next() -> bool:
         return False
     try:
         with transaction() as session:
-            facts = standings.load_stale_facts(session, claim)
+            facts = standings.refresh_claimed(session, claim)
         if facts is not None:
             _compute(claim, facts, get_settings())
     except DatabaseUnavailable:

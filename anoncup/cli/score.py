@@ -56,7 +56,7 @@ def score(
     warnings = build_notices([*contest.remarks, *upload.remarks, *verdict.warnings])
     score_json = (
         {"score": compute_formula_score(contest.rules, verdict)}
-        if contest.rules.ranking.rule != "score"
+        if not contest.rules.ranking.is_by_overall
         else {}
     )
     result = schemas.parse_verdict(verdict.to_json() | score_json | {"warnings": warnings})

@@ -34,7 +34,7 @@ def find_defence_formula(rules: Rules) -> Formula:
         raise NotFound("a function of a package ranks the releases", code="no_formula")
     if ranking.defence is not None:
         return ranking.defence
-    if ranking.rule == "score":
+    if ranking.is_by_overall:
         return parse_any_length(SCORE_FORMULA)
     ranks = ", ".join(f"rank('{name}')" for name in (*rules.weights, "security"))
     return parse_any_length(f"sum({ranks})")

@@ -182,7 +182,7 @@ def _rank_releases(
     losses = [
         -score if score is not None and rules.ranking.order == "descending" else score for score in scores
     ]
-    has_formula = rules.ranking.rule != "score"
+    has_formula = not rules.ranking.is_by_overall
     releases = [
         PlayedRelease(
             kind=release.kind,
@@ -206,7 +206,7 @@ def _rank_releases(
 def _compute_scores(rules: Rules, verdicts: Sequence[Verdict]) -> list[float | None]:
     """Return the number that ranks each release; None for rejected ones, which no other is compared with."""
     accepted = [verdict for verdict in verdicts if not verdict.violations]
-    if rules.ranking.rule == "score" or not accepted:
+    if rules.ranking.is_by_overall or not accepted:
         accepted_scores: Iterator[float | None] = iter([verdict.overall for verdict in accepted])
     else:
         accepted_scores = iter(compute_formula_scores(rules, accepted))

@@ -74,6 +74,11 @@ class Ranking:
     function: str | None = None
     attack_function: str | None = None
 
+    @property
+    def is_by_overall(self) -> bool:
+        """Whether the mean of U and E ranks releases, and no formula or function."""
+        return self.rule == "score"
+
     def list_functions(self) -> list[str]:
         """Return the ranking functions of packages, as PACKAGE:NAME."""
         return [name for name in (self.function, self.attack_function) if name is not None]

@@ -74,7 +74,7 @@ class BoardAttack:
 class RankingBoard:
     """A board before it is ranked.
 
-    - ``teams``: the teams that compete. Those without a release or a guess are among them.
+    - ``teams``: the teams that have a release or a guess on this board.
     - ``attacks``: cells that nobody tried are left out, and so are guesses that this board does not count.
     - ``penalties``: the penalties that organizers gave a team less its bonuses; 0 for teams without an entry.
     - ``earlier_rounds``: by name of the round, the score of each team that had one on the same board there.

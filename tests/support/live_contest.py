@@ -66,8 +66,16 @@ class LiveContest:
             self.change_file,
         )
 
+    def list_teams(self, *, other_than: str = "") -> list[str]:
+        """Return the teams that may send something; each joins with its first submission."""
+        disqualified = load_all(select(Team.name).where(Team.disqualified_at.is_not(None)))
+        return [name for name in TEAMS if name not in (*disqualified, other_than)]
+
     def submit(self) -> None:
-        identifier = self.contest.submit(self.pick(*TEAMS), score=False)
+        teams = self.list_teams()
+        if not teams:
+            return
+        identifier = self.contest.submit(self.pick(*teams), score=False)
         state = self.pick("SCORED", "SCORED", "SCORED", "REJECTED", "ERROR", "CANCELLED")
         if state == "CANCELLED":
             team = load_one(
@@ -166,7 +174,10 @@ class LiveContest:
             return
         target = self.pick(*targets)
         owner = load_one(select(Team.name).join(Submission).where(Submission.id == target.submission_id))
-        team = self.pick(*(name for name in TEAMS if name != owner))
+        teams = self.list_teams(other_than=owner)
+        if not teams:
+            return
+        team = self.pick(*teams)
         content = self.contest.build_guess(str(target.submission_id), 1)
         response = self.contest.submit_guess(team, str(target.id), content)
         if response.status_code == 202:

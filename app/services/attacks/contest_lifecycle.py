@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
+from math import fsum
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, exists, func, select, update
@@ -20,6 +21,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import CompetitionUnavailable
 from anoncup.formulas.ranks import sort_for_board
 from app.db.models import (
+    Adjustment,
     Competition,
     Evaluation,
     Guess,
@@ -35,7 +37,7 @@ from app.db.models import (
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.attacks import allocation
-from app.services.boards import facts, ranking, standings, verdicts
+from app.services.boards import entries, standings, verdicts
 from app.services.boards.formula_values import FormulaInputs, ReleaseNumbers
 from app.services.contests import competitions, phases, reveal_notice
 from app.services.contests.contest import Contest
@@ -234,6 +236,7 @@ def close(session: Session, round_id: UUID) -> bool:
     ):
         return False
     round_.closed_at = read_clock(session)
+    standings.refresh(session, round_id, since=round_.closed_at)
     audit.record_by_clock(session, round_, "competition.close")
     outbox.add_phase_change(session, round_.competition_id, round_.id, "closed")
     return True
@@ -340,9 +343,16 @@ def _apply_formula(session: Session, contest: Contest, candidates: Sequence[Cand
         )
         for candidate in comparable
     ]
-    inputs = FormulaInputs(adjustments=facts.load_adjustments(session, contest.round.id))
-    losses = ranking.compute_losses(rules, releases, inputs)
+    inputs = FormulaInputs(adjustments=_load_adjustments(session, contest.round.id))
+    losses = entries.compute_choice_losses(rules, releases, inputs)
     return [replace(candidate, loss=loss) for candidate, loss in zip(comparable, losses, strict=True)]
+
+
+def _load_adjustments(session: Session, round_id: UUID) -> dict[UUID, float]:
+    """Return the present sum of the penalties and bonuses of each team that got any."""
+    points = select(Adjustment.team_id, func.array_agg(Adjustment.points)).group_by(Adjustment.team_id)
+    rows = session.execute(points.where(Adjustment.round_id == round_id, Adjustment.withdrawn_at.is_(None)))
+    return {team_id: fsum(values) for team_id, values in rows}
 
 
 def _choose_team_finals(team_candidates: Sequence[Candidate], max_finals: int) -> list[Submission]:

@@ -14,7 +14,8 @@ from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Evaluation, Standing, Submission, Team
-from app.services.boards import ranking, standings, verdicts
+from app.services.boards import entries, stored_standings, verdicts
+from app.services.boards.load_facts import qualified_conditions
 from app.services.boards.release_board import ReleaseStanding
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.boards.verdicts import VerdictNumbers, is_any
@@ -63,7 +64,9 @@ def build_board(session: Session, access: BoardAccess) -> Board:
 def load_ranked(session: Session, access: BoardAccess) -> list[RankedStanding]:
     """Return the standings that the viewer sees, in the order of the board."""
     contest, scope = access.contest, access.scope
-    newest = standings.load_newest(session, Standing, contest.round.id, scope.series, before=scope.before)
+    newest = stored_standings.load_newest(
+        session, Standing, contest.round.id, scope.series, before=scope.before
+    )
     return rank_standings(session, contest.rules, newest)
 
 
@@ -76,6 +79,7 @@ def rank_standings(
         .join(Submission.team)
         .join(Submission.evaluation)
         .where(is_any(Submission.id, (standing.submission_id for standing in newest)))
+        .where(*qualified_conditions())  # also while standings keep their last state
     )
     by_submission = {standing.submission_id: standing for standing in newest}
     teams = [
@@ -83,7 +87,7 @@ def rank_standings(
         for submission_id, *fields in session.execute(query)
     ]
     received = sorted(teams, key=lambda team: (team.received_at, team.standing.submission_id))
-    losses = [ranking.orient(rules, team.standing.score) for team in received]
+    losses = [entries.to_loss(rules, team.standing.score) for team in received]
     order = sort_for_board(losses)
     competing = [index for index in order if not received[index].is_baseline]
     ranks = compute_ranks([losses[index] for index in competing])
@@ -101,10 +105,12 @@ def _load_previous_ranks(
     if scope.compared_with <= contest.competition.created_at:
         return {}
     competing_ids = {team.standing.team_id for team in teams if not team.is_baseline}
-    query = standings.select_newest(Standing, contest.round.id, scope.series, before=scope.compared_with)
+    query = stored_standings.select_newest(
+        Standing, contest.round.id, scope.series, before=scope.compared_with
+    )
     newest = session.execute(query.with_only_columns(Standing.team_id, Standing.score))
     scores = {team_id: score for team_id, score in newest if team_id in competing_ids}
-    ranks = compute_ranks([ranking.orient(contest.rules, score) for score in scores.values()])
+    ranks = compute_ranks([entries.to_loss(contest.rules, score) for score in scores.values()])
     return {team_id: rank for team_id, rank in zip(scores, ranks, strict=True) if rank is not None}
 
 
@@ -144,7 +150,7 @@ def build_row(
         utility=standing.utility,
         security=standing.security,
         rivals=standing.rivals,
-        score=None if rules.ranking.rule == "score" else standing.score,
+        score=None if rules.ranking.is_by_overall else standing.score,
         parts=standing.parts,
         on_front=False,
         received_at=None if standing.overall is None else team.received_at.astimezone(UTC),

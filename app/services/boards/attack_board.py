@@ -11,7 +11,7 @@ from uuid import UUID
 from anoncup.formulas.syntax import Formula
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from app.services.boards import ranking
+from app.services.boards import entries
 from app.services.boards.events import Event
 from app.services.boards.facts import BoardTarget, EarlierScore, JudgedGuess, Points, RoundFacts
 from app.services.boards.formula_values import FormulaInputs, compute_attack
@@ -21,8 +21,10 @@ from app.services.boards.function_ranking import BoardRanker, build_ranking_boar
 class AttackTotals(NamedTuple):
     """A team's standing on the re-identification board, see ``app.db.models.AttackStanding``.
 
-    Tracks that count individuals set ``identified`` and ``tried``, others ``by_question``: the mean risk over
-    the targets, where an unanswered question counts as 0. ``rate`` is the fraction of the maximum.
+    Tracks that count individuals set ``identified`` and ``tried``, whose quotient is ``rate``. In others
+    ``rate`` is the mean risk over the targets that the team attacked, and ``by_question`` that of each
+    question, where an unanswered one counts as 0. ``score`` ranks the team, and ``parts`` says how a ranking
+    function of a package arrived at it.
     """
 
     team_id: UUID
@@ -38,7 +40,7 @@ class AttackTotals(NamedTuple):
 
 @dataclass
 class TeamAttacks:
-    """The best guesses of a team on each target.
+    """The largest numbers that a team's guesses found on each target, also by different guesses.
 
     ``tried`` and ``identified`` are numbers of individuals by target, ``risks`` by question and target,
     ``combined`` by target over all questions.
@@ -62,10 +64,14 @@ class TeamAttacks:
 
 @dataclass
 class AttackBoard:
-    """The attacks of each team."""
+    """The attacks of each team, and what formulas and functions read besides.
+
+    ``points`` are penalties and bonuses by team, ``earlier_scores`` those of earlier rounds. A function of a
+    package (``ranker``) gets all ``guesses`` and ranks all teams.
+    """
 
     facts: RoundFacts
-    rank: BoardRanker | None = None
+    ranker: BoardRanker | None = None
     attacks: dict[UUID, TeamAttacks] = field(default_factory=dict)
     guesses: list[JudgedGuess] = field(default_factory=list)
     points: dict[UUID, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -77,26 +83,27 @@ class AttackBoard:
                 self.guesses.append(event)
                 attacks = self.attacks.setdefault(event.team_id, TeamAttacks(event.received_at))
                 attacks.add(event, self.facts.targets[event.submission_id], self.facts.rules)
+                return [event.team_id]
             case Points():
                 self.points[event.team_id].append(event.points)
+                return [event.team_id]
             case EarlierScore():
                 self.earlier_scores[event.round, event.team_id] = event
-                return []
+                return []  # only functions read them, which rank all teams at any event
             case _:
                 return []
-        return [event.team_id]
 
     def compute(self, team_ids: Collection[UUID]) -> Iterable[AttackTotals]:
         rules = self.facts.rules
         if rules.ranking.attack_function is not None:
             return self._rank_by_function()
-        totals = [self._add_up(team_id) for team_id in team_ids if team_id in self.attacks]
+        totals = [self._compute_totals(team_id) for team_id in team_ids if team_id in self.attacks]
         return totals if rules.ranking.attack is None else self._apply_formula(rules.ranking.attack, totals)
 
     def _apply_formula(self, formula: Formula, totals: Sequence[AttackTotals]) -> list[AttackTotals]:
         """Return the totals of these teams with their scores; those of all if the formula compares teams."""
         if formula.compares_teams:
-            totals = [self._add_up(team_id) for team_id in self.attacks]
+            totals = [self._compute_totals(team_id) for team_id in self.attacks]
         scores = compute_attack(
             formula,
             [total.team_id for total in totals],
@@ -122,25 +129,29 @@ class AttackBoard:
         if not self.guesses:
             return []
         targets = [
-            ranking.build_entry(release, release.numbers, None)
+            entries.build_entry(release, release.numbers, None)
             for release in self.facts.releases
             if release.submission_id in self.facts.targets
         ]
         earlier_scores = self.earlier_scores.values()
-        board = build_ranking_board(self.facts, targets, self.guesses, self.points, earlier_scores)
-        ranked = {UUID(team.team): team for team in self.rank(board)} if self.rank else {}
+        board = build_ranking_board(
+            self.facts, targets, self.guesses, self.points, earlier_scores, is_published=True
+        )
+        ranked = {UUID(team.team): team for team in self.ranker(board)} if self.ranker else {}
         return [
-            self._add_up(team_id)._replace(score=team.score, parts=team.text)
+            self._compute_totals(team_id)._replace(score=team.score, parts=team.text)
             for team_id in self.attacks
             if (team := ranked.get(team_id)) is not None
         ]
 
-    def _add_up(self, team_id: UUID) -> AttackTotals:
+    def _compute_totals(self, team_id: UUID) -> AttackTotals:
         attacks, rules = self.attacks[team_id], self.facts.rules
-        counts = TRACKS[rules.track].asks_identity(rules)
-        return (self._count if counts else self._sum_risks)(team_id, attacks)
+        counts_individuals = TRACKS[rules.track].asks_identity(rules)
+        if counts_individuals:
+            return self._total_individuals(team_id, attacks)
+        return self._total_risks(team_id, attacks)
 
-    def _count(self, team_id: UUID, attacks: TeamAttacks) -> AttackTotals:
+    def _total_individuals(self, team_id: UUID, attacks: TeamAttacks) -> AttackTotals:
         """Count the individuals that the best guess on each target identified."""
         identified, tried = sum(attacks.identified.values()), sum(attacks.tried.values())
         return AttackTotals(
@@ -154,7 +165,7 @@ class AttackBoard:
             score=float(identified),
         )
 
-    def _sum_risks(self, team_id: UUID, attacks: TeamAttacks) -> AttackTotals:
+    def _total_risks(self, team_id: UUID, attacks: TeamAttacks) -> AttackTotals:
         """Add up the risks of the best guess on each target."""
         score, target_count = fsum(attacks.combined.values()), len(attacks.combined)
         questions = TRACKS[self.facts.rules.track].select_questions(self.facts.rules)

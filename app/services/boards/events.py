@@ -1,11 +1,13 @@
 """The events of a round that change its boards, with the moments from which they count."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.db.models import Series
 from app.services.boards.facts import EarlierScore, FinishedRelease, JudgedGuess, Points, RoundFacts
 from app.services.contests import phases
+
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class TargetPublication(NamedTuple):
@@ -20,7 +22,7 @@ def list_release_board_events(facts: RoundFacts, series: Series) -> list[tuple[d
         *_list_release_events(facts),
         *_list_guess_events(facts, series),
         *_list_point_events(facts),
-        *((score.at, score) for score in facts.earlier_releases if score.series == series),
+        *((score.at, score) for score in facts.earlier_releases),
     ]
 
 
@@ -28,7 +30,7 @@ def list_attack_board_events(facts: RoundFacts, series: Series) -> list[tuple[da
     return [
         *_list_guess_events(facts, series),
         *_list_point_events(facts),
-        *((score.at, score) for score in facts.earlier_attacks if score.series == series),
+        *((score.at, score) for score in facts.earlier_attacks),
     ]
 
 
@@ -40,17 +42,22 @@ def _list_release_events(facts: RoundFacts) -> list[tuple[datetime, Event]]:
 def _list_guess_events(facts: RoundFacts, series: Series) -> list[tuple[datetime, Event]]:
     """Return the guesses with the moments from which they count in the series.
 
-    In the daily series this is the midnight after the guess was accepted, or the end of its judging if that
-    is later.
+    In the daily series this is the end of the day on which the guess was accepted, so that boards frozen at
+    midnight include it, or the end of its judging if that is later.
     """
     if series == Series.WITHOUT_GUESSES:
         return []
     if series == Series.ALL_GUESSES:
         return [(guess.judged_at, guess) for guess in facts.guesses]
     return [
-        (max(guess.judged_at, phases.find_midnights(guess.accepted_at, facts.rules.timezone)[1]), guess)
+        (max(guess.judged_at, _find_end_of_day(guess.accepted_at, facts.rules.timezone)), guess)
         for guess in facts.guesses
     ]
+
+
+def _find_end_of_day(moment: datetime, timezone: str) -> datetime:
+    _, next_midnight = phases.find_midnights(moment, timezone)
+    return next_midnight - _MICROSECOND
 
 
 def _list_point_events(facts: RoundFacts) -> list[tuple[datetime, Event]]:

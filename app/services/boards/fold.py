@@ -38,13 +38,13 @@ def fold_releases(
     *,
     since: datetime = BEGINNING,
     until: datetime = END,
-    rank: BoardRanker | None = None,
+    ranker: BoardRanker | None = None,
 ) -> Iterator[tuple[datetime, ReleaseStanding]]:
     """Yield the standings on the anonymization board that change from ``since`` on and before ``until``.
 
-    They are in order of time. ``rank``: the ranking function of a package, if the rules name one.
+    They are in order of time. ``ranker``: the ranking function of a package, if the rules name one.
     """
-    return _fold(ReleaseBoard(facts, rank), list_release_board_events(facts, series), since, until)
+    return _fold(ReleaseBoard(facts, ranker), list_release_board_events(facts, series), since, until)
 
 
 def fold_attacks(
@@ -53,10 +53,10 @@ def fold_attacks(
     *,
     since: datetime = BEGINNING,
     until: datetime = END,
-    rank: BoardRanker | None = None,
+    ranker: BoardRanker | None = None,
 ) -> Iterator[tuple[datetime, AttackTotals]]:
     """Yield the standings on the re-identification board that change in that time."""
-    return _fold(AttackBoard(facts, rank), list_attack_board_events(facts, series), since, until)
+    return _fold(AttackBoard(facts, ranker), list_attack_board_events(facts, series), since, until)
 
 
 def find_end(facts: RoundFacts, since: datetime, *, moments: int) -> datetime:

@@ -7,8 +7,8 @@ from uuid import UUID
 from anoncup.competition.ranking_formulas import list_counting_attackers
 from anoncup.plugins import TRACKS
 from anoncup.tracks.ranking_board import BoardAttack, BoardSubmission, Ranked, RankingBoard
-from app.services.boards.facts import EarlierScore, JudgedGuess, RoundFacts
-from app.services.boards.ranking import Entry
+from app.services.boards.entries import Entry
+from app.services.boards.facts import BoardTarget, EarlierScore, JudgedGuess, RoundFacts
 
 BoardRanker = Callable[[RankingBoard], Sequence[Ranked]]
 """Runs a ranking function of a package in the sandbox."""
@@ -20,14 +20,26 @@ def build_ranking_board(
     guesses: Iterable[JudgedGuess],
     points: Mapping[UUID, Sequence[float]],
     earlier_scores: Iterable[EarlierScore],
+    *,
+    is_published: bool,
 ) -> RankingBoard:
-    """Return a board of the accepted releases among the entries and of the attacks on them."""
+    """Return a board of the accepted releases among the entries and of the attacks on them.
+
+    ``is_published``: whether the targets were published at its moment.
+    """
+    entries, guesses = list(entries), list(guesses)
+    team_ids = {entry.release.team_id for entry in entries} | {guess.team_id for guess in guesses}
     accepted = sorted(
         (entry for entry in entries if entry.numbers is not None), key=lambda entry: entry.release.received_at
     )
     return RankingBoard(
-        teams=tuple(str(team.id) for team in facts.teams),
-        submissions=tuple(_build_submission(facts, entry, place) for place, entry in enumerate(accepted)),
+        teams=tuple(str(team.id) for team in facts.teams if team.id in team_ids),
+        submissions=tuple(
+            _build_submission(
+                entry, place, facts.targets.get(entry.release.submission_id) if is_published else None
+            )
+            for place, entry in enumerate(accepted)
+        ),
         attacks=(*_merge_guesses(facts, guesses), *_iter_built_in_attacks(facts, accepted)),
         penalties={str(team_id): 0.0 - fsum(values) for team_id, values in points.items()},
         earlier_rounds=_group_by_round(earlier_scores),
@@ -42,9 +54,8 @@ def _group_by_round(scores: Iterable[EarlierScore]) -> dict[str, dict[str, float
     return by_round
 
 
-def _build_submission(facts: RoundFacts, entry: Entry, place: int) -> BoardSubmission:
+def _build_submission(entry: Entry, place: int, target: BoardTarget | None) -> BoardSubmission:
     release, numbers = entry.release, entry.numbers
-    target = facts.targets.get(release.submission_id)
     return BoardSubmission(
         id=str(release.submission_id),
         team=str(release.team_id),

@@ -19,7 +19,7 @@ from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.formulas.ranks import TIE_TOLERANCE
 from anoncup.schemas import History, HistoryStep, HistoryTeam
 from app.db.models import Standing, Team
-from app.services.boards import ranking, spreadsheet
+from app.services.boards import entries, spreadsheet
 from app.services.contests.visibility import BoardAccess
 
 _SECOND = timedelta(seconds=1)
@@ -143,7 +143,7 @@ def _load_timelines(session: Session, access: BoardAccess) -> list[TeamTimeline]
         newest = {change.team_id: change for change in changes}
         for team_id, change in newest.items():
             if not timelines[team_id].is_baseline:
-                losses.set_loss(team_id, ranking.orient(rules, change.score))
+                losses.set_loss(team_id, entries.to_loss(rules, change.score))
         for team_id, change in newest.items():
             on_board[team_id] = timelines[team_id]
             is_exact, rank = scope.can_see_details(team_id), losses.find_rank(team_id)
@@ -177,7 +177,10 @@ def _round_up(moment: datetime) -> datetime:
 def _make_mask(access: BoardAccess) -> Callable[[StandingChange], ShownScores]:
     """Return a function that returns the scores of a standing as this viewer may see them."""
     scope, rules = access.scope, access.contest.rules
-    has_score, hides_score = rules.ranking.rule != "score", scope.digits is not None and compares_teams(rules)
+    has_score, hides_score = (
+        not rules.ranking.is_by_overall,
+        scope.digits is not None and compares_teams(rules),
+    )
 
     def mask(change: StandingChange) -> ShownScores:
         overall, utility, security = change.overall, change.utility, change.security

@@ -13,7 +13,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import AnyAttacker
-from app.services.boards import best_guesses, facts, spreadsheet, verdicts
+from app.services.boards import best_guesses, load_facts, spreadsheet, verdicts
 from app.services.boards.best_guesses import BestByQuestion
 from app.services.boards.facts import BoardTarget
 from app.services.boards.verdicts import VerdictNumbers
@@ -73,7 +73,7 @@ def list_attacks(session: Session, access: BoardAccess, submission_id: UUID) -> 
 
 def _load_targets(session: Session, access: BoardAccess) -> list[BoardTarget]:
     """Return the targets that count, sorted by name; none on a board before their publication."""
-    return facts.load_targets(session, access.contest.round) if access.scope.finals_only else []
+    return load_facts.load_targets(session, access.contest.round) if access.scope.finals_only else []
 
 
 def _list_questions(contest: Contest) -> tuple[str, ...]:

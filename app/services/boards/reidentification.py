@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import AttackStanding, Standing
-from app.services.boards import facts, standings
+from app.services.boards import load_facts, stored_standings
 from app.services.boards.facts import CompetingTeam
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.visibility import BoardAccess, BoardScope
@@ -18,12 +18,13 @@ from app.services.contests.visibility import BoardAccess, BoardScope
 def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     """Build the board as this viewer may see it."""
     contest, scope = access.contest, access.scope
-    newest = standings.load_newest(
+    newest = stored_standings.load_newest(
         session, AttackStanding, contest.round.id, scope.series, before=scope.before
     )
-    teams = facts.list_competing_teams(session, contest.round.id)
+    teams = load_facts.list_competing_teams(session, contest.round.id)
     ranking = contest.rules.ranking
-    by_formula = ranking.attack is not None or ranking.attack_function is not None
+    by_function = ranking.attack_function is not None
+    by_formula = ranking.attack is not None or by_function
     rows = build_rows(
         teams, {row.team_id: row for row in newest}, scope.viewer.team_id, by_formula=by_formula
     )
@@ -35,16 +36,22 @@ def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
         counted=contest.track.asks_identity(contest.rules),
         by_formula=by_formula,
         questions=tuple(contest.track.select_questions(contest.rules)),
-        rows=tuple(_mask_row(row, scope, on_board) for row in rows),
+        rows=tuple(_mask_row(row, scope, on_board, by_function=by_function) for row in rows),
     )
 
 
-def _mask_row(row: AttackersRow, scope: BoardScope, teams_on_board: Collection[UUID]) -> AttackersRow:
-    """Return a row without a link to a page that does not exist, and without parts that are hidden."""
+def _mask_row(
+    row: AttackersRow, scope: BoardScope, teams_on_board: Collection[UUID], *, by_function: bool
+) -> AttackersRow:
+    """Return a row without a link to a page that does not exist, and without what is hidden of a score.
+
+    A function of a package may compute scores from numbers that others see rounded only.
+    """
     is_exact = row.team_id is not None and scope.can_see_details(row.team_id)
     return row.model_copy(
         update={
             "team_id": row.team_id if row.team_id in teams_on_board else None,
+            "score": row.score if is_exact or not by_function else scope.round_score(row.score),
             "parts": row.parts if is_exact else None,
         }
     )

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.plugins import TRACKS
-from app.services.boards import ranking
+from app.services.boards import entries as board_entries
+from app.services.boards.entries import Entry
 from app.services.boards.events import Event, TargetPublication
 from app.services.boards.facts import EarlierScore, FinishedRelease, JudgedGuess, Points, RoundFacts
 from app.services.boards.formula_values import FormulaInputs
 from app.services.boards.function_ranking import BoardRanker, build_ranking_board
-from app.services.boards.ranking import Entry
 
 
 class ReleaseStanding(NamedTuple):
@@ -34,66 +34,74 @@ class ReleaseStanding(NamedTuple):
 
 @dataclass
 class ReleaseBoard:
-    """The best release of each team, by the rules of the round.
+    """The best release of each team, by the rules of the round, in one of three ways.
 
-    It has the best value of the formula. If the formula compares teams, it has the lowest ``overall``, and
-    the formula ranks these releases (``best``, and ``scored`` with its values). Once published, only targets
-    and baselines are compared. ``entries`` are by team and submission, ``risks`` by submission, question and
-    team that guessed.
+    - By a formula over one team's numbers (or ``overall``): an event gives the entries that it concerns their
+      losses, and the best release is the one with the lowest.
+    - By a formula that compares teams: the best release is the one with the lowest ``overall``. The formula
+      ranks these, whenever one of them changes (``compared``, and ``compared_scores`` with its values).
+    - By the function of a package (``ranker``): it gets all entries and chooses the release of each team.
+
+    ``entries`` are by team and submission, ``risks`` by submission, question and team that guessed. Once
+    targets are published, only these and baselines are compared.
     """
 
     facts: RoundFacts
-    rank: BoardRanker | None = None
+    ranker: BoardRanker | None = None
     is_published: bool = False
     entries: dict[UUID, dict[UUID, Entry]] = field(default_factory=lambda: defaultdict(dict))
     risks: dict[UUID, dict[str, dict[UUID, float]]] = field(default_factory=dict)
     points: dict[UUID, list[float]] = field(default_factory=lambda: defaultdict(list))
     guesses: list[JudgedGuess] = field(default_factory=list)
-    best: dict[UUID, Entry] = field(default_factory=dict)
-    scored: dict[UUID, Entry] = field(default_factory=dict)
+    compared: dict[UUID, Entry] = field(default_factory=dict)
+    compared_scores: dict[UUID, Entry] = field(default_factory=dict)
     earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(default_factory=dict)
 
     @cached_property
-    def compares_teams(self) -> bool:
+    def _compares_teams(self) -> bool:
         return compares_teams(self.facts.rules)
 
     def apply(self, event: Event) -> Iterable[UUID]:
         match event:
             case FinishedRelease():
-                self._enter([event])
+                self._update_entries([event])
                 return [event.team_id]
             case JudgedGuess():
                 self.guesses.append(event)
-                return self._apply_guess(event)
+                return self._record_guess(event)
             case Points():
                 self.points[event.team_id].append(event.points)
-                self._enter([entry.release for entry in self.entries.get(event.team_id, {}).values()])
+                self._update_entries(
+                    [entry.release for entry in self.entries.get(event.team_id, {}).values()]
+                )
                 return [event.team_id]
             case TargetPublication():
                 self.is_published = True
-                self._enter([entry.release for by_id in self.entries.values() for entry in by_id.values()])
+                self._update_entries(
+                    [entry.release for by_id in self.entries.values() for entry in by_id.values()]
+                )
                 return list(self.entries)
             case EarlierScore():
                 self.earlier_scores[event.round, event.team_id] = event
-                return []
+                return []  # only functions read them, which rank all teams at any event
             case _:
                 return []
 
-    def _apply_guess(self, guess: JudgedGuess) -> Iterable[UUID]:
-        """Note the risk that a guess found. A smaller one than another guess found changes no score."""
+    def _record_guess(self, guess: JudgedGuess) -> Iterable[UUID]:
+        """Record the risk that a guess found. A smaller one than another guess found changes no score."""
         owner_id = self.facts.targets[guess.submission_id].team_id
         by_team = self.risks.setdefault(guess.submission_id, {}).setdefault(guess.question, {})
         is_largest = guess.risk > max(by_team.values(), default=-1.0)
         by_team[guess.team_id] = max(guess.risk, by_team.get(guess.team_id, 0.0))
         if is_largest and (entry := self.entries.get(owner_id, {}).get(guess.submission_id)):
-            self._enter([entry.release])
+            self._update_entries([entry.release])
         return [owner_id] if is_largest or self.facts.rules.ranking.function is not None else []
 
-    def _enter(self, releases: Sequence[FinishedRelease]) -> None:
-        """Enter releases with the scores that they have now."""
-        entries: Sequence[Entry] = [self._weigh(release) for release in releases]
-        if not self.compares_teams:
-            entries = ranking.apply_formula(self.facts.rules, entries, self._collect_inputs())
+    def _update_entries(self, releases: Sequence[FinishedRelease]) -> None:
+        """Replace the entries of these releases by new ones, which have the losses of this moment."""
+        entries: Sequence[Entry] = [self._build_entry(release) for release in releases]
+        if not self._compares_teams:
+            entries = board_entries.apply_formula(self.facts.rules, entries, self._collect_inputs())
         for entry in entries:
             self.entries[entry.release.team_id][entry.release.submission_id] = entry
 
@@ -102,21 +110,26 @@ class ReleaseBoard:
 
     def compute(self, team_ids: Collection[UUID]) -> Iterable[ReleaseStanding]:
         if self.facts.rules.ranking.function is not None:
-            return map(self._describe, self._rank_by_function())
+            return map(self._build_standing, self._rank_by_function())
         best = [
-            ranking.choose_lowest(self.entries[team_id].values())
+            board_entries.choose_lowest(self.entries[team_id].values())
             for team_id in team_ids
             if self.entries.get(team_id)
         ]
-        return map(self._describe, self._compare(best) if self.compares_teams else best)
+        return map(self._build_standing, self._score_by_comparison(best) if self._compares_teams else best)
 
-    def _compare(self, best: Sequence[Entry]) -> Iterable[Entry]:
-        """Return the best entries of these teams with their scores; those of all if one of them is new."""
-        if all(self.best.get(entry.release.team_id) is entry for entry in best):
-            return [self.scored[entry.release.team_id] for entry in best]
-        self.best |= {entry.release.team_id: entry for entry in best}
-        scored = ranking.apply_formula(self.facts.rules, list(self.best.values()), self._collect_inputs())
-        self.scored = {entry.release.team_id: entry for entry in scored}
+    def _score_by_comparison(self, best: Sequence[Entry]) -> Iterable[Entry]:
+        """Return the best entries of these teams with their scores; those of all if one of them is new.
+
+        An entry is replaced whenever something of it changes, so the same object means that nothing has.
+        """
+        if all(self.compared.get(entry.release.team_id) is entry for entry in best):
+            return [self.compared_scores[entry.release.team_id] for entry in best]
+        self.compared |= {entry.release.team_id: entry for entry in best}
+        scored = board_entries.apply_formula(
+            self.facts.rules, list(self.compared.values()), self._collect_inputs()
+        )
+        self.compared_scores = {entry.release.team_id: entry for entry in scored}
         return scored
 
     def _rank_by_function(self) -> Iterator[Entry]:
@@ -125,21 +138,28 @@ class ReleaseBoard:
         if not entries:
             return
         earlier_scores = self.earlier_scores.values()
-        board = build_ranking_board(self.facts, entries, self.guesses, self.points, earlier_scores)
-        ranked = {UUID(team.team): team for team in self.rank(board)} if self.rank else {}
+        board = build_ranking_board(
+            self.facts,
+            entries,
+            self.guesses,
+            self.points,
+            earlier_scores,
+            is_published=self.is_published,
+        )
+        ranked = {UUID(team.team): team for team in self.ranker(board)} if self.ranker else {}
         for team_id, by_id in self.entries.items():
-            best, team = ranking.choose_lowest(by_id.values()), ranked.get(team_id)
+            best, team = board_entries.choose_lowest(by_id.values()), ranked.get(team_id)
             if team is None:
                 yield replace(best, loss=None)
             else:
                 chosen = by_id.get(UUID(team.submission), best) if team.submission else best
-                loss = ranking.orient(self.facts.rules, team.score) if chosen.numbers else None
+                loss = board_entries.to_loss(self.facts.rules, team.score) if chosen.numbers else None
                 yield replace(chosen, loss=loss, parts=team.text)
 
-    def _weigh(self, release: FinishedRelease) -> Entry:
+    def _build_entry(self, release: FinishedRelease) -> Entry:
         """Return a release with the risk that guesses found in it."""
         counts = not self.is_published or release.is_baseline or release.submission_id in self.facts.targets
-        return ranking.build_entry(
+        return board_entries.build_entry(
             release, release.numbers if counts else None, self._find_rival_risk(release.submission_id)
         )
 
@@ -150,7 +170,7 @@ class ReleaseBoard:
         largest = {question: max(by_team.values()) for question, by_team in self.risks[submission_id].items()}
         return TRACKS[rules.track].combine_risks(largest, rules)
 
-    def _describe(self, entry: Entry) -> ReleaseStanding:
+    def _build_standing(self, entry: Entry) -> ReleaseStanding:
         return ReleaseStanding(
             team_id=entry.release.team_id,
             submission_id=entry.release.submission_id,
@@ -159,6 +179,6 @@ class ReleaseBoard:
             security=entry.security,
             overall=entry.overall,
             rivals=entry.rivals,
-            score=ranking.find_score(self.facts.rules, entry),
+            score=board_entries.get_score(self.facts.rules, entry),
             parts=entry.parts,
         )

@@ -98,7 +98,7 @@ def _read_releases(session: Session, access: BoardAccess) -> _RoundScores:
     shown_rows = anonymization.mask_rows(rows, access.scope, rules)
 
     def get_score(row: BoardRow) -> float | None:
-        return row.overall if rules.ranking.rule == "score" else row.score
+        return row.overall if rules.ranking.is_by_overall else row.score
 
     return _RoundScores(
         {row.team: get_score(row) for row in rows},

@@ -24,7 +24,7 @@ from app.db.models import (
 )
 from app.services.accounts.principal import Principal
 from app.services.attacks import targets
-from app.services.boards import facts, verdicts
+from app.services.boards import load_facts, verdicts
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs, settling
 from app.services.contests.phases import ANONYMIZATION, PhaseStatus
 from app.services.contests.settling import Wait
@@ -155,7 +155,7 @@ def _count_mixed_versions(session: Session, round_: Round) -> int:
         .join(RecordedVerdict, RecordedVerdict.evaluation_id == Evaluation.id)
         .join(Submission, Submission.id == Evaluation.submission_id)
         .join(Submission.team)
-        .where(Evaluation.round_id == round_.id, Evaluation.current, *facts.is_qualified())
+        .where(Evaluation.round_id == round_.id, Evaluation.current, *load_facts.qualified_conditions())
         .where(~verdicts.has_same_versions(round_.scored_by))
     )
     return session.scalars(query).one()

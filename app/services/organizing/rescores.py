@@ -36,7 +36,7 @@ from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements
 from app.services.attacks.rejudgements import RejudgementCounts
-from app.services.boards import anonymization, standings, verdicts
+from app.services.boards import anonymization, standings, stored_standings, verdicts
 from app.services.boards.anonymization import RankedStanding
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions
@@ -220,7 +220,7 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Rescore
     result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
     round_ = session.get_one(Round, result.rescore.round_id)
     contest, rescore = Contest(round_), result.rescore
-    newest = standings.load_newest(
+    newest = stored_standings.load_newest(
         session, Standing, round_.id, Series.ALL_GUESSES, before=now.read_clock(session)
     )
     current = anonymization.rank_standings(session, contest.rules, newest)

@@ -36,7 +36,7 @@ def show_history(page: RequestedPage, slug: str, history: OpenHistory) -> HTMLRe
 
 def _draw_charts(history: History, t: Translator, rules: Rules) -> list[Chart]:
     """Draw the scores, and the ranks unless the values of the formula that decides them are hidden."""
-    has_formula = rules.ranking.rule != "score"
+    has_formula = not rules.ranking.is_by_overall
     shows_formula = has_formula and (history.digits is None or not compares_teams(rules))
     descending = shows_formula and rules.ranking.order == "descending"
     phase = rules.phase(ANONYMIZATION)

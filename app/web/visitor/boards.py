@@ -60,7 +60,7 @@ def _build_board_content(
         "groups": standings.group_columns(frame.rules, frame.contest.track) if all_columns else (),
         "own_row": own_row,
         "distance_to_next": standings.compute_distance_to_next(
-            board, own_row, by_formula=frame.rules.ranking.rule != "score"
+            board, own_row, by_formula=not frame.rules.ranking.is_by_overall
         )
         if own_row
         else None,
@@ -74,7 +74,7 @@ def _build_board_content(
         "has_rivals": standings.has_rivals(board),
         "choices": choices,
         "choice": choice,
-        "scatter": draw_scatter(board, t, with_levels=frame.rules.ranking.rule == "score"),
+        "scatter": draw_scatter(board, t, with_levels=frame.rules.ranking.is_by_overall),
         "distribution": draw_distribution(board, choice, t),
     }
 

@@ -113,7 +113,7 @@ def show_overview(
         podium=select_podium(board) if board else [],
         winners=list(_iter_winners(board, attackers_board, t)) if is_over and board else [],
         attackers_hidden=attackers_board is not None and attackers_board.hidden,
-        picture=draw_scatter(board, t, with_levels=rules.ranking.rule == "score")
+        picture=draw_scatter(board, t, with_levels=rules.ranking.is_by_overall)
         if board and count_ranked_teams(board)
         else None,
         paragraphs=_split_paragraphs,

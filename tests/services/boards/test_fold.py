@@ -228,9 +228,12 @@ def test_guesses_count_from_their_judging_or_from_midnight() -> None:
         )
         return [[moment for moment, _ in fold_attacks(facts, series)] for series in Series]
 
-    assert list_moments(accepted=38, judged=38) == [[], [build_moment(39)], [build_moment(38)]]
+    def build_end_of_day(midnight_hour: int) -> datetime:
+        return build_moment(midnight_hour) - timedelta(microseconds=1)
+
+    assert list_moments(accepted=38, judged=38) == [[], [build_end_of_day(39)], [build_moment(38)]]
     assert list_moments(accepted=38, judged=40) == [[], [build_moment(40)], [build_moment(40)]]
-    assert list_moments(accepted=39, judged=40) == [[], [build_moment(63)], [build_moment(40)]]
+    assert list_moments(accepted=39, judged=40) == [[], [build_end_of_day(63)], [build_moment(40)]]
 
 
 def test_standings_of_a_small_round_are_those_computed_by_hand() -> None:

@@ -286,7 +286,7 @@ def test_claim_of_a_dead_worker_is_taken_over_and_its_result_dropped(marked_roun
     with transaction() as session:
         no_messages = dict.fromkeys(queue.QUEUES, 0)
         assert requeue.requeue_unattended(session, waiting_messages=no_messages) == {queue.SCORE: 1}
-        standings.store_claimed(session, claim, [(Standing, [])], until=END)
+        standings.store_claimed(session, claim, [standings.TableRows(Standing, [])], until=END)
     assert list_rows() == stored
     rank.compute_stale_standings()
     assert (list_marks(), list_rows()) == ([], stored)
