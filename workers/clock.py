@@ -165,7 +165,7 @@ class Clock:
         self.unreadable_ids = frozenset(reasons)
 
     def send_heartbeat_if_due(self) -> None:
-        """Send a heartbeat if one is due. Not in every tick: each commit invalidates cached boards."""
+        """Send a heartbeat if one is due, which is less often than each tick."""
         interval_s = self.settings.clock_stale_s / _HEARTBEATS_PER_STALE_PERIOD
         if time.monotonic() >= self.last_heartbeat + interval_s:
             with transaction() as session:

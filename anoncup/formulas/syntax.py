@@ -60,11 +60,6 @@ class Formula:
         }
         return ranked | {node.id for node in self.list_names()}
 
-    def list_values(self) -> list[ast.expr]:
-        """Return the parts that stand for one number, such as names and ``rank('utility')``, in order."""
-        calls = [call for call in self.list_calls() if call.func.id in _VALUE_FUNCTIONS]
-        return sorted([*self.list_names(), *calls], key=get_position)
-
     def list_calls(self) -> list[FormulaCall]:
         return [cast(FormulaCall, node) for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
 

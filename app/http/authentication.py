@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.http.session_cookie import read_session_cookie
 from app.services.accounts import tokens
 from app.services.accounts.principal import Principal
-from app.services.accounts.tokens import AuthenticatedCredential, Credential
+from app.services.accounts.tokens import Credential
 
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
@@ -45,18 +45,13 @@ async def _find_principal(
 
 
 def authenticate(request: Request, credential: Credential) -> Principal | None:
-    """Return the owner of the credential. Raise Forbidden if a form of another site uses the session."""
+    """Return the owner of the credential; None for an invalid session.
+
+    Raises NotSignedIn for an invalid API token, and Forbidden if a form of another site uses the session. The
+    transaction is separate and short, because an upload may take minutes and should hold no connection.
+    """
     if credential.kind == TokenKind.SESSION and request.method not in _SAFE_METHODS:
         require_same_origin(request)
-    authenticated = _resolve_in_transaction(credential)
-    return None if authenticated is None else authenticated.principal
-
-
-def _resolve_in_transaction(credential: Credential) -> AuthenticatedCredential | None:
-    """Resolve the credential. An invalid session gives None; an invalid API token raises NotSignedIn.
-
-    The transaction is separate and short, because an upload may take minutes and should hold no connection.
-    """
     try:
         with transaction() as session:
             return tokens.resolve_credential(session, credential)

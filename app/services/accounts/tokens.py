@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, func, select, update
@@ -37,14 +37,6 @@ class Credential:
 
     digest: bytes
     kind: TokenKind
-
-
-@dataclass(frozen=True, slots=True)
-class AuthenticatedCredential:
-    """The principal of a credential, and when the credential expires."""
-
-    principal: Principal
-    expires_at: datetime
 
 
 def list_allowed_scopes(role: Role) -> tuple[str, ...]:
@@ -119,14 +111,11 @@ def hash_token(token: str) -> bytes:
 
 def authenticate(session: Session, token: str, *, kind: TokenKind = TokenKind.API) -> Principal:
     """Return the principal of a token. Raise NotSignedIn unless it is a valid token of that kind."""
-    return resolve_credential(session, Credential(hash_token(token), kind)).principal
+    return resolve_credential(session, Credential(hash_token(token), kind))
 
 
-def resolve_credential(session: Session, credential: Credential) -> AuthenticatedCredential:
-    """Return the principal of a credential and its expiry. Raise NotSignedIn if it is not valid.
-
-    Callers may cache the result until the expiry while the rows stay the same.
-    """
+def resolve_credential(session: Session, credential: Credential) -> Principal:
+    """Return the principal of a credential. Raise NotSignedIn if it is not valid."""
     is_confirmed = Token.confirmed_at > func.clock_timestamp() - CONFIRMATION_LIFETIME
     row = session.execute(
         select(Token, is_confirmed)
@@ -137,7 +126,7 @@ def resolve_credential(session: Session, credential: Credential) -> Authenticate
         raise NotSignedIn("the token is unknown, expired or revoked", code="invalid_token")
     token, user = row[0], row[0].user
     has_password = user.password_hash != UNUSABLE_HASH
-    principal = Principal(
+    return Principal(
         user.id,
         user.name,
         user.role,
@@ -146,7 +135,6 @@ def resolve_credential(session: Session, credential: Credential) -> Authenticate
         is_reauthenticated=bool(row[1]) and not has_password,
         has_password=has_password,
     )
-    return AuthenticatedCredential(principal, token.expires_at)
 
 
 def is_valid() -> ColumnElement[bool]:

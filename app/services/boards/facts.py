@@ -23,7 +23,6 @@ class FinishedRelease(NamedTuple):
     is_baseline: bool
     received_at: datetime
     at: datetime
-    is_accepted: bool
     numbers: VerdictNumbers | None
 
 
@@ -51,7 +50,6 @@ class Points(NamedTuple):
 class CompetingTeam(NamedTuple):
     id: UUID
     name: str
-    created_at: datetime
 
 
 class EarlierScore(NamedTuple):
@@ -77,7 +75,7 @@ class BoardTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RoundFacts:
-    """The events of a round, in no particular order; those of disqualified teams and submissions are absent.
+    """What happened in a round, in no particular order; disqualified teams and submissions are left out.
 
     ``published_at``: from then on only ``targets`` and baselines are compared. ``teams`` are in order of
     creation. ``earlier_releases`` and ``earlier_attacks`` are for the functions that rank these boards.

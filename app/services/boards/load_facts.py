@@ -132,8 +132,7 @@ def _load_releases(
             Team.baseline,
             Submission.received_at,
             func.coalesce(_select_first_verdict_at(), Evaluation.finished_at).label("at"),
-            (Evaluation.state == State.SCORED).label("is_accepted"),
-            has_same_versions(rules.scored_by).label("is_comparable"),
+            and_(Evaluation.state == State.SCORED, has_same_versions(rules.scored_by)).label("counts"),
             content["utility"].as_float().label("utility"),
             content["security"].as_float().label("security"),
         )
@@ -154,10 +153,7 @@ def _load_releases(
             is_baseline=row.baseline,
             received_at=row.received_at,
             at=row.at,
-            is_accepted=row.is_accepted,
-            numbers=VerdictNumbers(row.utility, row.security)
-            if row.is_accepted and row.is_comparable
-            else None,
+            numbers=VerdictNumbers(row.utility, row.security) if row.counts else None,
         )
         for row in session.execute(query)
     ]
@@ -263,8 +259,7 @@ def list_competing_teams(session: Session, round_id: UUID) -> list[CompetingTeam
 
     Teams that joined after the round had closed do not compete in it.
     """
-    columns = Team.id, Team.name, Team.created_at
-    query = select(*columns).join(Round, Round.competition_id == Team.competition_id)
+    query = select(Team.id, Team.name).join(Round, Round.competition_id == Team.competition_id)
     query = query.where(Round.id == round_id, Team.disqualified_at.is_(None), ~Team.baseline)
     query = query.where(or_(Round.closed_at.is_(None), Team.created_at <= Round.closed_at))
     return [CompetingTeam(*row) for row in session.execute(query.order_by(Team.created_at, Team.id))]

@@ -98,12 +98,6 @@ def _find_current_round(rounds: Sequence[Round], now: datetime) -> Round:
     return max(begun, key=lambda item: (not item[1].settings.practice, item[0], item[1].position))[1]
 
 
-def find_next_start(competition: Competition, now: datetime) -> datetime | None:
-    """Return when another round of the competition becomes its current one; None if none will."""
-    starts = [_find_start(round_) for round_ in competition.rounds]
-    return min((start for start in starts if start is not None and start > now), default=None)
-
-
 def _find_start(round_: Round) -> datetime | None:
     """Return when the round begins; None if it has no phases or its file cannot be read."""
     try:

@@ -172,7 +172,7 @@ def test_scores_equal_up_to_rounding_share_a_rank() -> None:
             ((0.3, late_time), (0.1 + 0.2, early_time), (0.3 + 1e-6, late_time))
         )
     }
-    teams = [CompetingTeam(team, str(team.int), early_time) for team in attacks]
+    teams = [CompetingTeam(team, str(team.int)) for team in attacks]
     rows = build_rows(teams, attacks, None, by_formula=False)
     assert [(row.team, row.rank, row.score) for row in rows] == [
         ("2", 1, 0.3 + 1e-6),

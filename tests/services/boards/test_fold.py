@@ -56,7 +56,6 @@ def build_release(random: Random, number: int) -> FinishedRelease:
         is_baseline=team_id == BASELINE,
         received_at=build_moment(received),
         at=build_moment(received + random.choice((1, 1, 5, 40))),
-        is_accepted=is_accepted,
         numbers=build_numbers(random) if is_accepted else None,
     )
 
@@ -243,7 +242,7 @@ def test_standings_of_a_small_round_are_those_computed_by_hand() -> None:
     def build_scored_release(number: int, team_id: UUID, utility: float) -> FinishedRelease:
         numbers = replace(build_numbers(Random(0)), utility=utility, security=0.25)
         return build_release(Random(0), number)._replace(
-            team_id=team_id, is_baseline=team_id == BASELINE, is_accepted=True, numbers=numbers
+            team_id=team_id, is_baseline=team_id == BASELINE, numbers=numbers
         )
 
     releases = [

@@ -40,7 +40,7 @@ def build_standing(identified: int, targets: int) -> AttackStanding:
 
 
 def test_teams_are_ranked_by_records_identified_not_by_rate() -> None:
-    teams = [CompetingTeam(UUID(int=rank), f"rank {rank}", MONTH) for rank in range(len(TABLE_8), 0, -1)]
+    teams = [CompetingTeam(UUID(int=rank), f"rank {rank}") for rank in range(len(TABLE_8), 0, -1)]
     attacks = {
         UUID(int=rank): build_standing(identified, targets)
         for rank, (identified, targets, _) in enumerate(TABLE_8, start=1)
