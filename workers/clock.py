@@ -28,6 +28,7 @@ from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
 from app.processes import child_process, remote_calls
 from app.services.attacks import contest_lifecycle
+from app.services.boards import stale_standings
 from app.services.jobs import health, queue, requeue
 from app.services.notifications import deliveries
 from app.storage import staging
@@ -225,6 +226,8 @@ def sweep() -> None:
             if waiting_messages is None
             else requeue.requeue_unattended(session, waiting_messages=waiting_messages)
         )
+        if waiting_messages is not None:  # workers compute standings after scoring
+            stale_standings.requeue_due(session, waiting_messages=waiting_messages)
     with transaction() as session:
         deliveries.add_phase_events(session)
         health.record_heartbeat(session, health.SWEEP_TASK)

@@ -18,11 +18,10 @@ from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
 from app.config import Settings, get_settings
 from app.db.transaction import transaction
 from app.processes.sandboxed_child import SandboxedChild
-from app.services.boards import fold, standings
+from app.services.boards import fold, stale_standings, standings
 from app.services.boards.facts import RoundFacts
+from app.services.boards.stale_standings import StaleClaim
 from app.services.contests.competitions import require_current_packages
-from app.services.jobs import stale_standings
-from app.services.jobs.stale_standings import StaleClaim
 from workers import scoring_child
 from workers.jobs import RankJob
 from workers.readiness import SCORING_READINESS

@@ -236,6 +236,7 @@ def close(session: Session, round_id: UUID) -> bool:
     ):
         return False
     round_.closed_at = read_clock(session)
+    # Functions of later rounds may read from now on what was hidden.
     standings.refresh(session, round_id, since=round_.closed_at)
     audit.record_by_clock(session, round_, "competition.close")
     outbox.add_phase_change(session, round_.competition_id, round_.id, "closed")

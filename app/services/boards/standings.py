@@ -27,14 +27,13 @@ from app.db.models import (
     Submission,
 )
 from app.db.now import BEGINNING, END
-from app.services.boards import fold
+from app.services.boards import fold, stale_standings
 from app.services.boards.complete_facts import load_complete_facts
 from app.services.boards.facts import RoundFacts
 from app.services.boards.function_ranking import BoardRanker
 from app.services.boards.release_board import ReleaseStanding
+from app.services.boards.stale_standings import StaleClaim
 from app.services.contests.contest import Contest
-from app.services.jobs import stale_standings
-from app.services.jobs.stale_standings import StaleClaim
 
 BoardFold = Callable[..., Iterator[tuple[datetime, Any]]]
 

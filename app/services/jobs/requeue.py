@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, Rejudgement, ThresholdReport
-from app.services.jobs import leases, queue, stale_standings
+from app.services.jobs import leases, queue
 from app.services.jobs.fairness import JobKind
 
 _KINDS_BY_TASK: dict[str, tuple[JobKind, ...]] = {
@@ -27,8 +27,6 @@ def requeue_unattended(session: Session, *, waiting_messages: Mapping[str, int])
     sent_by_task = {}
     for task, kinds in _KINDS_BY_TASK.items():
         unattended_count = sum(leases.count_unattended(session, kind) for kind in kinds)
-        if task == queue.SCORE:  # workers compute standings after scoring
-            unattended_count += stale_standings.count_due(session)
         message_count = min(unattended_count - waiting_messages[task], MAX_MESSAGES)
         for _ in range(message_count):
             queue.enqueue_after_commit(session, task)

@@ -24,11 +24,11 @@ from app.db.models import (
 )
 from app.services.accounts.principal import Principal
 from app.services.attacks import targets
-from app.services.boards import load_facts, verdicts
+from app.services.boards import load_facts, stale_standings, verdicts
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs, settling
 from app.services.contests.phases import ANONYMIZATION, PhaseStatus
 from app.services.contests.settling import Wait
-from app.services.jobs import health, stale_standings
+from app.services.jobs import health
 from app.services.jobs.leases import UNFINISHED
 from app.services.jobs.worker_reports import list_workers
 from app.services.organizing import rescores, workload

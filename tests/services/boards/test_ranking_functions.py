@@ -13,8 +13,8 @@ from sqlalchemy import select, update
 from app.db.models import AttackStanding, Base, StaleStanding, Standing
 from app.db.now import BEGINNING, END
 from app.db.transaction import transaction
-from app.services.boards import standings
-from app.services.jobs import queue, requeue, stale_standings
+from app.services.boards import stale_standings, standings
+from app.services.jobs import queue
 from tests.support.contest import Contest, load_round_id
 from tests.support.database_rows import execute, load_all
 from tests.support.page_requests import get_page
@@ -285,7 +285,8 @@ def test_claim_of_a_dead_worker_is_taken_over_and_its_result_dropped(marked_roun
     assert stored != []
     with transaction() as session:
         no_messages = dict.fromkeys(queue.QUEUES, 0)
-        assert requeue.requeue_unattended(session, waiting_messages=no_messages) == {queue.SCORE: 1}
+        assert stale_standings.requeue_due(session, waiting_messages=no_messages)
+        assert not stale_standings.requeue_due(session, waiting_messages=no_messages | {queue.SCORE: 1})
         standings.store_claimed(session, claim, [standings.TableRows(Standing, [])], until=END)
     assert list_rows() == stored
     rank.compute_stale_standings()

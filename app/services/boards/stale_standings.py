@@ -1,10 +1,11 @@
 """Rounds whose standings are left to a worker, which claims them for a while like any other job."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -54,9 +55,12 @@ def _is_due() -> ColumnElement[bool]:
     return and_(is_pause_over, fairness.is_in_present_round(StaleStanding))
 
 
-def count_due(session: Session) -> int:
-    """Return the number of rounds that a worker may claim now."""
-    return session.scalars(select(func.count()).select_from(StaleStanding).where(_is_due())).one()
+def requeue_due(session: Session, *, waiting_messages: Mapping[str, int]) -> bool:
+    """Send a message if a round is due and none waits; return whether one is sent."""
+    is_lost = not waiting_messages[queue.SCORE] and bool(session.scalar(select(exists().where(_is_due()))))
+    if is_lost:
+        queue.enqueue_after_commit(session, queue.SCORE)
+    return is_lost
 
 
 def claim_next(session: Session) -> StaleClaim | None:
