@@ -83,11 +83,11 @@ def _load_earlier_scores(
         score
         for round_ in contest.competition.rounds
         if round_.position < contest.round.position and not round_.settings.practice
-        for score in _iter_public_scores(session, round_, table)
+        for score in iter_public_scores(session, round_, table)
     ]
 
 
-def _iter_public_scores(
+def iter_public_scores(
     session: Session, round_: Round, table: type[Standing | AttackStanding]
 ) -> Iterator[EarlierScore]:
     """Yield the scores that everybody saw: without hidden guesses and what was frozen, until the close."""

@@ -36,11 +36,11 @@ def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
         counted=contest.track.asks_identity(contest.rules),
         by_formula=by_formula,
         questions=tuple(contest.track.select_questions(contest.rules)),
-        rows=tuple(_mask_row(row, scope, on_board, by_function=by_function) for row in rows),
+        rows=tuple(mask_row(row, scope, on_board, by_function=by_function) for row in rows),
     )
 
 
-def _mask_row(
+def mask_row(
     row: AttackersRow, scope: BoardScope, teams_on_board: Collection[UUID], *, by_function: bool
 ) -> AttackersRow:
     """Return a row without a link to a page that does not exist, and without what is hidden of a score.

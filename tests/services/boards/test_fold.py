@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
+from anoncup.tracks.ranking_board import Ranked, RankingBoard
 from app.db.models import Series
-from app.services.boards.facts import BoardTarget, FinishedRelease, JudgedGuess, Points, RoundFacts
+from app.services.boards.facts import (
+    BoardTarget,
+    CompetingTeam,
+    FinishedRelease,
+    JudgedGuess,
+    Points,
+    RoundFacts,
+)
 from app.services.boards.fold import fold_attacks, fold_releases
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import phases
@@ -28,6 +36,8 @@ HALF_HOUR = timedelta(minutes=30)
 PUBLICATION_HOUR, LAST_HOUR = 24, 72
 TEAMS = [UUID(int=number) for number in range(1, 5)]
 BASELINE = UUID(int=5)
+COMPETING_TEAMS = [CompetingTeam(team_id, "") for team_id in (*TEAMS, UUID(int=6))]
+"""The last one joins late and sends nothing."""
 BOARDS: tuple[Callable[..., Iterator[tuple[datetime, Any]]], ...] = (fold_releases, fold_attacks)
 SHARES = (0.0, 0.1, 0.25, 0.5)
 
@@ -204,6 +214,27 @@ def test_a_withdrawn_adjustment_leaves_nothing(facts: RoundFacts, series: Series
         fold_all(replace(facts, points=[*facts.points, *withdrawn]), series), without, strict=True
     ):
         assert find_newest(rows, end) == find_newest(expected, end)
+
+
+@given(round_facts())
+def test_boards_for_functions_do_not_know_what_comes_later(facts: RoundFacts) -> None:
+    ranking = replace(facts.rules.ranking, rule="function", function="package:rank")
+    facts = replace(facts, rules=replace(facts.rules, ranking=ranking), guesses=(), teams=COMPETING_TEAMS)
+    earlier_facts = replace(facts, targets={}, published_at=None, teams=COMPETING_TEAMS[:-1])
+
+    def collect_boards(known_facts: RoundFacts) -> list[RankingBoard]:
+        boards = []
+
+        def rank(board: RankingBoard) -> list[Ranked]:
+            boards.append(board)
+            return [Ranked(team, 1.0) for team in board.teams]
+
+        until = build_moment(PUBLICATION_HOUR)
+        for _ in fold_releases(known_facts, Series.ALL_GUESSES, until=until, ranker=rank):
+            pass
+        return boards
+
+    assert collect_boards(facts) == collect_boards(earlier_facts)
 
 
 def test_guesses_count_from_their_judging_or_from_midnight() -> None:

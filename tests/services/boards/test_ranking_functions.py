@@ -16,7 +16,7 @@ from app.db.transaction import transaction
 from app.services.boards import stale_standings, standings
 from app.services.jobs import queue
 from tests.support.contest import Contest, load_round_id
-from tests.support.database_rows import execute, load_all
+from tests.support.database_rows import execute, load_all, load_team_id
 from tests.support.page_requests import get_page
 from tests.support.ranking_packages import (
     BEST_DEFENDERS_CODE,
@@ -199,6 +199,11 @@ def test_failing_function_leaves_the_last_state(
     assert "ranking function of the package bestof failed" in page
     page = get_page(contest.arena, dashboard, organizer=True, language="ja").text
     assert "パッケージ bestof の順位付け関数が失敗しました" in page
+    red = f"{contest.path}/teams/{load_team_id('red')}"
+    assert contest.arena.post(f"{red}/disqualify").status_code == 200
+    assert list_rows() == stored
+    assert list_scores(contest, "anonymization") == {}
+    assert contest.arena.post(f"{red}/reinstate").status_code == 200
     replace_code(own_package, BEST_DEFENDERS_CODE)
     compute_everything()
     assert list_scores(contest, "anonymization").keys() == {"red", "blue"}

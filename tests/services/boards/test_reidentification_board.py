@@ -1,11 +1,13 @@
 """The re-identification board of PWS Cup 2015 (P1 Table 8)."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-from app.db.models import AttackStanding
+from app.db.models import AttackStanding, Series
 from app.services.boards.facts import CompetingTeam
-from app.services.boards.reidentification import build_rows
+from app.services.boards.reidentification import build_rows, mask_row
+from app.services.contests.visibility import BoardScope, Viewer
 
 ROWS = 8333
 TABLE_8 = (
@@ -37,6 +39,31 @@ def build_standing(identified: int, targets: int) -> AttackStanding:
         first_guess_at=MONTH,
         score=float(identified),
     )
+
+
+def test_scores_by_functions_are_rounded_for_others_before_the_reveal() -> None:
+    own_id, other_id = UUID(int=1), UUID(int=2)
+    scope = BoardScope(
+        viewer=Viewer(own_id),
+        before=MONTH,
+        series=Series.ALL_GUESSES,
+        guesses_before=MONTH,
+        finals_only=True,
+        owners_known=True,
+        digits=2,
+        compared_with=MONTH,
+    )
+    attacks = {team_id: build_standing(1, 1) for team_id in (own_id, other_id)}
+    for attack in attacks.values():
+        attack.score, attack.parts = 1000.5036272885637, "1000 + 0.5036272885637"
+    teams = [CompetingTeam(own_id, "own"), CompetingTeam(other_id, "other")]
+    rows = build_rows(teams, attacks, own_id, by_formula=True)
+    for shown_scope in (scope, replace(scope, digits=None)):
+        masked = {row.team: mask_row(row, shown_scope, [own_id, other_id], by_function=True) for row in rows}
+        assert (masked["own"].score, masked["own"].parts) == (1000.5036272885637, "1000 + 0.5036272885637")
+        is_exact = shown_scope.digits is None
+        assert masked["other"].score == (1000.5036272885637 if is_exact else 1001.0)
+        assert (masked["other"].parts is not None) == is_exact
 
 
 def test_teams_are_ranked_by_records_identified_not_by_rate() -> None:

@@ -10,9 +10,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, text
 
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import AttackStanding, Evaluation, Guess, Standing, State, Target
+from app.db.models import AttackStanding, Evaluation, Guess, Round, Series, Standing, State, Target
 from app.db.transaction import transaction
 from app.services.boards import standings
+from app.services.boards.facts import EarlierScore
+from app.services.boards.load_facts import iter_public_scores
 from app.services.submissions import evaluations
 from app.web.site import notation
 from tests.support.database_rows import load_all, load_one
@@ -22,6 +24,7 @@ from tests.support.page_requests import get_page
 from tests.support.random_contests import build_evaluation, build_verdict, compare_csv, unrecorded_versions
 from tests.support.rankings import RANKINGS
 from tests.support.standings import rebuild_standings
+from tests.support.two_rounds import create_two_rounds
 from tests.support.visitor_pages import parse_ranking
 from tests.support.wait import poll_until
 
@@ -138,6 +141,53 @@ def test_a_refresh_waits_for_another_one_of_the_round(live: LiveContest) -> None
     require_rebuilt_standings("guesses")
     (row,) = (row for row in live.contest.get_board("matrix")["rows"] if not row["built_in"])
     assert [cell["trials"] for cell in row["cells"] if cell] == [2]
+
+
+@pytest.mark.full
+def test_refreshes_of_two_rounds_wait_for_each_other(client: TestClient) -> None:
+    """A change of all rounds and one of the last would otherwise take their locks in different orders."""
+    create_two_rounds(client)
+    first_round, second_round = load_all(select(Round.id).order_by(Round.position))
+
+    def refresh_second() -> None:
+        with transaction() as session:
+            standings.refresh(session, second_round)
+
+    thread = threading.Thread(target=refresh_second)
+    with transaction() as session:
+        standings.refresh(session, first_round)
+        thread.start()
+        assert poll_until(lambda: is_a_lock_awaited() or not thread.is_alive())
+        assert thread.is_alive()
+    thread.join()
+
+
+@pytest.mark.full
+def test_later_rounds_read_hidden_scores_from_the_close_on(client: TestClient) -> None:
+    live = LiveContest(client, 1, '[publication]\nfeedback = "hidden"\n')
+
+    def read_public_scores() -> list[EarlierScore]:
+        with transaction() as session:
+            (round_,) = session.scalars(select(Round))
+            return list(iter_public_scores(session, round_, AttackStanding))
+
+    live.contest.publish_targets("red", "blue")
+    for _ in range(4):
+        live.guess()
+    scores = {score: team for team, score in load_attack_scores(Series.ALL_GUESSES)}
+    assert scores
+    assert read_public_scores() == []
+    live.close()
+    assert {score.score: score.team_id for score in read_public_scores()} == scores
+
+
+def load_attack_scores(series: Series) -> list[tuple[Any, ...]]:
+    """Return team and score of each row of the re-identification board."""
+    columns = AttackStanding.team_id, AttackStanding.score
+    with transaction() as session:
+        return [
+            tuple(row) for row in session.execute(select(*columns).where(AttackStanding.series == series))
+        ]
 
 
 def is_a_lock_awaited() -> bool:
