@@ -19,6 +19,7 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, v
 from pathlib import Path
 from typing import Any
 
+from anoncup import environments
 from anoncup.catalogues import find_package_catalogues
 from anoncup.environments import DESCRIPTION_FILE, find_environments_folder
 from anoncup.tracks.descriptions import Description, build_plugin, describe
@@ -66,11 +67,11 @@ class Package:
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
-_Candidate = tuple[Package, Callable[[], Plugin]]
+Candidate = tuple[Package, Callable[[], Plugin]]
 """A package, and the function that loads its plug-in or raises InvalidPlugin."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class InstalledParts:
     """All tracks including the parts of plug-ins, the packages, their ranking functions and formulas.
 
@@ -83,6 +84,13 @@ class InstalledParts:
     formulas: Formulas = field(default_factory=dict)
     package_texts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     ranking_functions: Mapping[str, RankingFunction] = field(default_factory=dict)
+
+    def replace(self, parts: "InstalledParts") -> None:
+        """Take other parts. The mapping of tracks stays the same object, which others refer to."""
+        self.tracks.clear()
+        self.tracks.update(parts.tracks)
+        self.packages, self.formulas = parts.packages, parts.formulas
+        self.package_texts = parts.package_texts
 
     def find_provider(self, part: str) -> Package | None:
         """Return the package that provides a part, named as in ``Package.parts``; None if it is built in."""
@@ -97,7 +105,12 @@ class InstalledParts:
 def discover_plugins(tracks: Mapping[str, AnyTrack], data_folder: Path | None = None) -> InstalledParts:
     """Return the tracks extended by all installed plug-ins, also those in the environments of a service."""
     folder = find_environments_folder(data_folder)
-    return _merge_plugins(tracks, (*_list_entries(), *_list_environments(folder)))
+    return _merge_plugins(tracks, (*list_entries(), *_list_environments(folder)))
+
+
+def load_later(entries: Iterable[Candidate]) -> None:
+    """Load plug-ins in a process that has not loaded any, see ``environments.defer_packages``."""
+    INSTALLED.replace(_merge_plugins(BUILT_IN, entries))
 
 
 def discover_environments(folder: Path) -> InstalledParts:
@@ -105,8 +118,8 @@ def discover_environments(folder: Path) -> InstalledParts:
     return _merge_plugins(BUILT_IN, _list_environments(folder))
 
 
-def _list_entries() -> Iterator[_Candidate]:
-    """Yield the plug-ins that are installed in this interpreter."""
+def list_entries() -> Iterator[Candidate]:
+    """Yield the plug-ins that are installed in this interpreter, without loading them."""
     entries = sorted(
         entry_points(group=_ENTRY_POINT_GROUP),
         key=lambda entry_point: (_identify_package(entry_point).name, entry_point.name),
@@ -115,7 +128,7 @@ def _list_entries() -> Iterator[_Candidate]:
         yield _identify_package(entry), partial(_load_plugin, entry)
 
 
-def _list_environments(folder: Path) -> Iterator[_Candidate]:
+def _list_environments(folder: Path) -> Iterator[Candidate]:
     """Yield the plug-ins that have an interpreter of their own, without running it."""
     for file in sorted(folder.glob(f"*/{DESCRIPTION_FILE}")):
         name = file.parent.name
@@ -151,7 +164,7 @@ def find_installed_version(package: Package) -> str | None:
 def have_packages_changed() -> bool:
     """Return whether this interpreter has other packages with plug-ins than when this process started."""
     known = {(package.name, package.version) for package in INSTALLED.packages if not package.environment}
-    return known != {(package.name, package.version) for package, _ in _list_entries()}
+    return known != {(package.name, package.version) for package, _ in list_entries()}
 
 
 def _load_description(item: Mapping[str, Any], library: str, environment: str) -> Plugin:
@@ -178,7 +191,7 @@ def describe_interpreter() -> Description:
     return {
         "library": version("anoncup"),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in names}},
-        "plugins": [_describe_plugin(package, load) for package, load in _list_entries()],
+        "plugins": [_describe_plugin(package, load) for package, load in list_entries()],
         "catalogues": [[domain, str(folder)] for domain, folder in find_package_catalogues()],
     }
 
@@ -193,7 +206,7 @@ def _describe_plugin(package: Package, load: Callable[[], Plugin]) -> Descriptio
         return identity | {"broken": _describe_failure(problem)}
 
 
-def _merge_plugins(tracks: Mapping[str, AnyTrack], candidates: Iterable[_Candidate]) -> InstalledParts:
+def _merge_plugins(tracks: Mapping[str, AnyTrack], candidates: Iterable[Candidate]) -> InstalledParts:
     """Add plug-ins to the tracks, first those that define tracks, then those that extend tracks.
 
     If two plug-ins add the same part, the second one is skipped.
@@ -336,5 +349,5 @@ BUILT_IN: Mapping[str, AnyTrack] = {
     "monthly": MONTHLY,
     "membership": MEMBERSHIP,
 }
-INSTALLED = discover_plugins(BUILT_IN)
+INSTALLED = InstalledParts(dict(BUILT_IN)) if environments.is_deferred else discover_plugins(BUILT_IN)
 TRACKS: dict[str, AnyTrack] = INSTALLED.tracks

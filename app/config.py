@@ -164,7 +164,12 @@ class Settings(BaseSettings):
     """Mail server, ``ANONCUP_SMTP__HOST`` and so on. Without it there is no mail, and no page mentions it."""
 
     scoring_time_limit_s: int = 600
+    """Maximum CPU time to score a submission or to parse an original."""
     scoring_memory_mb: int = 6144
+    jobs_per_child: Annotated[int, Field(ge=1)] = 20
+    """Jobs of a process that reads untrusted files. With 1, nothing survives from one to the next."""
+    runner_idle_s: float = 60
+    """Seconds until idle processes that read untrusted files end; the next file starts new ones."""
     scoring_idle_s: float = 90
     """Seconds until an idle scoring or parsing process ends; the next submission starts a new one."""
     scoring_recycle_after: Annotated[int, Field(ge=1)] = 200
@@ -175,9 +180,9 @@ class Settings(BaseSettings):
     parsing_memory_mb: int = 4096
     """Memory limit for parsing uploads; parsing originals has the limit of scoring."""
     sandbox: Literal["required", "wanted", "off"] = "required"
-    """Sandbox of the processes that read untrusted files, see ``workers.sandbox``. On a machine that cannot
-    provide it, ``required`` accepts neither work nor uploads, and ``wanted`` only warns. ``anoncup serve``
-    with embedded servers sets ``wanted``."""
+    """Sandbox of the processes that read untrusted files, see ``anoncup.runner.sandbox``. On a machine that
+    cannot provide it, ``required`` accepts neither work nor uploads, and ``wanted`` only warns. ``anoncup
+    serve`` with embedded servers sets ``wanted``."""
     niceness: int = 0
     """Niceness of worker processes, to give priority to the web server."""
     scoring_attempts: int = 3

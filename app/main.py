@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.types import Lifespan
 
 from anoncup import schemas
+from anoncup.runner import allocator
 from app import logs
 from app.api import (
     accounts,
@@ -53,13 +54,12 @@ from app.http.multipart import set_spool_folder
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest, write_to_database, write_to_store
 from app.http.sign_in_providers import FLOW_COOKIE, FLOW_LIFETIME_S
-from app.processes import child_process, memory, parser_process, remote_calls
+from app.processes import child_process, parser_process, remote_calls, runners
 from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
 from app.web import organizer, team, visitor
 from app.web.site import pages
 from app.web.visitor import documentation, reference
-from workers import sandbox
 
 _API_PREFIX = "/api/v1"
 _RESOURCES = (
@@ -90,14 +90,14 @@ def create_served_app() -> FastAPI:
         child_process.end_with_parent(parent.pid, signal.SIGTERM)
     settings = get_settings()
     logs.configure()
-    memory.return_freed_memory()
+    allocator.return_freed_memory()
     warn_if_overprivileged()
-    sandbox.announce(settings.sandbox)
+    runners.announce_sandbox(settings.sandbox)
     set_spool_folder(settings.data / "incoming")
     parser_process.enable(settings)
     remote_calls.enable()
     application = create_app(lifespan=end_parsers_on_shutdown)
-    memory.keep_from_collector()
+    allocator.keep_from_collector()
     return application
 
 

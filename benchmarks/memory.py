@@ -52,7 +52,11 @@ def score(contest: ServedContest, number: int) -> None:
 
 
 def _list_scoring_children(pid: int) -> list[psutil.Process]:
-    return [process for process, kind in iterate_with_kind(psutil.Process(pid)) if kind == "scoring children"]
+    return [
+        process
+        for process, kind in iterate_with_kind(psutil.Process(pid))
+        if kind == "runners and their children"
+    ]
 
 
 def main() -> None:

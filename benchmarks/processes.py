@@ -12,7 +12,7 @@ import psutil
 _KIND_BY_MARK = {
     "app.cli.web_server": "web",
     "workers.parser": "parsers of uploads",
-    "workers.scorer": "scoring children",
+    "anoncup.runner": "runners and their children",
     "reports@": "reports worker",
     "reports-": "reports worker",
     "workers.main": "worker",

@@ -47,7 +47,7 @@ _PROCESS_KINDS = (
     "web",
     "parsers of uploads",
     "worker",
-    "scoring children",
+    "runners and their children",
     "postgres",
     "valkey",
     "clock",

@@ -15,6 +15,7 @@ from app.crypto import sealing
 from app.db import engine
 from app.db.models import Base
 from app.http import throttle
+from app.processes import runners
 from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
 from app.services.accounts import password_hashes
 from app.services.jobs import queue
@@ -27,7 +28,6 @@ from tests.support.queue import clear_retry_delays, empty_queue
 from tests.support.role_session import separate_roles
 from tests.support.s3_server import S3Server
 from tests.support.wait import poll_until
-from workers import scoring_child
 
 pytest_plugins = ["tests.support.hypothesis_profiles"]
 SLOW_FOLDERS = {"faults", "e2e", "documents"}
@@ -79,7 +79,7 @@ def session_settings(
     get_settings.cache_clear()
     with separate_roles():
         yield get_settings()
-    scoring_child.slot.end()
+    runners.end_all()
     engine.get_engine().dispose()
     queue.celery.close()
 

@@ -23,6 +23,7 @@ from anoncup.testing.allocations import check_allocation
 from anoncup.testing.parts import iter_method_cases
 from anoncup.testing.tracks import check_track
 from anoncup.tracks.model import AnyTrack
+from app.processes import runners
 from app.web.site import language
 from tests.support.arena import Arena
 from tests.support.contest import Contest, judge_everything, run_clock
@@ -31,7 +32,7 @@ from tests.support.package_catalogues import open_package_folder
 from tests.support.page_requests import get_page
 from tests.support.two_rounds import build_contest
 from tests.support.uploads import score_everything
-from workers import scoring_child
+from workers import jobs
 
 pytestmark = pytest.mark.full
 __all__ = ["environment"]
@@ -90,16 +91,16 @@ def track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnyTrack]:
     folder = tmp_path_factory.mktemp("packages")
     with ZipFile(build_wheel(EXAMPLE_CUP, tmp_path_factory.mktemp("wheels"))) as wheel:
         wheel.extractall(folder)
-    scoring_child.slot.end()
+    runners.end_all()
     with open_package_folder(folder), pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(folder))
         installed = discover_plugins(BUILT_IN)
         patch.setitem(TRACKS, "cup2026", installed.tracks["cup2026"])
         patch.setitem(TEMPLATES, "cup2026", TRACKS["cup2026"].examples.templates["cup2026"])
-        for module in (parser, required_packages, scoring_versions, scoring_child, language):
+        for module in (parser, required_packages, scoring_versions, jobs, language):
             patch.setattr(module, "INSTALLED", installed)
         yield TRACKS["cup2026"]
-    scoring_child.slot.end()
+    runners.end_all()
 
 
 def make_data(track: AnyTrack, seed: int) -> dict[str, bytes]:

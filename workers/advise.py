@@ -1,13 +1,17 @@
-"""Celery task that makes threshold reports in the scoring child."""
+"""Celery task that makes threshold reports in the sandbox."""
+
+from collections.abc import Callable
+from typing import Any
 
 from anoncup.errors import Unavailable
+from anoncup.runner.client import ProgressStep
+from anoncup.runner.jobs import AdviceJob
 from app.config import get_settings
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs.queue import ADVISE, celery
 from app.services.originals import threshold_reports
-from workers import lease_runner, scoring_child
-from workers.jobs import AdviceJob
+from workers import jobs, lease_runner
 from workers.lease_runner import Lease
 from workers.readiness import REPORT_READINESS
 
@@ -21,12 +25,20 @@ def advise(*_: str) -> None:
     claim = lease_runner.claim(threshold_reports.claim_next)
     if claim is None:
         return
-    job = AdviceJob(claim.competition_file, claim.original, claim.question)
+
+    def run_job(on_step: Callable[[ProgressStep], None]) -> dict[str, Any]:
+        job = AdviceJob(
+            competition_file=claim.competition_file,
+            original=jobs.load_files(claim.original),
+            question=claim.question,
+        )
+        return jobs.run(job, get_settings(), on_step=on_step)
+
     result = lease_runner.run(
-        lambda on_step: scoring_child.run(job, get_settings(), on_step=on_step),
+        run_job,
         Lease(ThresholdReport, claim.report_id, claim.attempt),
         readiness=REPORT_READINESS,
     )
     if result is not None:
         with transaction() as session:
-            threshold_reports.record(session, claim, result.content)
+            threshold_reports.record(session, claim, result)

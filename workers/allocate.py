@@ -1,10 +1,11 @@
 """Make the files that are allocated to one team or to all teams.
 
-The sandboxed child gets keys derived from the seed, never the seed itself.
+The sandbox gets keys derived from the seed, never the seed itself.
 """
 
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
+from anoncup.runner.jobs import AllocateJob, Files, WorkerInputs
 from anoncup.tracks import seeds
 from anoncup.tracks.model import AnyTrack
 from app.config import Settings
@@ -15,8 +16,7 @@ from app.services.attacks import allocation
 from app.services.attacks.allocation import AllocationRequest
 from app.services.contests.sealed_inputs import AllocationInputs, SealedBox
 from app.storage import compute_digest, get_store
-from workers import scoring_child
-from workers.jobs import AllocateJob, WorkerInputs
+from workers import jobs
 
 MAX_ATTEMPTS = 2_000
 """Attempts to make files that no other team has, before the allocation counts as exhausted."""
@@ -36,7 +36,7 @@ def allocate_files(request: AllocationRequest, settings: Settings) -> None:
             break
         if not may_repeat and _is_taken(request, files):
             continue
-        stored = {name: get_store().save(content.encode()) for name, content in files.items()}
+        stored = {name: get_store().save(content) for name, content in files.items()}
         with transaction() as session:
             if allocation.record_allocation(session, request, stored, attempt, allow_repeats=may_repeat):
                 return
@@ -44,21 +44,22 @@ def allocate_files(request: AllocationRequest, settings: Settings) -> None:
         allocation.record_exhaustion(session, request, attempt + 1)
 
 
-def _is_taken(request: AllocationRequest, files: dict[str, str]) -> bool:
+def _is_taken(request: AllocationRequest, files: Files) -> bool:
     """Return whether another team has exactly these files."""
-    digests = {name: compute_digest(content.encode()) for name, content in files.items()}
+    digests = {name: compute_digest(content) for name, content in files.items()}
     with transaction() as session:
         return digests in allocation.list_allocated_files(session, request.round_id)
 
 
-def _make_files(
-    request: AllocationRequest, track: AnyTrack, settings: Settings, attempt: int
-) -> dict[str, str]:
+def _make_files(request: AllocationRequest, track: AnyTrack, settings: Settings, attempt: int) -> Files:
     """Let the child make the files; there are none if the organizers have assigned none to the team."""
-    inputs = build_worker_inputs(track, request.allocation_inputs, settings, attempt=attempt)
-    job = AllocateJob(request.competition_file, request.original, request.file_names, inputs)
-    files: dict[str, str] = scoring_child.run(job, settings, warm=False).content["files"]
-    return files
+    job = AllocateJob(
+        competition_file=request.competition_file,
+        original=jobs.load_files(request.original),
+        file_names=tuple(request.file_names),
+        inputs=build_worker_inputs(track, request.allocation_inputs, settings, attempt=attempt),
+    )
+    return jobs.run(job, settings)
 
 
 def build_worker_inputs(
@@ -70,24 +71,25 @@ def build_worker_inputs(
 ) -> WorkerInputs:
     """Return the organizers' files and the keys derived from the seed, for the child.
 
-    Seed and files are opened in this process. They reach the child only through its pipe.
+    Seed and files are opened in this process. They reach the child only in memory.
     """
     if track.allocation is None or allocation_inputs is None:
         return WorkerInputs()
     organizer_files = {
-        name: _open_box(box, settings).decode("latin-1")
-        for name, box in allocation_inputs.organizer_files.items()
+        name: _open_box(box, settings) for name, box in allocation_inputs.organizer_files.items()
     }
-    own_files = dict(allocation_inputs.own_files)
+    own_files = jobs.load_files(allocation_inputs.own_files)
     if allocation_inputs.seed is None:
-        return WorkerInputs(organizer_files, team=allocation_inputs.team, own_files=own_files)
+        return WorkerInputs(organizer_files=organizer_files, team=allocation_inputs.team, own_files=own_files)
     seed = open_seed(allocation_inputs.seed, settings)
     attempt_number = allocation_inputs.attempt if attempt is None else attempt
     keys = {
         purpose: seeds.derive_key(seed, purpose, allocation_inputs.team, attempt_number).hex()
         for purpose in track.allocation.generator_purposes
     }
-    return WorkerInputs(organizer_files, keys, team=allocation_inputs.team, own_files=own_files)
+    return WorkerInputs(
+        organizer_files=organizer_files, keys=keys, team=allocation_inputs.team, own_files=own_files
+    )
 
 
 def open_seed(box: SealedBox, settings: Settings) -> bytes:

@@ -26,13 +26,12 @@ from app import logs
 from app.config import Settings, get_settings
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
-from app.processes import child_process, remote_calls
+from app.processes import child_process, remote_calls, runners
 from app.services.attacks import contest_lifecycle
 from app.services.boards import stale_standings
 from app.services.jobs import health, queue, requeue
 from app.services.notifications import deliveries
 from app.storage import staging
-from workers import sandbox
 
 log = structlog.get_logger(__name__)
 
@@ -272,7 +271,7 @@ def main() -> None:
     wait_for_shutdown = _install_shutdown_handlers()
     remote_calls.enable()
     log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
-    sandbox.announce(settings.sandbox)  # the clock's children read uploaded files too
+    runners.announce_sandbox(settings.sandbox)  # the clock's children read uploaded files too
     Clock(settings, TransitionPool()).run(wait_for_shutdown)
 
 

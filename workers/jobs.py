@@ -1,186 +1,132 @@
-"""The jobs of the scoring child: their inputs, the files it may fetch, and the check of its answers.
+"""Jobs of workers and of the clock in the sandbox, and what their failures mean.
 
-The parent writes each job as a request, from which the child reads it. The name of a job's class is its kind.
+A submission that exhausts memory or CPU time ends its process, not the worker, and ends in ERROR with the
+reason.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Mapping
+from uuid import UUID
 
-from anoncup.lazy import lazy_module
+import structlog
 
-if TYPE_CHECKING:
-    from workers import job_schema
-else:
-    job_schema = lazy_module("workers.job_schema")  # pydantic, which the child does not need
+from anoncup.errors import DomainError, Unavailable
+from anoncup.messages import N_, Message
+from anoncup.plugins import INSTALLED, Package
+from anoncup.rules.model import Rules
+from anoncup.runner.answers import JobFailure
+from anoncup.runner.client import ChildDeath, InvalidAnswer, LimitExcess, ProgressStep, RunnerUnavailable
+from anoncup.runner.jobs import Files, Job, ResultT
+from anoncup.runner.protocol import JobLimits
+from app.config import Settings
+from app.crypto import sealing
+from app.db.stored_files import read_rules
+from app.processes import runners
+from app.processes.sandboxed_child import DIED_MESSAGE, ChildDiedError
+from app.services.contests.competitions import require_current_packages
+from app.storage import get_store
+
+__all__ = ["DIED_MESSAGE", "ChildDiedError", "ScoringError", "load_files", "load_release", "run"]
+
+log = structlog.get_logger(__name__)
+
+RUNNER_ERRORS = (JobFailure, ChildDeath, LimitExcess, InvalidAnswer, RunnerUnavailable)
+CRASH_MESSAGE = Message("scoring failed with an internal error; the operators have been told")
+PACKAGE_MESSAGE = N_("scoring failed with an error in the package {package}; the organizers see where")
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerInputs:
-    """Inputs that only workers have.
+class ScoringError(DomainError):
+    """The job cannot be finished; the message is for the team, ``traceback`` for the organizers."""
 
-    ``organizer_files`` maps the names of the organizers' files to their content, decoded as Latin-1. ``keys``
-    maps each purpose to the hexadecimal key of a team's random draws (``anoncup.tracks.generators``).
-    ``team`` is the name of that team, and ``own_files`` maps the names of its own files to SHA-256 digests.
+    code = "scoring_failed"
+    traceback: str | None = None
+
+
+def run(
+    job: Job[ResultT], settings: Settings, *, on_step: Callable[[ProgressStep], None] = lambda _: None
+) -> ResultT:
+    """Do a job and return its result.
+
+    ``on_step`` is called at each step and every few seconds between steps. Raises ScoringError if the job
+    cannot be done, and ChildDiedError or Unavailable if it may be tried again; CompetitionUnavailable if the
+    competition's file cannot be read, or if its packages are not those that this process has read.
     """
+    rules = read_rules(job.competition_file)
+    require_current_packages(rules)
+    environment = INSTALLED.find_environment(rules.track)
+    limits = JobLimits(settings.scoring_memory_mb, settings.scoring_time_limit_s)
+    package = INSTALLED.find_provider(f"tracks.{rules.track}")
+    try:
+        result = runners.run(job, settings, limits, environment=environment, on_step=on_step)
+        failure = None
+    except RUNNER_ERRORS as problem:
+        failure = _describe_failure(problem, package, limits)
+    require_same_packages(environment, rules)
+    if failure is not None:
+        raise failure
+    return result
 
-    organizer_files: dict[str, str] = field(default_factory=dict)
-    keys: dict[str, str] = field(default_factory=dict)
-    team: str = ""
-    own_files: dict[str, str] = field(default_factory=dict)
 
+def require_same_packages(environment: str, rules: Rules) -> None:
+    """Raise if packages were replaced or removed since the runner started.
 
-@dataclass(frozen=True, slots=True)
-class Job(ABC):
-    """A job about a competition's original data.
-
-    ``original`` maps file names to SHA-256 digests.
+    Its result or its error may come from a mixture of old and new modules.
     """
-
-    max_answer_bytes: ClassVar[int] = 2**22
-    """Maximum bytes of one line from the child.
-
-    It exceeds the longest verdict but stays small: parsing many short values may take thirty bytes of memory
-    for each byte.
-    """
-
-    competition_file: str
-    original: dict[str, str]
-
-    @property
-    def fetchable_digests(self) -> Collection[str]:
-        """SHA-256 digests of the files that the child may fetch."""
-        return set(self.original.values())
-
-    @abstractmethod
-    def is_valid_answer(self, content: dict[str, Any]) -> bool:
-        """Return whether an answer has a valid form. This does not show that it is true."""
+    require_current_packages(rules)
+    if runners.is_outdated(environment):
+        raise Unavailable("a package was installed again meanwhile; scoring begins again")
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseJob(Job):
-    """A job about a release as well. ``files`` maps its file names to SHA-256 digests.
-
-    ``sealed_for`` is the id of the submission that the files are sealed for, or None.
-    """
-
-    files: dict[str, str]
-    sealed_for: str | None = field(default=None, kw_only=True)
-    inputs: WorkerInputs = field(default_factory=WorkerInputs, kw_only=True)
-
-    @property
-    def fetchable_digests(self) -> Collection[str]:
-        return {*self.original.values(), *self.files.values(), *self.inputs.own_files.values()}
-
-
-class FilesAnswerMixin:
-    """Mixin for a job whose answer is files with the names ``file_names``."""
-
-    __slots__ = ()
-    max_answer_bytes: ClassVar[int] = 2**28
-    """Files may be as large as a release. Parsing such long strings takes only a few bytes for each byte."""
-    file_names: tuple[str, ...]
-
-    def is_valid_answer(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.file_names)
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreJob(ReleaseJob):
-    """Score a submission. ``secret`` is in clear text."""
-
-    secret: str
-
-    def is_valid_answer(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_verdict(content)
+def _describe_failure(problem: Exception, package: Package | None, limits: JobLimits) -> DomainError:
+    """Return the error for a failure. It names the package of the track, if it has one."""
+    match problem:
+        case JobFailure():
+            return _describe_crash(problem, package)
+        case LimitExcess(kind="memory"):
+            return ScoringError(
+                "scoring needed more memory than the limit of {limit} MB",
+                code="memory_limit",
+                limit=limits.memory_mb,
+            )
+        case LimitExcess():
+            return ScoringError(
+                "scoring took longer than the limit of {limit} s", code="time_limit", limit=limits.cpu_s
+            )
+        case RunnerUnavailable() if package:
+            return Unavailable(
+                "the interpreter of the package {package} does not start",
+                code="package_failed",
+                package=package.name,
+            )
+        case ChildDeath() | RunnerUnavailable():
+            return ChildDiedError(DIED_MESSAGE)
+    log.error("runner_gave_invalid_answer")
+    return ScoringError(CRASH_MESSAGE)
 
 
-@dataclass(frozen=True, slots=True)
-class TargetFilesJob(FilesAnswerMixin, ReleaseJob):
-    """Write the files of a target, as other teams get them.
-
-    ``secret`` is in clear text. It is None unless the files depend on it.
-    """
-
-    file_names: tuple[str, ...]
-    secret: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AllocateJob(FilesAnswerMixin, Job):
-    """Make the files of a team, or of all, from the original and the workers' inputs.
-
-    There are no files if the organizers have assigned none to the team.
-    """
-
-    file_names: tuple[str, ...]
-    inputs: WorkerInputs
-
-    def is_valid_answer(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_files(content) and content["files"].keys() in (set(self.file_names), set())
+def _describe_crash(problem: JobFailure, package: Package | None) -> ScoringError:
+    log.error("scoring_crashed", trace=problem.trace)
+    names = {installed.name for installed in INSTALLED.packages}
+    name = problem.package if problem.package in names else package.name if package else None
+    error = (
+        ScoringError(PACKAGE_MESSAGE, code="package_failed", package=name)
+        if name
+        else ScoringError(CRASH_MESSAGE)
+    )
+    error.traceback = problem.trace
+    return error
 
 
-@dataclass(frozen=True, slots=True)
-class AdviceJob(Job):
-    """Answer a question about a competition's data for a threshold report."""
-
-    question: dict[str, Any]
-
-    def is_valid_answer(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_plain_json(content)
+def load_files(digests: Mapping[str, str]) -> Files:
+    """Return stored files by name."""
+    return {name: get_store().get(digest) for name, digest in digests.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeJob(Job):
-    """Compare a guess with a target's secret. ``guess`` is a SHA-256 digest.
-
-    ``inputs`` are about the target's team; ``guesser`` is the name of the team that guesses, and
-    ``guesser_files`` maps the names of its own files to SHA-256 digests.
-    """
-
-    guess: str
-    secret: str
-    question: str
-    sizes: dict[str, int]
-    guesser: str
-    guesser_files: dict[str, str]
-    inputs: WorkerInputs = field(default_factory=WorkerInputs)
-
-    @property
-    def fetchable_digests(self) -> Collection[str]:
-        own_files = (*self.guesser_files.values(), *self.inputs.own_files.values())
-        return {self.guess, *self.original.values(), *own_files}
-
-    def is_valid_answer(self, content: dict[str, Any]) -> bool:
-        if "refused" in content:
-            return job_schema.is_valid_refusal(content)
-        return job_schema.is_valid_outcome(content, max_correct=max(self.sizes.values()))
-
-
-@dataclass(frozen=True, slots=True)
-class RankJob(Job):
-    """Rank a board by the ranking function PACKAGE:NAME. ``board`` is a ``RankingBoard`` as JSON.
-
-    Neither the competition's file nor its data are needed.
-    """
-
-    function: str
-    board: dict[str, Any]
-
-    def is_valid_answer(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_valid_ranking(content)
-
-
-def write_request(job: Job) -> dict[str, Any]:
-    """Return the message that gives a job to the child."""
-    return {"kind": type(job).__name__, **asdict(job)}
-
-
-def read_request(request: dict[str, Any], job_classes: Iterable[type[Job]]) -> Job:
-    """Return the job in a message. It must be of one of these classes."""
-    classes_by_kind = {job_class.__name__: job_class for job_class in job_classes}
-    values = {name: value for name, value in request.items() if name != "kind"}
-    if "inputs" in values:
-        values["inputs"] = WorkerInputs(**values["inputs"])
-    return classes_by_kind[request["kind"]](**values)
+def load_release(digests: Mapping[str, str], settings: Settings, *, sealed_for: UUID | None) -> Files:
+    """Return the files of a release, decrypted if they are sealed for a submission."""
+    files = load_files(digests)
+    if sealed_for is None:
+        return files
+    return {
+        name: sealing.open_file(settings.opening_keys_dir, bound_to=sealed_for, content=content)
+        for name, content in files.items()
+    }

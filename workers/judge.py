@@ -1,7 +1,8 @@
-"""Celery task that judges guesses: the child compares each guess with the opened secret."""
+"""Celery task that judges guesses: the sandbox compares each guess with the opened secret."""
 
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
+from anoncup.runner.jobs import JudgeJob
 from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.stored_files import read_rules
@@ -9,9 +10,9 @@ from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.attacks.guesses import GuessClaim
 from app.services.jobs.queue import JUDGE, celery
-from workers import lease_runner, rank, scoring_child
+from app.storage import get_store
+from workers import jobs, lease_runner, rank
 from workers.allocate import build_worker_inputs
-from workers.jobs import JudgeJob
 from workers.lease_runner import Lease
 from workers.readiness import SCORING_READINESS
 
@@ -33,29 +34,29 @@ def _judge_next() -> None:
         return
     settings = get_settings()
     result = lease_runner.run(
-        lambda on_step: scoring_child.run(_build_job(claim, settings), settings, on_step=on_step),
+        lambda on_step: jobs.run(_build_job(claim, settings), settings, on_step=on_step),
         Lease(claim.kind, claim.job_id, claim.attempt),
         readiness=SCORING_READINESS,
     )
     if result is not None:
         with transaction() as session:
-            guesses.record(session, claim, **result.content)
+            guesses.record(session, claim, **result)
 
 
 def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:
-    """Return the job for the child. The opened secret reaches the child only through its pipe."""
+    """Return the job for the child. The opened secret reaches the child only in memory."""
     secret = sealing.open_sealed(
         settings.opening_keys_dir, key_id=claim.key_id, box=claim.sealed, bound_to=claim.submission_id
     )
     track = TRACKS[read_rules(claim.competition_file).track]
     return JudgeJob(
         competition_file=claim.competition_file,
-        original=claim.original,
-        guess=claim.file,
-        secret=secret.decode(),
+        original=jobs.load_files(claim.original),
+        guess=get_store().get(claim.file),
+        secret=secret,
         question=claim.question,
         sizes=dict(claim.sizes),
         guesser=claim.guesser,
-        guesser_files=dict(claim.guesser_files),
+        guesser_files=jobs.load_files(claim.guesser_files),
         inputs=build_worker_inputs(track, claim.allocation_inputs, settings),
     )

@@ -1,4 +1,4 @@
-"""Run a job in the scoring child under a lease: renew the lease meanwhile, and record failures."""
+"""Run a job in the sandbox under a lease: renew the lease meanwhile, and record failures."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,12 +18,13 @@ from anoncup.errors import (
     PackageChangeError,
     Unavailable,
 )
+from anoncup.runner.client import ProgressStep
 from app.config import get_settings
 from app.db.models import LeasedJob, ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs import leases
+from workers.jobs import ChildDiedError, ScoringError
 from workers.readiness import Readiness
-from workers.scoring_child import ChildDiedError, ProgressStep, ScoringError
 
 log = structlog.get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """The long work of a transition: allocates files, writes the targets' files, opens secrets for the reveal.
 
-This process holds private keys, so it parses no uploaded file: the sandboxed child does.
+This process holds private keys, so it parses no uploaded file: the sandbox does.
 
 usage: python -m workers.lifecycle ROUND_ID
 """
@@ -15,21 +15,21 @@ import structlog
 
 from anoncup.errors import DomainError, Unavailable
 from anoncup.plugins import TRACKS
+from anoncup.runner.jobs import TargetFilesJob, WorkerInputs
 from anoncup.tracks.model import AnyTrack
 from app import logs
 from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.stored_files import read_rules
 from app.db.transaction import transaction
-from app.processes import remote_calls
+from app.processes import remote_calls, runners
 from app.services.attacks import allocation, contest_lifecycle
 from app.services.attacks.contest_lifecycle import SealedTarget, TargetWithoutFiles
 from app.services.contests import sealed_inputs
 from app.services.contests.sealed_inputs import SealedBox
 from app.storage import get_store
-from workers import scoring_child
+from workers import jobs
 from workers.allocate import allocate_files, build_worker_inputs, open_seed
-from workers.jobs import TargetFilesJob, WorkerInputs
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
 log = structlog.get_logger(__name__)
@@ -41,7 +41,7 @@ def main() -> None:
     try:
         is_complete = run_long_work(UUID(sys.argv[1]))
     finally:
-        scoring_child.end_all()
+        runners.end_all()
         remote_calls.end_all()
     sys.exit(0 if is_complete else 1)
 
@@ -94,19 +94,22 @@ def _try_action(action: Callable[[], None], **ids: UUID) -> bool:
 
 
 def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
-    """Let the child rewrite a target's files, without a trace of the uploaded bytes, and store them."""
+    """Let the sandbox rewrite a target's files, without a trace of the uploaded bytes, and store them."""
     track = TRACKS[read_rules(target.competition_file).track]
     job = TargetFilesJob(
-        target.competition_file,
-        dict(target.original),
-        target.files,
+        competition_file=target.competition_file,
+        original=jobs.load_files(dict(target.original)),
+        files=jobs.load_release(
+            target.files,
+            settings,
+            sealed_for=target.submission_id if track.target_files.seals_release else None,
+        ),
         file_names=track.target_file_names,
         secret=None if track.target_files.write is None else _open_target_secret(target, settings),
-        sealed_for=str(target.submission_id) if track.target_files.seals_release else None,
         inputs=_build_target_inputs(target, track, settings),
     )
-    texts = scoring_child.run(job, settings, warm=False).content["files"]
-    files = {name: get_store().save(content.encode()) for name, content in texts.items()}
+    contents = jobs.run(job, settings)
+    files = {name: get_store().save(content) for name, content in contents.items()}
     with transaction() as session:
         contest_lifecycle.record_files(session, target.target_id, files)
 
@@ -122,11 +125,10 @@ def _build_target_inputs(target: TargetWithoutFiles, track: AnyTrack, settings: 
     return build_worker_inputs(track, allocation_inputs, settings)
 
 
-def _open_target_secret(target: TargetWithoutFiles, settings: Settings) -> str:
-    secret = sealing.open_sealed(
+def _open_target_secret(target: TargetWithoutFiles, settings: Settings) -> bytes:
+    return sealing.open_sealed(
         settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, bound_to=target.submission_id
     )
-    return secret.decode()
 
 
 def reveal_seed(round_id: UUID, seed: SealedBox, settings: Settings) -> None:

@@ -17,14 +17,15 @@ from celery.signals import (
 )
 from celery.worker.control import inspect_command
 
+from anoncup.runner import allocator, sandbox
 from app import logs
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
-from app.processes import child_process, memory, remote_calls
+from app.processes import child_process, remote_calls, runners
 from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs.queue import celery
 from app.services.jobs.worker_reports import DUTIES_QUERY, SANDBOX_QUERY
-from workers import advise, judge, readiness, sandbox, score, scoring_child
+from workers import advise, judge, readiness, score
 
 __all__ = ["advise", "celery", "judge", "score"]
 
@@ -42,7 +43,7 @@ def configure_process(**_: Any) -> None:
 
 @celeryd_after_setup.connect
 def announce_sandbox(**_: Any) -> None:
-    sandbox.announce(get_settings().sandbox)
+    runners.announce_sandbox(get_settings().sandbox)
 
 
 @inspect_command(name=SANDBOX_QUERY)
@@ -62,8 +63,8 @@ def report_duties(state: Any) -> dict[str, Any]:
 
 @worker_process_shutdown.connect
 def discard_child(**_: Any) -> None:
-    """End the scoring child, which also removes its folder."""
-    scoring_child.end_all()
+    """End the runners of this process."""
+    runners.end_all()
     remote_calls.end_all()
 
 
@@ -76,7 +77,7 @@ def check_database_privileges(**_: Any) -> None:
 def share_memory_with_pool(**_: Any) -> None:
     """Keep the garbage collector of pool processes from writing to memory that they share with this one."""
     if not gc.get_freeze_count():
-        memory.keep_from_collector()
+        allocator.keep_from_collector()
 
 
 @worker_process_init.connect

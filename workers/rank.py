@@ -1,31 +1,29 @@
-"""Standings that are left to workers: ranking functions of packages run in sandboxed children of their own.
-
-A child ends with the standings for which it was started, so that it never sees boards of two rounds.
-"""
+"""Standings that are left to workers: ranking functions of packages run in the sandbox, a board at a time."""
 
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import structlog
-from pydantic import TypeAdapter
 
 from anoncup.errors import DatabaseUnavailable, DomainError, InvalidResult
 from anoncup.messages import N_, Message
-from anoncup.plugins import INSTALLED
+from anoncup.plugins import INSTALLED, Package
+from anoncup.runner.answers import JobFailure
+from anoncup.runner.client import ChildDeath, LimitExcess, RunnerUnavailable
+from anoncup.runner.jobs import RankJob
+from anoncup.runner.protocol import JobLimits
 from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
 from app.config import Settings, get_settings
 from app.db.transaction import transaction
-from app.processes.sandboxed_child import SandboxedChild
+from app.processes import runners
+from app.processes.sandboxed_child import ChildDiedError
 from app.services.boards import fold, stale_standings, standings
 from app.services.boards.facts import RoundFacts
 from app.services.boards.stale_standings import StaleClaim
 from app.services.contests.competitions import require_current_packages
-from workers import scoring_child
-from workers.jobs import RankJob
+from workers import jobs
+from workers.jobs import RUNNER_ERRORS, ScoringError
 from workers.readiness import SCORING_READINESS
-from workers.scoring_child import ChildDiedError, ScoringError
 
 log = structlog.get_logger(__name__)
 
@@ -40,7 +38,6 @@ _TOO_LONG = N_("it took longer than the limit of {limit} s")
 _TOO_LARGE = N_("it needed more memory than the limit of {limit} MB")
 _DIED = N_("its process ended")
 _INVALID_ANSWER = N_("it sent an invalid answer")
-_BOARD_ADAPTER = TypeAdapter(RankingBoard)
 
 
 def compute_stale_standings() -> None:
@@ -75,80 +72,57 @@ def _compute(claim: StaleClaim, facts: RoundFacts, settings: Settings) -> None:
     require_current_packages(facts.rules)
     until = fold.find_end(facts, claim.since, moments=MAX_MOMENTS)
     names = sorted(set(facts.rules.ranking.list_functions()))
-    with ExitStack() as stack:
-        children = {
-            name: stack.enter_context(_start_function(name, settings, LIMIT_S / len(names))) for name in names
-        }
-        rankers = {name: child.rank for name, child in children.items()}
-        rows = standings.compute_rows(facts, claim.since, until=until, rankers=rankers)
-        for function_child in children.values():
-            scoring_child.require_same_packages(function_child.child, facts.rules)
+    functions = {name: PackageFunction(name, settings, LIMIT_S / len(names)) for name in names}
+    rankers = {name: function.rank for name, function in functions.items()}
+    rows = standings.compute_rows(facts, claim.since, until=until, rankers=rankers)
+    for function in functions.values():
+        jobs.require_same_packages(function.package.environment, facts.rules)
     with transaction() as session:
         standings.store_claimed(session, claim, rows, until=until)
 
 
 @dataclass
-class FunctionChild:
-    """A sandboxed child that ranks boards by one function, for at most ``limit_s`` in total."""
+class PackageFunction:
+    """A ranking function that may take ``limit_s`` for all boards of a round together."""
 
-    function: str
+    name: str
     settings: Settings
     limit_s: float
-    child: SandboxedChild
     spent_s: float = 0.0
+
+    @property
+    def package(self) -> Package:
+        provider = INSTALLED.find_provider(f"ranking_functions.{self.name.partition(':')[2]}")
+        assert provider is not None  # noqa: S101  # checked when the file was read
+        return provider
 
     def rank(self, board: RankingBoard) -> tuple[Ranked, ...]:
         """Return the ranked teams; raise ScoringError, which names the package, if the function fails."""
-        job = RankJob("", {}, self.function, _BOARD_ADAPTER.dump_python(board, mode="json"))
-        package = _get_package(self.function)
+        job = RankJob(function=self.name, board=board)
+        limits = JobLimits(self.settings.scoring_memory_mb, max(0.0, self.limit_s - self.spent_s))
         started_at = time.monotonic()
         try:
-            limit_s = max(0.0, self.limit_s - self.spent_s)
-            result = scoring_child.run_in_child(self.child, job, self.settings, limit_s=limit_s)
-            ranked = [Ranked(**team) for team in result.content["ranked"]]
-            return check_ranked(board, ranked, package=package)
-        except (ScoringError, ChildDiedError, InvalidResult) as problem:
-            raise _explain(problem, package, self.limit_s) from problem
+            ranked = runners.run(job, self.settings, limits, environment=self.package.environment)
+            return check_ranked(board, ranked, package=self.package.name)
+        except RUNNER_ERRORS as problem:
+            failure = self._explain(problem)
+        except InvalidResult as problem:  # its message names the package
+            failure = ScoringError(problem.message, code="package_failed")
         finally:
             self.spent_s += time.monotonic() - started_at
+        raise failure
 
-
-def _get_package(function: str) -> str:
-    return function.partition(":")[0]
-
-
-@contextmanager
-def _start_function(function: str, settings: Settings, limit_s: float) -> Iterator[FunctionChild]:
-    """Start a child in the package's environment, or in this one, and end it afterwards."""
-    provider = INSTALLED.find_provider(f"ranking_functions.{function.partition(':')[2]}")
-    assert provider is not None  # noqa: S101  # checked when the file was read
-    try:
-        child = SandboxedChild(
-            scoring_child.PROGRAM,
-            setting=settings.sandbox,
-            memory_mb=settings.scoring_memory_mb,
-            environment=provider.environment,
-        )
-    except ChildDiedError as problem:
-        raise _explain(problem, provider.name, limit_s) from problem
-    try:
-        yield FunctionChild(function, settings, limit_s, child)
-    finally:
-        child.end()
-
-
-def _explain(problem: DomainError, package: str, limit_s: float) -> ScoringError:
-    """Return the failure for the organizers. Its reason is the last line of a traceback, or ours."""
-    if isinstance(problem, InvalidResult):  # its message names the package already
-        return ScoringError(problem.message, code="package_failed")
-    reasons = {
-        "time_limit": Message(_TOO_LONG, limit=round(limit_s)),
-        "memory_limit": Message(_TOO_LARGE, limit=get_settings().scoring_memory_mb),
-        ChildDiedError.code: Message(_DIED),
-        ScoringError.code: Message(_INVALID_ANSWER),
-    }
-    if problem.code in reasons:
-        return ScoringError(_FAILED, code=problem.code, package=package, reason=reasons[problem.code])
-    trace = problem.traceback if isinstance(problem, ScoringError) else None
-    last_line = (trace or str(problem)).rpartition("\n")[2][:_MAX_REASON_LENGTH]
-    return ScoringError(_FAILED, code="package_failed", package=package, reason=last_line)
+    def _explain(self, problem: Exception) -> ScoringError:
+        """Return the failure for the organizers. Its reason is the last line of a traceback, or ours."""
+        code: str = ScoringError.code
+        reason: Message | str = Message(_INVALID_ANSWER)
+        match problem:
+            case JobFailure():
+                code, reason = "package_failed", problem.trace.rpartition("\n")[2][:_MAX_REASON_LENGTH]
+            case LimitExcess(kind="memory"):
+                code, reason = "memory_limit", Message(_TOO_LARGE, limit=self.settings.scoring_memory_mb)
+            case LimitExcess():
+                code, reason = "time_limit", Message(_TOO_LONG, limit=round(self.limit_s))
+            case ChildDeath() | RunnerUnavailable():
+                code, reason = ChildDiedError.code, Message(_DIED)
+        return ScoringError(_FAILED, code=code, package=self.package.name, reason=reason)

@@ -11,10 +11,10 @@ from mmap import mmap
 import structlog
 
 from anoncup.errors import DomainError
+from anoncup.runner import sandbox
 from app.config import get_settings
 from app.crypto import sealing
 from app.services.jobs.store_check import check_store
-from workers import sandbox
 
 log = structlog.get_logger(__name__)
 

@@ -1,9 +1,11 @@
-"""Celery task that scores submissions in the scoring child."""
+"""Celery task that scores submissions in the sandbox."""
 
 from typing import Any
 
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
+from anoncup.runner.client import ProgressStep
+from anoncup.runner.jobs import ScoreJob
 from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.models import Evaluation
@@ -13,12 +15,10 @@ from app.services.boards import standings
 from app.services.jobs.queue import SCORE, celery
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import EvaluationClaim
-from workers import lease_runner, rank, scoring_child
+from workers import jobs, lease_runner, rank
 from workers.allocate import build_worker_inputs
-from workers.jobs import ScoreJob
 from workers.lease_runner import Lease
 from workers.readiness import SCORING_READINESS
-from workers.scoring_child import ProgressStep
 
 
 @celery.task(name=SCORE, throws=(Unavailable,))
@@ -38,7 +38,7 @@ def _score_next() -> None:
         return
     settings = get_settings()
     result = lease_runner.run(
-        lambda on_step: scoring_child.run(_build_job(claim, settings), settings, on_step=on_step),
+        lambda on_step: jobs.run(_build_job(claim, settings), settings, on_step=on_step),
         Lease(Evaluation, claim.evaluation_id, claim.attempt),
         readiness=SCORING_READINESS,
         progress_columns=build_progress_columns,
@@ -46,7 +46,7 @@ def _score_next() -> None:
     if result is not None:
         with transaction() as session:
             evaluation = evaluations.record_verdict(
-                session, claim, verdict=result.content, scorer=result.scorer_version, steps=result.steps
+                session, claim, verdict=result["verdict"], scorer=result["scorer"], steps=result["steps"]
             )
             if evaluation is not None:
                 standings.refresh_evaluation(session, evaluation)
@@ -58,16 +58,19 @@ def build_progress_columns(step: ProgressStep) -> dict[str, Any]:
 
 
 def _build_job(claim: EvaluationClaim, settings: Settings) -> ScoreJob:
-    """Return the job for the child. The opened secret reaches the child only through its pipe."""
+    """Return the job for the child. The opened secret reaches the child only in memory."""
     secret = sealing.open_sealed(
         settings.opening_keys_dir, key_id=claim.key_id, box=claim.sealed, bound_to=claim.submission_id
     )
     track = TRACKS[read_rules(claim.competition_file).track]
     return ScoreJob(
         competition_file=claim.competition_file,
-        original=claim.original,
-        files=claim.files,
-        secret=secret.decode(),
-        sealed_for=str(claim.submission_id) if track.target_files.seals_release else None,
+        original=jobs.load_files(claim.original),
+        files=jobs.load_release(
+            claim.files,
+            settings,
+            sealed_for=claim.submission_id if track.target_files.seals_release else None,
+        ),
+        secret=secret,
         inputs=build_worker_inputs(track, claim.allocation_inputs, settings),
     )

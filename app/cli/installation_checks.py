@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from anoncup.errors import DomainError, Forbidden, Unavailable
 from anoncup.plugins import BUILT_IN, discover_plugins
+from anoncup.runner import sandbox
 from app.cli.local_service import find_configured_services
 from app.cli.service_access import check_clock, explain_missing_privilege, use_services
 from app.config import get_settings
@@ -30,7 +31,7 @@ from app.services.jobs.store_check import check_store
 from app.services.jobs.worker_reports import list_workers
 from app.storage import get_store
 from migrations.run import build_unreachable_error, find_newest_revision, require_known_revision
-from workers import mail_sender, sandbox
+from workers import mail_sender
 
 SubjectT = TypeVar("SubjectT")
 _MIN_FREE_GB, _LOW_FREE_GB = 1.0, 10.0

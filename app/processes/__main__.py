@@ -8,14 +8,15 @@ import sys
 from importlib import import_module
 
 from anoncup.environments import FOLDER_VARIABLE
-from app.processes import child_entry, memory
+from anoncup.runner import allocator
+from app.processes import child_entry
 
 
 def main() -> None:
     pipe = child_entry.take_pipe()
     options = child_entry.read_options(sys.argv[2])
     child_entry.limit_resources(options)
-    memory.keep_freed_memory()
+    allocator.keep_freed_memory()
     # Import after setting the environment variables that keep numpy from starting threads.
     program = import_module(sys.argv[1])
     program.prepare(warm=options.warm)

@@ -8,13 +8,12 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
+from anoncup.runner import sandbox
+from anoncup.runner.sandbox import Sandbox
 from app.processes import child_process
 from app.processes.sandboxed_child import ChildOptions
-from workers import sandbox
-from workers.sandbox import Sandbox
 
 RESOURCE_LIMITS = {
     resource.RLIMIT_CORE: 0,  # no memory on the disk after a crash
@@ -59,7 +58,7 @@ def take_pipe() -> "Pipe":
 def enter_sandbox(options: ChildOptions) -> None:
     """Enter the sandbox, and end the output to the log, where secrets could be printed from here on."""
     mechanisms = Sandbox(options.file_mechanism, options.call_mechanism, options.drops_root)
-    sandbox.enter(mechanisms, folder=Path(options.folder))
+    sandbox.enter(mechanisms, sandbox.make_ruleset(mechanisms))
     sys.stderr.flush()
     os.dup2(1, 2)
 

@@ -19,6 +19,7 @@ import structlog
 from pydantic import ValidationError
 
 from anoncup.errors import InvalidInput, Unavailable
+from anoncup.runner import sandbox
 from app.config import Settings
 from app.processes.call_results import CallError, CallResult
 from app.processes.child_slot import ChildSlot
@@ -29,7 +30,6 @@ from app.processes.sandboxed_child import (
     SandboxedChild,
 )
 from app.storage import get_store
-from workers import sandbox
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -16,9 +16,9 @@ from typing import Any
 
 from anoncup.errors import DomainError
 from anoncup.messages import Message
+from anoncup.runner import sandbox
 from app.processes.child_folders import LockedFolder
 from app.processes.interpreters import Interpreter
-from workers import sandbox
 
 _INHERITED_VARIABLES = frozenset({"LD_LIBRARY_PATH", "PYTHONPATH"})
 """Variables that some interpreters need to start and to find packages. No others are passed on."""
@@ -82,7 +82,7 @@ class SandboxedChild:
             folder=str(self.folder.path),
             **asdict(sandbox.choose(setting)),
             warm=warm,
-            environment=build_environment() | interpreter.variables,
+            environment=_build_environment() | interpreter.variables,
         )
         self.process = subprocess.Popen(  # noqa: S603  # our own module
             # -P keeps modules of the working folder out, since the data may be there.
@@ -196,7 +196,7 @@ def _parse_message(line: bytes) -> dict[str, Any]:
     return message
 
 
-def build_environment() -> dict[str, str]:
+def _build_environment() -> dict[str, str]:
     """Return the environment variables for libraries in the child. They contain no addresses and no keys."""
     variables = {name: os.environ[name] for name in ("HOME", "NUMBA_CACHE_DIR") if name in os.environ}
     # One thread for each child: submissions are scored in parallel instead.

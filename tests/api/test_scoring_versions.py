@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -31,7 +32,8 @@ from tests.support.page_requests import get_page
 from tests.support.standings import rebuild_standings
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
-from workers import scoring_child
+from tests.upgrades import UpgradedScoreJob
+from workers import score
 
 pytestmark = pytest.mark.full
 
@@ -51,15 +53,13 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
 
     def install(name: str) -> None:
         getattr(upgrades, name)(*registries)
-        monkeypatch.setattr(scoring_child.slot, "program", f"tests.upgrades.{name}")
-        scoring_child.slot.end()
+        monkeypatch.setattr(score, "ScoreJob", partial(UpgradedScoreJob, change=name))
         read_file.cache_clear()  # a new process would have an empty cache
 
     yield install
     for registry, saved_registry in zip(registries, saved_registries, strict=True):
         registry.clear()
         registry.update(saved_registry)
-    scoring_child.slot.end()
     read_file.cache_clear()
 
 

@@ -17,7 +17,7 @@ from app.services.originals.threshold_reports import MAX_UNFINISHED
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.queue import empty_queue
 from tests.support.threshold_reports import add_waiting_reports
-from workers import advise, clock, scoring_child
+from workers import advise, clock, jobs
 
 pytestmark = pytest.mark.full
 
@@ -80,10 +80,10 @@ def test_report_is_made_once_despite_lost_messages_and_kills(
     assert queue.count_messages() == 1
 
     def raise_child_died(*_: object, **__: object) -> None:
-        raise scoring_child.ChildDiedError(scoring_child.DIED_MESSAGE)
+        raise jobs.ChildDiedError(jobs.DIED_MESSAGE)
 
     with monkeypatch.context() as patch:
-        patch.setattr(scoring_child, "run", raise_child_died)
+        patch.setattr(jobs, "run", raise_child_died)
         advise.advise(identifier)
     queued_report = arena.get(f"/threshold-reports/{identifier}").json()
     assert (queued_report["status"], queued_report["failure_code"]) == ("QUEUED", "child_died")

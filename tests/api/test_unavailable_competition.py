@@ -11,7 +11,6 @@ from httpx2 import Response
 from sqlalchemy import delete, select, update
 
 from anoncup.rules.toml_text import replace_tables
-from app.config import Settings
 from app.db.models import AuditEntry, Competition, Evaluation, RecordedVerdict, Round, State
 from app.db.transaction import transaction
 from tests.support.arena import API, Arena, build_competition_toml
@@ -22,7 +21,6 @@ from tests.support.page_requests import get_page, post_form
 from tests.support.translations import translate
 from tests.support.translations import translate_problem as refused_in_words
 from tests.support.uploads import score_everything
-from workers import scoring_child
 
 pytestmark = pytest.mark.full
 
@@ -141,7 +139,7 @@ def load_evaluation() -> Evaluation:
 
 
 def test_queued_jobs_wait_for_the_repair_without_delaying_others(
-    client: TestClient, settings: Settings, pair: CompetitionPair
+    client: TestClient, pair: CompetitionPair
 ) -> None:
     evaluation_id = load_evaluation().id
     execute(delete(RecordedVerdict).where(RecordedVerdict.evaluation_id == evaluation_id))
@@ -152,8 +150,6 @@ def test_queued_jobs_wait_for_the_repair_without_delaying_others(
     )
     pair.make_unreadable()
     submission = pair.readable.submit("blue", score=False)
-    scoring_child.slot.end()  # a child near its limit of jobs would be replaced during the test
-    scorer = scoring_child.slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=True)
     for _ in range(6):
         score_everything()
         clear_not_before()
@@ -162,7 +158,6 @@ def test_queued_jobs_wait_for_the_repair_without_delaying_others(
     assert (queued.state, queued.attempt - queued.excused) == (State.QUEUED, 0)
     assert queued.failure
     assert queued.failure.code == "competition_unavailable"
-    assert scoring_child.slot.child is scorer
     assert put_file(pair, pair.original_file).status_code == 200
     clear_not_before()
     score_everything()

@@ -12,6 +12,7 @@ import pytest
 
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
+from anoncup.runner.sandbox import landlock
 from anoncup.tables.csv_text import write_csv
 from tests.containers.compose_stack import (
     IMAGE,
@@ -31,7 +32,6 @@ from tests.support.arena import (
 )
 from tests.support.contest import build_two_phase_toml
 from tests.support.wait import poll_until
-from workers.sandbox import landlock
 
 pytestmark = pytest.mark.containers
 

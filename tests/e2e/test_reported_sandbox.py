@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.runner import sandbox
 from anoncup.schemas.roles import Role
 from app.db.privileges import WORKER
 from app.processes.supervisor import build_worker_programs
@@ -17,7 +18,6 @@ from tests.support.page_requests import get_page
 from tests.support.service_processes import QUICK_SETTINGS, build_role_env, run_program
 from tests.support.translations import translate
 from tests.support.wait import poll_until
-from workers import sandbox
 
 pytestmark = pytest.mark.full
 

@@ -30,7 +30,7 @@ DISK_MB = 96
 COMMAND_LINE_PARTS: tuple[tuple[str, str], ...] = (
     ("postgres", "pginstall"),
     ("valkey", "valkey-server"),
-    ("scoring child", "workers.scorer"),
+    ("runner", "anoncup.runner"),
     ("web", "app.cli.web_server"),
     ("clock", "workers.clock"),
     ("turning child", "workers.lifecycle"),

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.full
 
 PROGRAM = """
 import os, sys
-from app.processes.memory import return_freed_memory
+from anoncup.runner.allocator import return_freed_memory
 if sys.argv[1] == "True":
     return_freed_memory()
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from anoncup.runner import sandbox
 from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, create_environment
-from workers import sandbox
 
 pytestmark = pytest.mark.full
 

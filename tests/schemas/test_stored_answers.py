@@ -1,12 +1,13 @@
 """Stored answers are read, and returned unchanged by the API and the client."""
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import select, update
 
 from anoncup import schemas
 from anoncup.client import transport
 from anoncup.messages import Message, describe_in_english
+from anoncup.runner.results import VerdictForm
 from anoncup.schemas.advice import EXAMPLE
 from app.db.models import Evaluation, RecordedVerdict, State
 from app.db.transaction import transaction
@@ -15,7 +16,6 @@ from tests import recorded
 from tests.recorded import RESPONSES, build_verdict
 from tests.support.arena import Arena
 from tests.support.page_requests import get_page
-from workers.job_schema import VERDICT_ADAPTER
 
 
 def test_stored_verdict_is_returned_unchanged() -> None:
@@ -99,4 +99,4 @@ def test_client_accepts_verdicts_that_workers_reject() -> None:
     assert submission_json["result"]["verdict"] == "suspended"
     for decision in ("accepted\n", "suspended", "accept", "xaccepted"):
         with pytest.raises(ValidationError, match="verdict"):
-            VERDICT_ADAPTER.validate_python(submission["result"] | {"verdict": decision})
+            TypeAdapter(VerdictForm).validate_python(submission["result"] | {"verdict": decision})

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from anoncup.errors import InvalidInput, NotFound, Unavailable
+from anoncup.runner import sandbox
+from anoncup.runner.sandbox import Sandbox, landlock, privileges, seccomp
 from app.config import Settings
 from app.processes import parser_process
 from app.processes.embedded_servers import EmbeddedServices
@@ -32,8 +34,6 @@ from tests.support.hostile_parser import (
     write_unexpected_line,
 )
 from tests.support.wait import TIMEOUT_S, poll_until
-from workers import sandbox
-from workers.sandbox import Sandbox, landlock, privileges, seccomp
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -22,8 +22,7 @@ from tests.support.arena import API, build_noisy_release
 from tests.support.contest import Contest
 from tests.support.secret_search import iterate_database_cells, iterate_files
 from tests.support.stored_files import build_blob_path
-from workers.jobs import ScoreJob
-from workers.scoring_child import read_content
+from workers import jobs
 
 pytestmark = pytest.mark.full
 
@@ -144,13 +143,10 @@ def test_sealed_file_opens_only_with_worker_keys_for_its_submission(
 def test_worker_opens_only_files_of_the_release(contest: Contest, settings: Settings) -> None:
     submission = contest.submit("red")
     files, plain_digest = load_stored_files(submission), get_store().save(b"a,b\n1,2\n")
-    job = ScoreJob("", {"original": plain_digest}, files, secret="", sealed_for=submission)
-    assert read_content(files["anonymized"], job, settings) == build_current_release(contest)
-    assert read_content(plain_digest, job, settings) == b"a,b\n1,2\n"
-    unsealed_job = ScoreJob("", {}, files, secret="")
-    assert read_content(files["anonymized"], unsealed_job, settings) == read_stored_release(
-        contest, submission
-    )
+    opened = jobs.load_release(files, settings, sealed_for=UUID(submission))
+    assert opened["anonymized"] == build_current_release(contest)
+    assert jobs.load_files({"original": plain_digest}) == {"original": b"a,b\n1,2\n"}
+    assert jobs.load_files(files)["anonymized"] == read_stored_release(contest, submission)
 
 
 def test_sealed_release_waits_for_a_worker_with_the_key(

@@ -5,7 +5,6 @@
 this process, since scoring children do not know these tracks.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -18,16 +17,15 @@ from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.rules.model import Rules
+from anoncup.runner import answers
+from anoncup.runner.client import ProgressStep
+from anoncup.runner.jobs import Job, ResultT
 from anoncup.tracks.capabilities import Allocation, AllocationContext
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.model import AnyTrack
 from app.config import Settings
-from app.storage import get_store
-from workers import scorer, scoring_child
-from workers.jobs import Job, read_request, write_request
-from workers.scorer import make_original_loader
-from workers.scoring_child import JobResult, ProgressStep
+from workers import jobs
 
 MICRODATA = BUILT_IN["microdata"]
 
@@ -89,27 +87,14 @@ def build_track(allocation: Allocation[Any]) -> AnyTrack:
 def install_allocation(patch: pytest.MonkeyPatch, allocation: Allocation[Any]) -> None:
     """Give the microdata track this allocation and run jobs in this process."""
     patch.setitem(TRACKS, "microdata", build_track(allocation))
-    patch.setattr(scoring_child, "run", evaluate_in_process)
+    patch.setattr(jobs, "run", evaluate_in_process)
 
 
 def evaluate_in_process(
-    job: Job, _: Settings, *, on_step: Callable[[ProgressStep], None] = lambda _: None, warm: bool = True
-) -> JobResult:
-    """Run a job with the JSON round trips of a child, and refuse files that the job does not name."""
-    request = json.loads(json.dumps(write_request(job)))
-
-    def fetch(digest: str) -> bytes:
-        assert digest in job.fetchable_digests
-        return get_store().get(digest)
-
-    context = scorer.JobContext(fetch, make_original_loader(fetch))
-    result = json.loads(
-        json.dumps(
-            scorer.HANDLERS[type(job)](read_request(request, scorer.HANDLERS), context, lambda *_: None)
-        )
-    )
-    assert job.is_valid_answer(result)
-    return JobResult(result, scorer.SCORER_VERSION)
+    job: Job[ResultT], _: Settings, *, on_step: Callable[[ProgressStep], None] = lambda _: None
+) -> ResultT:
+    """Run a job with the JSON round trips of a child."""
+    return answers.read_answer(job, answers.answer(b"".join(answers.write_request(job))))
 
 
 def build_label_file(rows: int) -> bytes:

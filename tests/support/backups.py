@@ -18,12 +18,12 @@ from app.cli.backup.keys import KeyPaths
 from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
+from app.processes import runners
 from app.storage import Store, get_store, open_store
 from tests.support import cli_zygote
 from tests.support.application import build_application
 from tests.support.arena import Arena
 from tests.support.uploads import score_everything
-from workers import scoring_child
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def open_restored_client(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) 
 
 
 def clear_caches() -> None:
-    scoring_child.slot.end()
+    runners.end_all()
     engine.get_engine().dispose()
     for cached_function in (get_settings, engine.get_engine, engine.get_session_factory):
         cached_function.cache_clear()

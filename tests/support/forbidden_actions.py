@@ -5,14 +5,16 @@ import fcntl
 import mmap
 import os
 import resource
+import signal
 import socket
 import termios
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workers.sandbox import kernel
+from anoncup.runner.sandbox import kernel
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -122,17 +124,17 @@ def fill_file(path: str, size: int) -> int:
         return sum(file.write(bytes(2**20)) for _ in range(0, size, 2**20))
 
 
-def create_files(folder: str) -> int:
-    """Create 10,000 files."""
-    for number in range(10_000):
-        os.close(os.open(f"{folder}/{number}", os.O_CREAT | os.O_WRONLY))
-    return 0
-
-
 def lock_file(path: str) -> None:
     """Lock a file that other processes may wait for."""
     with open(path, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def compute(seconds: float) -> None:
+    """Use CPU time."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
 
 
 def raise_limit() -> None:
@@ -162,29 +164,16 @@ def take_memory() -> None:
 
 def run_endlessly() -> None:
     """Loop forever and ignore the signals that would end the process."""
-    import signal
-
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     while True:
         pass
 
 
-def write_to_parent(text: str, times: int) -> None:
-    for _ in range(times):
-        os.write(ANSWER_PIPE, text.encode())
-
-
-def write_endlessly() -> None:
-    """Write a line that never ends to the parent."""
-    while True:
-        os.write(ANSWER_PIPE, b"x")
-
-
-ANSWER_PIPE = 3
-"""Descriptor of the pipe for answers. Requests come through standard input."""
 ACTIONS: dict[str, Callable[..., Any]] = {
     "nothing": lambda: None,
+    "identify": os.getpid,
+    "compute": compute,
     "read": read,
     "write": write,
     "append": append,
@@ -207,7 +196,6 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "open_pipes": open_pipes,
     "reserve_disk": reserve_disk,
     "fill_file": fill_file,
-    "create_files": create_files,
     "lock_file": lock_file,
     "limits": raise_limit,
     "read_limit_of": read_limit_of,
@@ -215,8 +203,8 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "type_into_terminal": type_into_terminal,
     "take_memory": take_memory,
     "run_endlessly": run_endlessly,
-    "speak": write_to_parent,
-    "speak_endlessly": write_endlessly,
+    "crash": lambda: os.kill(os.getpid(), 9),
+    "sleep": lambda: time.sleep(10**6),
     "call": call_kernel,
 }
 

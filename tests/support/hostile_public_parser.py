@@ -1,7 +1,7 @@
 """``tests.support.hostile_parser`` with an interpreter and libraries that everybody may read."""
 
+from anoncup.runner.sandbox import privileges
 from tests.support import hostile_parser
-from workers.sandbox import privileges
 
 
 def prepare(*, warm: bool) -> None:

@@ -10,9 +10,9 @@ import pytest
 from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
 from anoncup.plugins import BUILT_IN, INSTALLED, discover_plugins
 from anoncup.tracks.ranking_board import RankingFunction
+from app.processes import runners
 from tests.support.environments import create_environment
 from tests.support.track_package import install_package
-from workers import scoring_child
 
 PACKAGE = "bestof"
 FUNCTIONS = ("releases", "attacks")
@@ -112,7 +112,7 @@ def _describe(environment: Path) -> None:
 @contextmanager
 def _replace_installed(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let this process know the package, as it would after a restart, which also ends its children."""
-    scoring_child.end_all()
+    runners.end_all()
     discovered = discover_plugins(BUILT_IN)
     earlier = {name: getattr(INSTALLED, name) for name in ("packages", "ranking_functions")}
     functions: dict[str, RankingFunction] = dict(discovered.ranking_functions)
@@ -122,6 +122,6 @@ def _replace_installed(patch: pytest.MonkeyPatch) -> Iterator[None]:
     try:
         yield
     finally:
-        scoring_child.end_all()
+        runners.end_all()
         for name, value in earlier.items():
             object.__setattr__(INSTALLED, name, value)

@@ -8,19 +8,19 @@ import pytest
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import AnyTrack
-from workers import scoring_child
+from app.processes import runners
 
 
 @contextmanager
 def install_track(track: AnyTrack, module: str, folder: Path) -> Iterator[None]:
     """Install the track of the ``PLUGIN`` in ``module``, whose imports must not load all tracks."""
     install_package(folder, track.name, f"from {module} import PLUGIN")
-    scoring_child.slot.end()
+    runners.end_all()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(TRACKS, track.name, track)
         patch.setenv("PYTHONPATH", str(folder))
         yield
-    scoring_child.slot.end()
+    runners.end_all()
 
 
 def install_package(folder: Path, package: str, code: str, *, version: str = "1.0") -> None:

@@ -20,6 +20,7 @@ from anoncup.evaluation.results import judge_guess
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import AdviceQuestion, resolve_question
 from anoncup.plugins import TRACKS, InstalledParts, Package
+from anoncup.runner.jobs import ScoreJob
 from anoncup.schemas import parse_verdict
 from anoncup.testing.parts import BrokenLaw, TrackCase, iter_method_cases
 from anoncup.testing.tracks import check_track
@@ -39,7 +40,6 @@ from tests.support.small_track import (
     parse_column,
     read_answer,
 )
-from workers.job_schema import is_valid_verdict
 
 ORIGINAL = NumberOriginal((10.0, 20.0, 30.0, 40.0))
 RELEASED = (10.0, 20.0, 5.0)
@@ -113,6 +113,15 @@ def test_question_with_the_largest_risk_decides() -> None:
     rate = rate_attack(attacker, guesses, ANSWER, context, track=SMALL_TRACK).rate
     assert rate.risk == pytest.approx(0.2)
     assert rate.details == {"member": pytest.approx(0.6), "first": 0.0}
+
+
+def is_valid_verdict(verdict: dict[str, Any]) -> bool:
+    result = json.dumps({"value": {"verdict": verdict, "scorer": "1", "steps": 1}}).encode()
+    try:
+        ScoreJob(competition_file="", files={}, secret=b"").read_result(result)
+    except ValueError:
+        return False
+    return True
 
 
 def test_verdicts_round_trip_with_their_risks() -> None:

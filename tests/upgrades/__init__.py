@@ -1,14 +1,17 @@
 """Upgrades of an installation, as changes of the microdata track's registries.
 
-The modules of this package are upgraded scoring children; tests upgrade the web process by a patch.
+Jobs of this package are scored by upgraded processes; tests upgrade the web process by a patch.
 """
 
 from collections.abc import Callable, MutableMapping
 from dataclasses import replace
 from typing import Any, cast
 
+from anoncup.lazy import lazy_in
 from anoncup.plugins import TRACKS
-from workers import scorer
+from anoncup.runner import scoring
+from anoncup.runner.answers import ProgressPipe
+from anoncup.runner.jobs import ScoreJob
 
 Registry = MutableMapping[str, Any]
 RegistryChange = Callable[[Registry, Registry], None]
@@ -38,7 +41,19 @@ def find_registries() -> tuple[Registry, Registry]:
     return cast(Registry, track.measures), cast(Registry, track.attackers)
 
 
-def prepare(change: RegistryChange, *, warm: bool) -> None:
-    """Apply the upgrade and prepare the scoring child."""
+_here = lazy_in(__name__)
+
+
+class UpgradedScoreJob(ScoreJob):
+    """Scores with a changed registry, which the child has to itself."""
+
+    handler = _here("score_upgraded")
+    is_single = True
+
+    change: str
+
+
+def score_upgraded(job: UpgradedScoreJob, progress: ProgressPipe) -> dict[str, Any]:
+    change: RegistryChange = globals()[job.change]
     change(*find_registries())
-    scorer.prepare(warm=warm)
+    return scoring.score(job, progress)

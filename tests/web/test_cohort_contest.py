@@ -25,7 +25,7 @@ from tests.support.page_requests import get_page
 from tests.support.track_package import install_track
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
-from workers import scoring_child
+from workers import jobs
 
 pytestmark = pytest.mark.full
 
@@ -40,7 +40,7 @@ def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         install_track(COHORTS, "tests.support.cohort_track", folder),
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(scoring_child, "INSTALLED", InstalledParts(TRACKS, (package,)))
+        patch.setattr(jobs, "INSTALLED", InstalledParts(TRACKS, (package,)))
         yield
 
 

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from anoncup.competition.required_packages import find_package_change
 from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, Package, find_installed_version
+from anoncup.runner import sandbox
 from anoncup.schemas.roles import Role
 from app.config import get_settings
 from app.db.transaction import transaction
@@ -24,7 +25,6 @@ from app.services.organizing import dashboard, workload
 from app.services.teams import members
 from app.web.organizer.frame import RequestedOrganizerPage, parse_uuid
 from app.web.site.pages import PageRoute
-from workers import sandbox
 
 router = APIRouter(route_class=PageRoute)
 

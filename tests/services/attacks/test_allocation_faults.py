@@ -32,7 +32,7 @@ from tests.support.arena import ROWS
 from tests.support.contest import Contest, load_round, run_clock
 from tests.support.database_rows import execute, load_all
 from tests.support.phase_changes import SimulatedKill, kill_at_call
-from workers import scoring_child
+from workers import jobs
 
 pytestmark = pytest.mark.full
 
@@ -111,27 +111,23 @@ def test_failed_allocation_is_logged_and_retried(
     contest: Contest, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     def raise_fault(*_: Any, **__: Any) -> Any:
-        raise (
-            Unavailable("it is away")
-            if fault == "store"
-            else scoring_child.ChildDiedError(scoring_child.DIED_MESSAGE)
-        )
+        raise (Unavailable("it is away") if fault == "store" else jobs.ChildDiedError(jobs.DIED_MESSAGE))
 
     with monkeypatch.context() as patch, capture_logs() as logs:
         if fault == "store":
             patch.setattr(Store, "save", raise_fault)
         elif fault == "child":
-            patch.setattr(scoring_child, "run", raise_fault)
+            patch.setattr(jobs, "run", raise_fault)
         else:
-            crash = scoring_child.ScoringError(scoring_child.CRASH_MESSAGE)
-            patch.setattr(scoring_child, "run", lambda *_, **__: (_ for _ in ()).throw(crash))
+            crash = jobs.ScoringError(jobs.CRASH_MESSAGE)
+            patch.setattr(jobs, "run", lambda *_, **__: (_ for _ in ()).throw(crash))
         run_clock()
     assert load_allocations() == {}
     assert any(entry["event"] == "turning_failed" for entry in logs)
     assert "label 3" not in str(logs)
     run_clock()
     assert list(load_allocations()) == ["", "red", "blue"]
-    assert scoring_child.run is evaluate_in_process
+    assert jobs.run is evaluate_in_process
     assert TRACKS["microdata"].allocation is TEAM_ALLOCATION
 
 

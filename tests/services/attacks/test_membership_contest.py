@@ -26,7 +26,7 @@ from tests.support.membership_contest import (
     MembershipContest,
     create_contest,
 )
-from workers import scoring_child
+from workers import jobs
 
 pytestmark = pytest.mark.full
 
@@ -56,7 +56,7 @@ def test_attackers_and_equal_guesses_get_the_same_outcome(
     attackers = {name: TRACK.attackers[name] for name in ("closest", "closest_ratio", "exact_copy")}
     track = replace(TRACK, attackers={**attackers, looked_up.name: looked_up})
     monkeypatch.setitem(TRACKS, "membership", track)
-    monkeypatch.setattr(scoring_child, "run", evaluate_in_process)
+    monkeypatch.setattr(jobs, "run", evaluate_in_process)
     membership_contest = create_contest(client)
     membership_contest.contest.open_attacks()
     responses = {}

@@ -1,6 +1,5 @@
 """The life cycle of an evaluation in the database: claims, leases, attempts and the sweep."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,6 +8,7 @@ import pytest
 from sqlalchemy import text, update
 
 from anoncup.messages import CodedMessage, Message
+from anoncup.runner.client import ProgressStep
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
@@ -23,11 +23,11 @@ from tests.support.database_rows import (
     load_evaluation,
     submit_evaluation,
 )
+from tests.support.hostile_jobs import CrashingScoreJob, GreedyScoreJob
 from tests.support.queue import empty_queue
-from tests.support.wait import TIMEOUT_S, poll_until
-from workers import clock, lease_runner, score, scoring_child
+from tests.support.wait import TIMEOUT_S
+from workers import clock, jobs, lease_runner, score
 from workers.lease_runner import Lease
-from workers.scoring_child import ProgressStep
 
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
 
@@ -205,55 +205,22 @@ def test_failed_transaction_sends_no_message(arena: Arena) -> None:
 
 
 def test_evaluation_is_retried_after_its_child_is_killed(
-    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identifier = submit_evaluation(arena)
-    child = scoring_child.slot.get(settings, memory_mb=settings.scoring_memory_mb, warm=True)
-    send = child.send
-
-    def send_and_die(message: Mapping[str, Any], **options: Any) -> None:
-        send(message, **options)
-        child.process.kill()
-
-    monkeypatch.setattr(child, "send", send_and_die)
-    score.score(str(identifier))
+    with monkeypatch.context() as patch:
+        patch.setattr(score, "ScoreJob", CrashingScoreJob)
+        score.score(str(identifier))
     assert (load_evaluation(identifier).state, load_evaluation(identifier).failure) == (
         State.QUEUED,
-        CodedMessage("child_died", scoring_child.DIED_MESSAGE),
+        CodedMessage("child_died", jobs.DIED_MESSAGE),
     )
     score.score(str(identifier))
     assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 2)
     assert load_evaluation(identifier).failure is None
 
 
-@pytest.mark.full
-def test_idle_child_is_stopped_and_replaced(
-    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_limits(settings, monkeypatch, scoring_idle_s=0)
-    identifiers = [submit_evaluation(arena, seed=seed) for seed in (1, 2)]
-    for identifier in identifiers:
-        score.score(str(identifier))
-        assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 1)
-        assert poll_until(lambda: scoring_child.slot.child is None)
-
-
-@pytest.mark.full
-def test_child_is_replaced_after_a_number_of_evaluations(
-    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_limits(settings, monkeypatch, scoring_recycle_after=2)
-    children = []
-    for seed in (1, 2):
-        score.score(str(submit_evaluation(arena, seed=seed)))
-        children.append(scoring_child.slot.child)
-    assert children[0] is not None
-    assert children[0].process.returncode is not None
-    assert children[1] is None
-
-
 def set_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
-    scoring_child.slot.end()
     monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update=limits))
 
 
@@ -273,14 +240,11 @@ def test_scoring_beyond_the_memory_limit_fails(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identifier = submit_evaluation(arena)
-    set_limits(settings, monkeypatch, scoring_memory_mb=64)
-    for _ in range(4):
-        score.score(str(identifier))
-    scoring_child.slot.end()
+    set_limits(settings, monkeypatch, scoring_memory_mb=2000)
+    monkeypatch.setattr(score, "ScoreJob", GreedyScoreJob)
+    score.score(str(identifier))
     assert load_evaluation(identifier).state == State.ERROR
-    failure = load_evaluation(identifier).failure
-    assert failure
-    assert "memory" in str(failure.message)
+    assert read_failure(identifier) == ("memory_limit", {"limit": 2000})
 
 
 @pytest.mark.full

@@ -12,6 +12,7 @@ import pytest
 from kombu.connection import Connection
 from sqlalchemy import update
 
+from anoncup.runner import sandbox
 from anoncup.schemas.roles import Role
 from app.db.models import Evaluation
 from app.db.now import read_clock
@@ -25,7 +26,6 @@ from tests.support.organizer_pages import ORGANIZE_PATH, get_page_text
 from tests.support.page_requests import get_page, post_form, send_form
 from tests.support.translations import translate
 from tests.support.wait import poll_until
-from workers import sandbox
 
 pytestmark = pytest.mark.full
 

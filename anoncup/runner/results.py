@@ -1,4 +1,4 @@
-"""Schemas of the scoring child's answers. They are strict because one unreadable row would break a board."""
+"""Schemas of results that are stored. They are strict because one unreadable row would break a board."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from anoncup.schemas.fields import ChildConstraint
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 
-MAX_DEPTH, MAX_TEXT_LENGTH, INTEGER_LIMIT = 8, 10_000, 2**63
+MAX_DEPTH, MAX_TEXT_LENGTH, MAX_STEPS, INTEGER_LIMIT = 8, 10_000, 10_000, 2**63
 T = TypeVar("T")
 
 
@@ -55,11 +55,6 @@ _MessageFormValue: TypeAlias = int | float | _StorableText | MessageForm | None
 MessageFormValues: TypeAlias = Annotated[
     dict[_StorableText, _MessageFormValue | list[_MessageFormValue]], Field(max_length=20)
 ]
-
-
-@with_config(_STRICT_CONFIG)
-class FilesForm(TypedDict):
-    files: dict[_StorableText, str]
 
 
 _WIRE_TYPES: tuple[tuple[object, Any], ...] = (
@@ -125,34 +120,6 @@ def _convert_composite(annotation: Any) -> Any:
     )
 
 
-VERDICT_ADAPTER = TypeAdapter(build_form(schemas.Verdict))
-FILES_ADAPTER = TypeAdapter(FilesForm)
-OutcomeForm = with_config(_STRICT_CONFIG)(
-    TypedDict(  # type: ignore[operator]
-        "OutcomeForm", {"outcome": build_form(schemas.GuessOutcome)}
-    )
-)
-OUTCOME_ADAPTER = TypeAdapter(OutcomeForm)
-
-
-@with_config(_STRICT_CONFIG)
-class RankedForm(TypedDict):
-    """A ``Ranked``, which is then checked against its board (``check_ranked``)."""
-
-    team: _StorableText
-    score: float | None
-    text: _StorableText
-    submission: _StorableText | None
-
-
-@with_config(_STRICT_CONFIG)
-class RankingForm(TypedDict):
-    ranked: list[RankedForm]
-
-
-RANKING_ADAPTER = TypeAdapter(RankingForm)
-
-
 @with_config(_STRICT_CONFIG)
 class FileProblemForm(TypedDict):
     file: _StorableText
@@ -170,17 +137,11 @@ class ProblemListForm(TypedDict):
     total: _StorableCount
 
 
-@with_config(_STRICT_CONFIG)
-class RefusalForm(TypedDict):
-    refused: ProblemListForm
-
-
-REFUSAL_ADAPTER = TypeAdapter(RefusalForm)
-TEXT_ADAPTER: TypeAdapter[str] = TypeAdapter(_StorableText)
 _MESSAGE_ADAPTER = TypeAdapter(MessageForm)
+_TEXT_ADAPTER: TypeAdapter[str] = TypeAdapter(_StorableText)
 
 
-def matches(adapter: TypeAdapter[T], content: Any) -> bool:
+def _matches(adapter: TypeAdapter[Any], content: Any) -> bool:
     try:
         adapter.validate_python(content)
     except ValidationError:
@@ -196,27 +157,22 @@ def _has_matching_text(content: Mapping[str, Any], text_key: str, prefix: str = 
     parts = {part: content[prefix + part] for part in STORED_KEYS if prefix + part in content}
     if text_key not in content:
         return not parts
-    is_message = matches(_MESSAGE_ADAPTER, parts) and is_plain_json(parts)
+    is_message = _matches(_MESSAGE_ADAPTER, parts) and _is_plain_json(parts)
     return is_message and content[text_key] == str(Message.from_json(parts))
 
 
-def is_valid_verdict(content: dict[str, Any]) -> bool:
-    """Return whether a verdict is consistent and has the current measures and attackers of a track.
+def _check_verdict(content: dict[str, Any]) -> dict[str, Any]:
+    """Raise ValueError unless a verdict is consistent and has the current measures and attackers of a track.
 
     It must be "rejected" if and only if it has violations.
     """
-    if not matches(VERDICT_ADAPTER, content):
-        return False
-    expected_verdict = "rejected" if content["violations"] else "accepted"
+    is_consistent = content["verdict"] == ("rejected" if content["violations"] else "accepted")
     has_valid_violations = all(_has_matching_text(entry, "message") for entry in content["violations"])
     attacker_results = content["attackers"].values()
     has_valid_notes = all(_has_matching_text(entry, "note", "note_") for entry in attacker_results)
-    return (
-        content["verdict"] == expected_verdict
-        and has_valid_violations
-        and has_valid_notes
-        and _has_parts_of_a_track(content)
-    )
+    if not (is_consistent and has_valid_violations and has_valid_notes and _has_parts_of_a_track(content)):
+        raise ValueError("an inconsistent verdict")
+    return content
 
 
 def _has_parts_of_a_track(content: Mapping[str, Any]) -> bool:
@@ -251,25 +207,7 @@ def _has_versions_of(
     )
 
 
-def is_valid_files(content: dict[str, Any]) -> bool:
-    return matches(FILES_ADAPTER, content)
-
-
-def is_valid_outcome(content: dict[str, Any], *, max_correct: int) -> bool:
-    """Return whether the outcome of a guess is valid, with at most ``max_correct`` correct items."""
-    return matches(OUTCOME_ADAPTER, content) and content["outcome"].get("correct", 0) <= max_correct
-
-
-def is_valid_ranking(content: dict[str, Any]) -> bool:
-    return matches(RANKING_ADAPTER, content)
-
-
-def is_valid_refusal(content: dict[str, Any]) -> bool:
-    """Return whether the problems of a refused guess are valid."""
-    return matches(REFUSAL_ADAPTER, content) and is_plain_json(content)
-
-
-def is_plain_json(value: Any, depth: int = 0) -> bool:
+def _is_plain_json(value: Any, depth: int = 0) -> bool:
     """Return whether a value has only storable texts, finite floats, integers below 2**63 and little nesting.
 
     Texts are limited to ``MAX_TEXT_LENGTH``, nesting to ``MAX_DEPTH``.
@@ -278,11 +216,46 @@ def is_plain_json(value: Any, depth: int = 0) -> bool:
         case dict() | list() if depth == MAX_DEPTH:
             return False
         case list():
-            return all(is_plain_json(item, depth + 1) for item in value)
+            return all(_is_plain_json(item, depth + 1) for item in value)
         case dict():
-            return all(is_plain_json(item, depth + 1) for pair in value.items() for item in pair)
+            return all(_is_plain_json(item, depth + 1) for pair in value.items() for item in pair)
         case str():
-            return matches(TEXT_ADAPTER, value)
+            return _matches(_TEXT_ADAPTER, value)
         case int() | float():
             return abs(value) < (INTEGER_LIMIT if isinstance(value, int) else math.inf)
     return value is None
+
+
+def _require_plain_json(value: Any) -> Any:
+    if not _is_plain_json(value):
+        raise ValueError("no plain JSON")
+    return value
+
+
+def _conform_to(form: Any) -> AfterValidator:
+    return AfterValidator(TypeAdapter(form).validate_python)
+
+
+VerdictForm: TypeAlias = Annotated[
+    dict[str, Any], _conform_to(build_form(schemas.Verdict)), AfterValidator(_check_verdict)
+]
+
+
+@with_config(_STRICT_CONFIG)
+class ScoreResult(TypedDict):
+    """A verdict, the version of the code, and the number of its steps."""
+
+    verdict: VerdictForm
+    scorer: Annotated[_StorableText, Field(max_length=100)]
+    steps: Annotated[int, Field(ge=0, le=MAX_STEPS)]
+
+
+@with_config(_STRICT_CONFIG)
+class JudgedGuess(TypedDict, total=False):
+    """The outcome of a guess, or the problems for which it is refused."""
+
+    outcome: Annotated[dict[str, Any], _conform_to(build_form(schemas.GuessOutcome))]
+    refused: Annotated[dict[str, Any], _conform_to(ProblemListForm), AfterValidator(_require_plain_json)]
+
+
+AdviceForm: TypeAlias = Annotated[dict[str, Any], AfterValidator(_require_plain_json)]

@@ -1,8 +1,10 @@
 """The paths that a sandboxed process may read: interpreter, libraries, and system files that these need."""
 
 import os
+import pkgutil
 import sys
 import sysconfig
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
@@ -24,9 +26,26 @@ _SITE_FOLDER_NAMES = ("site-packages", "dist-packages")
 _SYSCONFIG_NAMES = ("stdlib", "platstdlib", "purelib", "platlib")
 
 
-def list_readable() -> list[Path]:
+def list_readable(more: Collection[Path] = ()) -> list[Path]:
     """Return folders and files, without those below another one. Some may not exist."""
-    return list(_remove_nested(_find_installed() | _find_package_folders()))
+    return list(_remove_nested(_find_installed() | {*list_local_modules().values(), *more}))
+
+
+def list_local_modules() -> dict[str, Path]:
+    """Return the modules and packages in folders that are on the path, but not of an interpreter.
+
+    They are ours and those of editable installs. The folders may also contain data, which is not readable.
+    """
+    return {
+        module.name: Path(module.module_finder.path, module.name if module.ispkg else f"{module.name}.py")  # type: ignore[union-attr]
+        for module in pkgutil.iter_modules([folder for folder in sys.path if _is_local(folder)])
+    }
+
+
+def _is_local(folder: str) -> bool:
+    installed = _find_installed()
+    path = Path(folder)
+    return path.is_dir() and not installed & {path, *path.parents}
 
 
 @cache
@@ -59,9 +78,3 @@ def find_exposing(path: Path) -> Path | None:
     return next(
         (readable_path for readable_path in list_readable() if resolved.is_relative_to(readable_path)), None
     )
-
-
-def _find_package_folders() -> set[Path]:
-    """Return the folders of all imported packages, which include ours and editable installs of plug-ins."""
-    modules = [module for name, module in sys.modules.copy().items() if "." not in name]
-    return {Path(folder) for module in modules for folder in getattr(module, "__path__", ())}

@@ -11,7 +11,7 @@ import os
 import struct
 from collections.abc import Iterator
 
-from workers.sandbox.kernel import ARCHITECTURES, SandboxError, detect_architecture, syscall
+from anoncup.runner.sandbox.kernel import ARCHITECTURES, SandboxError, detect_architecture, syscall
 
 SECCOMP_NUMBERS = {"x86_64": 317, "aarch64": 277}
 AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -63,15 +63,8 @@ UNCONDITIONAL_CALLS: dict[str, tuple[int | None, int | None]] = {
     "readlinkat": (267, 78),
     "getdents64": (217, 61),
     "getcwd": (79, 17),
-    "ftruncate": (77, 46),
-    "fsync": (74, 82),
-    "fdatasync": (75, 83),
-    "rename": (82, None),
-    "renameat": (264, 38),
-    "renameat2": (316, 276),
-    "unlink": (87, None),
-    "unlinkat": (263, 35),
     "fadvise64": (221, 223),
+    "recvmsg": (47, 212),
     "dup": (32, 23),
     "dup2": (33, None),
     "dup3": (292, 24),

@@ -1,4 +1,4 @@
-"""Validation of scoring children's answers: real ones are accepted, all others rejected."""
+"""Validation of results that are stored: real ones are accepted, all others rejected."""
 
 import copy
 import json
@@ -7,59 +7,71 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic_core import to_json
 
-from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.errors import FileProblem, InvalidResult, InvalidUpload
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS, InstalledParts, Package
+from anoncup.runner import answers, scoring
+from anoncup.runner.answers import JobFailure, ProgressPipe
+from anoncup.runner.jobs import AdviceJob, AnyJob, JudgeJob, ScoreJob, TargetFilesJob
 from anoncup.tables.csv_text import write_csv
 from tests.support.arena import build_competition_toml, build_noisy_release, build_original_table
 from tests.support.shop_contest import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
-from workers import scorer
-from workers.jobs import AdviceJob, JudgeJob, ScoreJob, TargetFilesJob, write_request
-from workers.scorer import JobContext, judge, score, write_target_files
 
 Json = dict[str, Any]
 
 
-def compute_answer(request: ScoreJob) -> Json:
-    """Return the answer that a child would give. File contents take the place of digests."""
+def compute_result(job: AnyJob) -> Any:
+    """Return the result that a child would give."""
+    return json.loads(to_json(job.perform(ProgressPipe()), bytes_mode="base64"))
 
-    def load_original(digests: Any, file: str) -> Any:
-        competition = parse_competition(file)
-        contents = {name: text.encode() for name, text in digests}
-        return competition, TRACKS[competition.track].parse_original(contents, competition)[0]
 
-    result = score(request, JobContext(str.encode, load_original), lambda *_: None)
-    answer: Json = json.loads(json.dumps(result))
-    return answer
+def is_valid(job: AnyJob, result: Any) -> bool:
+    try:
+        job.read_result(json.dumps({"value": result}).encode(errors="surrogatepass"))
+    except ValueError:
+        return False
+    return True
+
+
+def is_valid_verdict(job: ScoreJob, verdict: Any) -> bool:
+    return is_valid(job, {"verdict": verdict, "scorer": "1", "steps": 2})
 
 
 @pytest.fixture(scope="module")
 def microdata() -> tuple[ScoreJob, Json]:
     table = build_original_table()
     anonymized, secret = build_noisy_release(1, table)
-    files = {"anonymized": anonymized.decode()}
     request = ScoreJob(
-        build_competition_toml(), {"original": write_csv(table).decode()}, files, secret.decode()
+        competition_file=build_competition_toml(),
+        original={"original": write_csv(table)},
+        files={"anonymized": anonymized},
+        secret=secret,
     )
-    return request, compute_answer(request)
+    return request, compute_result(request)["verdict"]
 
 
 @pytest.fixture(scope="module")
 def transactions() -> tuple[ScoreJob, Json]:
     file = template(2016).replace("min_rows_kept", "# min_rows_kept")
-    original = {"customers": CUSTOMERS, "transactions": TRANSACTIONS}
-    files = {"customers": RELEASED_CUSTOMERS, "transactions": RELEASED_TRANSACTIONS}
-    request = ScoreJob(file, original, files, "original_row\n3\n1\n2\n")
-    return request, compute_answer(request)
+    request = ScoreJob(
+        competition_file=file,
+        original={"customers": CUSTOMERS.encode(), "transactions": TRANSACTIONS.encode()},
+        files={
+            "customers": RELEASED_CUSTOMERS.encode(),
+            "transactions": RELEASED_TRANSACTIONS.encode(),
+        },
+        secret=b"original_row\n3\n1\n2\n",
+    )
+    return request, compute_result(request)["verdict"]
 
 
 @pytest.mark.parametrize("track", ["microdata", "transactions"])
 def test_computed_verdict_is_valid(track: str, request: pytest.FixtureRequest) -> None:
     job, verdict = request.getfixturevalue(track)
-    assert job.is_valid_answer(verdict)
+    assert is_valid_verdict(job, verdict)
 
 
 def replace_value(verdict: Json, *path: str | int, value: Any) -> Json:
@@ -105,7 +117,7 @@ def test_invalid_verdict_is_rejected(
     microdata: tuple[ScoreJob, Json], path: tuple[str | int, ...], value: Any
 ) -> None:
     request, verdict = microdata
-    assert not request.is_valid_answer(replace_value(verdict, *path, value=value))
+    assert not is_valid_verdict(request, replace_value(verdict, *path, value=value))
 
 
 def list_paths(value: Any, *path: str | int) -> Iterator[tuple[str | int, ...]]:
@@ -125,13 +137,13 @@ def test_verdict_with_null_wrong_type_or_unknown_field_is_rejected(
     paths = [*list_paths(verdict)]
     assert len(paths) > 100
     nullable_paths = [
-        path for path in paths if request.is_valid_answer(replace_value(verdict, *path, value=None))
+        path for path in paths if is_valid_verdict(request, replace_value(verdict, *path, value=None))
     ]
     assert nullable_paths == [("excessive", "threshold")]
     for path in paths:
-        assert not request.is_valid_answer(replace_value(verdict, *path, value={"more": "x"})), path
+        assert not is_valid_verdict(request, replace_value(verdict, *path, value={"more": "x"})), path
         if isinstance(path[-1], str):
-            assert not request.is_valid_answer(replace_value(verdict, *path[:-1], "more", value="x")), path
+            assert not is_valid_verdict(request, replace_value(verdict, *path[:-1], "more", value="x")), path
 
 
 def test_only_optional_fields_of_a_verdict_may_be_missing(microdata: tuple[ScoreJob, Json]) -> None:
@@ -144,7 +156,7 @@ def test_only_optional_fields_of_a_verdict_may_be_missing(microdata: tuple[Score
             container = container[step]
         if isinstance(container, dict) and "details" not in path:
             del container[name]
-            optional |= {name} if request.is_valid_answer(changed_verdict) else set()
+            optional |= {name} if is_valid_verdict(request, changed_verdict) else set()
     assert optional == {"correct", "trials", "details", "interval", "sd"}
 
 
@@ -152,7 +164,9 @@ def test_measures_of_another_track_are_rejected(
     microdata: tuple[ScoreJob, Json], transactions: tuple[ScoreJob, Json]
 ) -> None:
     request, verdict = microdata
-    assert not request.is_valid_answer(replace_value(verdict, "measures", value=transactions[1]["measures"]))
+    assert not is_valid_verdict(
+        request, replace_value(verdict, "measures", value=transactions[1]["measures"])
+    )
 
 
 def add_note(verdict: Json, text: str, **values: Any) -> Json:
@@ -164,10 +178,10 @@ def add_note(verdict: Json, text: str, **values: Any) -> Json:
 def test_names_and_notes_may_use_any_script(microdata: tuple[ScoreJob, Json]) -> None:
     request, verdict = microdata
     for text in ("収入\u3000（円）", "a\nb", "💡"):
-        assert request.is_valid_answer(add_note(verdict, text))
-        assert request.is_valid_answer(add_note(verdict, text, said=text))
-        assert request.is_valid_answer(
-            add_note(verdict, text, said={"template": "{a}", "values": {"a": [text]}})
+        assert is_valid_verdict(request, add_note(verdict, text))
+        assert is_valid_verdict(request, add_note(verdict, text, said=text))
+        assert is_valid_verdict(
+            request, add_note(verdict, text, said={"template": "{a}", "values": {"a": [text]}})
         )
 
 
@@ -188,15 +202,15 @@ def test_note_must_match_its_template_and_values(
     microdata: tuple[ScoreJob, Json], text: str, note_value: Any
 ) -> None:
     request, verdict = microdata
-    assert not request.is_valid_answer(add_note(verdict, text, said=note_value))
+    assert not is_valid_verdict(request, add_note(verdict, text, said=note_value))
 
 
 def test_violation_must_match_its_template_and_values(microdata: tuple[ScoreJob, Json]) -> None:
     request, verdict = microdata
     violation = {"code": "x", "message": "3 rows", "template": "{a} rows", "values": {"a": 3}}
-    for values, is_valid in (({"a": 3}, True), ({"a": 4}, False)):
+    for values, is_consistent in (({"a": 3}, True), ({"a": 4}, False)):
         rejected = verdict | {"verdict": "rejected", "violations": [violation | {"values": values}]}
-        assert request.is_valid_answer(rejected) is is_valid
+        assert is_valid_verdict(request, rejected) is is_consistent
 
 
 def test_counted_message_must_match_its_plural_form(
@@ -205,7 +219,7 @@ def test_counted_message_must_match_its_plural_form(
     request, verdict = microdata
     plural = {"one": "{a} row", "many": "{a} rows", "by": "a"}
     violation = {"code": "x", "template": "{a} rows", "values": {"a": 3}}
-    for text, forms, is_valid in (
+    for text, forms, is_consistent in (
         ("3 rows", plural, True),
         ("3 row", plural, False),
         ("3 rows", plural | {"many": "{a} lines"}, False),
@@ -215,63 +229,62 @@ def test_counted_message_must_match_its_plural_form(
     ):
         violations = [violation | {"message": text, "plural": forms}]
         assert (
-            request.is_valid_answer(verdict | {"verdict": "rejected", "violations": violations}) is is_valid
+            is_valid_verdict(request, verdict | {"verdict": "rejected", "violations": violations})
+            is is_consistent
         )
-    for forms, is_valid in ((plural, True), (plural | {"one": "no row"}, False)):
+    for forms, is_consistent in ((plural, True), (plural | {"one": "no row"}, False)):
         note = {"note": "1 row", "note_template": "{a} row", "note_values": {"a": 1}, "note_plural": forms}
         attacker = verdict["attackers"]["euc1"] | note
         assert (
-            request.is_valid_answer(replace_value(verdict, "attackers", "euc1", value=attacker)) is is_valid
+            is_valid_verdict(request, replace_value(verdict, "attackers", "euc1", value=attacker))
+            is is_consistent
         )
 
 
-def test_target_files_are_texts_named_like_release_files(transactions: tuple[ScoreJob, Json]) -> None:
+def test_target_files_are_named_like_release_files(transactions: tuple[ScoreJob, Json]) -> None:
     request, _ = transactions
     job = TargetFilesJob(
-        request.competition_file, request.original, request.files, file_names=tuple(sorted(request.files))
+        competition_file=request.competition_file,
+        original=request.original,
+        files=request.files,
+        file_names=tuple(sorted(request.files)),
     )
-    answer = write_target_files(
-        job,
-        JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared")),
-        lambda *_: None,
-    )
-    assert job.is_valid_answer(answer)
-    for files in (
-        {},
-        {"customers": "x"},
-        {**answer["files"], "more": ""},
-        {"customers": 1, "transactions": 2},
-    ):
-        assert not job.is_valid_answer({"files": files})
+    result = compute_result(job)
+    assert is_valid(job, result)
+    for files in ({}, {"customers": "eA=="}, {**result, "more": ""}, {"customers": 1, "transactions": 2}):
+        assert not is_valid(job, files)
+
+
+def build_guess(content: str = "original_row\n1\n2\n", **changes: Any) -> JudgeJob:
+    fields: dict[str, Any] = {
+        "competition_file": template(2015),
+        "guess": content.encode(),
+        "secret": b"original_row\n1\n2\n",
+        "question": "link",
+        "sizes": {"originals": 2, "rows": 2},
+        "guesser": "red",
+        "guesser_files": {},
+    }
+    return JudgeJob(**fields | changes)
 
 
 def test_guess_has_at_most_as_many_correct_rows_as_rows() -> None:
-    row_file, file = "original_row\n1\n2\n", template(2015)
-    sizes = {"originals": 2, "rows": 2}
-    job = JudgeJob(file, {}, row_file, row_file, "link", sizes, guesser="red", guesser_files={})
-    context = JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared"))
-    answer = json.loads(json.dumps(judge(job, context, lambda *_: None)))
+    job = build_guess()
+    answer = compute_result(job)
     assert (answer["outcome"]["correct"], answer["outcome"]["value"]) == (2, 1.0)
-    assert job.is_valid_answer(answer)
+    assert is_valid(job, answer)
     for correct in (-1, 3, 2.5, "1", True, None, float("nan")):
-        assert not job.is_valid_answer({"outcome": answer["outcome"] | {"correct": correct}})
-    assert job.is_valid_answer({"outcome": answer["outcome"] | {"correct": 1.5}})
+        assert not is_valid(job, {"outcome": answer["outcome"] | {"correct": correct}})
+    assert is_valid(job, {"outcome": answer["outcome"] | {"correct": 1.5}})
     for value in (-0.1, 1.1, "1", True, None, float("nan")):
-        assert not job.is_valid_answer({"outcome": answer["outcome"] | {"value": value}})
-    assert not job.is_valid_answer({"outcome": answer["outcome"] | {"more": 1}})
-
-
-def refuse_guess(job: JudgeJob, row_file: str) -> Any:
-    context = JobContext(str.encode, lambda *_: pytest.fail("nothing is prepared"))
-    return json.loads(json.dumps(judge(replace(job, guess=row_file), context, lambda *_: None)))
+        assert not is_valid(job, {"outcome": answer["outcome"] | {"value": value}})
+    assert not is_valid(job, {"outcome": answer["outcome"] | {"more": 1}})
 
 
 def test_refused_guess_has_its_problems_with_their_places() -> None:
-    row_file = "original_row\n1\n2\n"
-    sizes = {"originals": 2, "rows": 2}
-    job = JudgeJob(template(2015), {}, row_file, row_file, "link", sizes, guesser="red", guesser_files={})
-    answer = refuse_guess(job, "original_row\n1\n9\n")
-    assert job.is_valid_answer(answer)
+    job = build_guess("original_row\n1\n9\n")
+    answer = compute_result(job)
+    assert is_valid(job, answer)
     (problem,) = answer["refused"]["problems"]
     assert (problem["file"], problem["row"], answer["refused"]["total"]) == ("guess", 2, 1)
     assert "outcome" not in answer
@@ -286,25 +299,24 @@ def test_refused_guess_has_its_problems_with_their_places() -> None:
         {"more": 1},
     ]
     for changes in changed:
-        assert not job.is_valid_answer({"refused": answer["refused"] | changes})
-    assert not job.is_valid_answer(answer | {"outcome": {}})
+        assert not is_valid(job, {"refused": answer["refused"] | changes})
+    assert not is_valid(job, answer | {"outcome": {}})
 
 
 def test_guess_at_a_question_that_is_not_asked_is_refused() -> None:
     """A re-score set may remove a question before a guess is judged."""
-    job = JudgeJob(template("membership"), {}, "", "", "attribute", {"originals": 2}, "red", {})
-    answer = refuse_guess(job, "disease\nnone\nnone\n")
-    assert job.is_valid_answer(answer)
+    job = build_guess(
+        "disease\nnone\nnone\n", competition_file=template("membership"), question="attribute", secret=b""
+    )
+    answer = compute_result(job)
+    assert is_valid(job, answer)
     (problem,) = answer["refused"]["problems"]
     assert (problem["file"], problem["code"]) == ("guess", "unknown_question")
 
 
 def test_error_of_the_answer_is_not_told_to_the_guesser() -> None:
-    row_file = "original_row\n1\n2\n"
-    sizes = {"originals": 2, "rows": 2}
-    job = JudgeJob(template(2015), {}, row_file, "not the secret", "link", sizes, "red", {})
     with pytest.raises(InvalidUpload):
-        refuse_guess(job, row_file)
+        compute_result(build_guess(secret=b"not the secret"))
 
 
 def test_problem_of_an_organizers_file_is_not_told_to_the_guesser(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,28 +326,8 @@ def test_problem_of_an_organizers_file_is_not_told_to_the_guesser(monkeypatch: p
     track = TRACKS["microdata"]
     question = replace(track.questions["link"], judge=find_problem)
     monkeypatch.setitem(TRACKS, "microdata", replace(track, questions={"link": question}))
-    row_file = "original_row\n1\n2\n"
-    sizes = {"originals": 2, "rows": 2}
-    job = JudgeJob(template(2015), {}, row_file, row_file, "link", sizes, "red", {})
     with pytest.raises(InvalidUpload):
-        refuse_guess(job, row_file)
-
-
-class RecordingPipe:
-    """A connection to a parent that sends one request and keeps the answers."""
-
-    def __init__(self, request: Any) -> None:
-        self.requests = [request]
-        self.answers: list[Any] = []
-
-    def receive(self) -> Any:
-        return self.requests.pop() if self.requests else None
-
-    def send(self, message: Any) -> None:
-        self.answers.append(message)
-
-    def fetch(self, digest: str) -> bytes:
-        return digest.encode()
+        compute_result(build_guess())
 
 
 @pytest.mark.parametrize(
@@ -357,15 +349,15 @@ def test_error_names_the_package_whose_code_failed_without_its_message(
         raise error
 
     packages = (Package("other", "1.0", "other:PLUGIN"), Package("mine", "1.0", "tests.track:PLUGIN"))
-    monkeypatch.setattr(scorer, "INSTALLED", InstalledParts({}, packages))
-    monkeypatch.setattr(scorer, "HANDLERS", {JudgeJob: fail})
-    pipe = RecordingPipe(write_request(JudgeJob("", {}, "", "", "link", {}, "red", {})))
-    scorer.run(pipe)
-    (answer,) = pipe.answers
-    assert (answer["failed"], answer["package"]) == ("crash", package)
-    assert answer["trace"].endswith(ending)
-    assert "in fail" in answer["trace"]
-    assert "secret cell" not in answer["trace"]
+    monkeypatch.setattr(answers, "INSTALLED", InstalledParts({}, packages))
+    monkeypatch.setattr(scoring, "judge", fail)
+    job = build_guess()
+    with pytest.raises(JobFailure) as failure:
+        answers.read_answer(job, answers.answer(b"".join(answers.write_request(job))))
+    assert failure.value.package == package
+    assert failure.value.trace.endswith(ending)
+    assert "in fail" in failure.value.trace
+    assert "secret cell" not in failure.value.trace
 
 
 def nest(depth: int) -> Any:
@@ -373,7 +365,7 @@ def nest(depth: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("value", "is_valid"),
+    ("value", "is_plain"),
     [
         ({"a": [1, 2.5, None, True, "…"]}, True),
         ({"a": nest(7)}, True),
@@ -384,6 +376,5 @@ def nest(depth: int) -> Any:
         ({"a": "x" * 10_001}, False),
     ],
 )
-def test_report_has_only_plain_values(value: Json, is_valid: bool) -> None:
-
-    assert AdviceJob("", {}, {}).is_valid_answer(value) is is_valid
+def test_report_has_only_plain_values(value: Json, is_plain: bool) -> None:
+    assert is_valid(AdviceJob(competition_file="", question={}), value) is is_plain

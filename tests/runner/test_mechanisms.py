@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.runner import sandbox
+from anoncup.runner.client import LIBRARY_VARIABLES
+from anoncup.runner.sandbox import Sandbox, SandboxError, landlock, seccomp
+from anoncup.runner.sandbox.seccomp import CONDITIONAL_CALLS, UNCONDITIONAL_CALLS, build_conditions
 from app.cli.local_service import build_sandbox_env
 from app.config import Settings
+from app.processes import runners
 from app.processes.child_folders import LockedFolder
 from app.processes.embedded_servers import EmbeddedServices, Server
-from app.processes.sandboxed_child import build_environment
-from workers import readiness, sandbox
+from workers import readiness
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
-from workers.sandbox import Sandbox, SandboxError, landlock, seccomp
-from workers.sandbox.seccomp import CONDITIONAL_CALLS, UNCONDITIONAL_CALLS, build_conditions
 
 pytestmark = pytest.mark.full
 
@@ -87,8 +89,10 @@ def test_sandbox_is_logged_with_a_warning_for_missing_parts(
         monkeypatch.setattr(
             sandbox, "get_available", lambda available_sandbox=available_sandbox: available_sandbox
         )
-        sandbox.announce(setting)
-        (record,) = [log_record for log_record in caplog.records if log_record.name == "workers.sandbox"]
+        runners.announce_sandbox(setting)
+        (record,) = [
+            log_record for log_record in caplog.records if log_record.name == "app.processes.runners"
+        ]
         assert record.levelname == level
         assert words in str(record.msg)
 
@@ -107,7 +111,7 @@ def test_sandbox_is_optional_with_embedded_servers(monkeypatch: pytest.MonkeyPat
     assert Settings().sandbox == "required"
 
 
-def test_sandbox_is_not_entered_while_another_thread_runs(tmp_path: Path) -> None:
+def test_sandbox_is_not_entered_while_another_thread_runs() -> None:
     """A sandbox does not apply to threads that already run."""
     import threading
 
@@ -116,7 +120,7 @@ def test_sandbox_is_not_entered_while_another_thread_runs(tmp_path: Path) -> Non
     thread.start()
     try:
         with pytest.raises(SandboxError, match="another thread"):
-            sandbox.enter(FULL_SANDBOX, folder=tmp_path)
+            sandbox.enter(FULL_SANDBOX, None)
     finally:
         stop.set()
         thread.join()
@@ -127,14 +131,16 @@ def test_child_imports_start_no_threads() -> None:
     import sys
 
     program = """
-import os, workers.scorer
+import os
+from anoncup.runner.preload import preload
+preload()
 from anoncup.geometry import kernels
 import numba, numpy, pandas, pyarrow.csv, pyarrow.compute
 import scipy.optimize, scipy.sparse, scipy.spatial, scipy.stats
 print(len(os.listdir("/proc/self/task")))
 """
     completed = subprocess.run(
-        [sys.executable, "-P", "-c", program], env=build_environment(), capture_output=True, check=True
+        [sys.executable, "-P", "-c", program], env=LIBRARY_VARIABLES, capture_output=True, check=True
     )
     assert completed.stdout == b"1\n"
 
@@ -155,7 +161,6 @@ def test_newer_landlock_handles_more_rights() -> None:
     assert [landlock.get_handled_rights(abi_version) for abi_version in (1, 2, 3, 4, 5, 99)] == [
         (1 << rights) - 1 for rights in (13, 14, 15, 15, 16, 16)
     ]
-    assert not landlock.OWN_FOLDER_RIGHTS & 1  # executing programs is granted nowhere
 
 
 @pytest.mark.parametrize("processor", HEADERS)

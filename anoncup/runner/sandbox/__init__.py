@@ -1,27 +1,28 @@
-"""The sandbox of processes that parse uploaded files. They may only compute and answer through their pipe.
+"""The sandbox of processes that read untrusted files. They may only compute and write their result.
 
 It has two parts that a process cannot undo: Landlock restricts files, ports and signals, and seccomp
 restricts system calls. A process that runs as root also becomes an unprivileged user.
 """
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from workers.sandbox import landlock, library_paths, privileges, scratch, seccomp
-from workers.sandbox.kernel import SandboxError
+from anoncup.runner.sandbox import landlock, library_paths, privileges, seccomp
+from anoncup.runner.sandbox.kernel import SandboxError
 
 __all__ = [
     "Sandbox",
     "SandboxError",
-    "announce",
     "choose",
     "describe",
     "enter",
     "explain_missing",
     "get_available",
     "library_paths",
+    "make_ruleset",
 ]
 
 LANDLOCK, SECCOMP = "landlock", "seccomp"
@@ -79,34 +80,29 @@ def describe(setting: str) -> str:
     return f"{mechanisms}, {'as an unprivileged user' if drops_root else 'as root'}"
 
 
-def announce(setting: str) -> None:
-    """Log the sandbox at the start of a process, as a warning if it is incomplete."""
-    import structlog  # noqa: PLC0415  # children in the environment of a package do not have it
+def make_ruleset(mechanisms: Sandbox, readable: Collection[Path] = ()) -> int | None:
+    """Return the descriptor of the rules for files, with which processes forked from this one enter.
 
-    log, is_complete = structlog.get_logger(__name__), choose(setting).is_complete
-    (log.info if is_complete else log.warning)(
-        "sandbox",
-        standing=describe(setting),
-        setting=setting,
-        advice=None if is_complete else "ANONCUP_SANDBOX=off" if setting == OFF else explain_missing(),
-    )
+    ``readable`` are other paths than those of libraries. Making the rules takes longer than everything else,
+    so they are made once.
+    """
+    if not mechanisms.file_mechanism:
+        return None
+    return landlock.make_ruleset(library_paths.list_readable(readable))
 
 
-def enter(mechanisms: Sandbox, *, folder: Path) -> None:
+def enter(mechanisms: Sandbox, ruleset: int | None) -> None:
     """Enter the sandbox with this process. It cannot leave it again.
 
-    Open files stay open. The process may read the interpreter and libraries, and write plain files in
-    ``folder``. Raises SandboxError if the kernel refuses, or if another thread runs, which would stay
-    outside.
+    Open files stay open. The process may read the interpreter and libraries, and write nothing. Raises
+    SandboxError if the kernel refuses, or if another thread runs, which would stay outside.
     """
     if not (mechanisms.file_mechanism or mechanisms.call_mechanism or mechanisms.drops_root):
         return
     if len(os.listdir("/proc/self/task")) > 1:
         raise SandboxError("another thread is running")
-    if mechanisms.file_mechanism:
-        scratch.mount(folder)  # without the right to mount, the folder's size is not limited
-    privileges.drop(folder, restricts_files=bool(mechanisms.file_mechanism))
-    if mechanisms.file_mechanism:
-        landlock.restrict(library_paths.list_readable(), writable=folder)
+    privileges.drop(restricts_files=ruleset is not None)
+    if ruleset is not None:
+        landlock.restrict(ruleset)
     if mechanisms.call_mechanism:
         seccomp.restrict()

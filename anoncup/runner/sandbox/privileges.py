@@ -7,8 +7,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from workers.sandbox import library_paths
-from workers.sandbox.kernel import SandboxError
+from anoncup.runner.sandbox import library_paths
+from anoncup.runner.sandbox.kernel import SandboxError
 
 SANDBOX_UID = 60999
 """User and group id of the process: above the range of accounts, below that of systemd's dynamic users, and
@@ -26,30 +26,28 @@ def is_root() -> bool:
     return os.geteuid() == 0
 
 
-def drop(folder: Path, *, restricts_files: bool) -> None:
+def drop(*, restricts_files: bool) -> None:
     """Become an unprivileged user if this process is root, and give up all capabilities.
 
-    That user becomes the owner of ``folder``. If Landlock ``restricts_files``, the process keeps the
-    capability to read libraries in another user's home directory. Without Landlock, root stays root if only
-    root can read the libraries.
+    If Landlock ``restricts_files``, the process keeps the capability to read libraries in another user's home
+    directory. Without Landlock, root stays root if only root can read the libraries.
     """
     can_switch_user = _may_switch_user() and (restricts_files or are_libraries_public())
     needs_capability = is_root() and (restricts_files or not are_libraries_public())
     if is_root() and can_switch_user:
-        _become_unprivileged(folder)
+        _become_unprivileged()
     kept_capabilities = 1 << CAP_DAC_READ_SEARCH if needs_capability else 0
     _set_capabilities(_get_permitted_capabilities() & kept_capabilities)
     if _LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise SandboxError("no_new_privs")
 
 
-def _become_unprivileged(folder: Path) -> None:
+def _become_unprivileged() -> None:
     """Change user and group, and give up supplementary groups.
 
     In a user namespace that does not map the user, nothing changes.
     """
     try:
-        os.chown(folder, SANDBOX_UID, SANDBOX_UID)
         os.setgroups([])
     except OSError:
         return

@@ -12,18 +12,15 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from workers.sandbox.kernel import SandboxError, syscall
+from anoncup.runner.sandbox.kernel import SandboxError, syscall
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on all processors
 _CREATE_RULESET_VERSION = 1
 _PATH_BENEATH = 1
 
-WRITE_FILE, READ_FILE, READ_DIR = 1 << 1, 1 << 2, 1 << 3
-REMOVE_FILE, MAKE_FILE, TRUNCATE = 1 << 5, 1 << 8, 1 << 14
+WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
 
 _READ_RIGHTS = READ_FILE | READ_DIR
-OWN_FOLDER_RIGHTS = _READ_RIGHTS | WRITE_FILE | REMOVE_FILE | MAKE_FILE | TRUNCATE
-"""Rights in the process's own folder: plain files but no subfolders, so that removing it is simple."""
 _SINGLE_FILE_RIGHTS = READ_FILE | WRITE_FILE | TRUNCATE
 
 _FILE_RIGHT_COUNTS = {1: 13, 2: 14, 3: 15, 5: 16}
@@ -42,8 +39,8 @@ def get_abi_version() -> int:
         return 0
 
 
-def restrict(readable: Iterable[Path], *, writable: Path) -> None:
-    """Let this process only read below ``readable`` and use plain files in ``writable``.
+def make_ruleset(readable: Iterable[Path]) -> int:
+    """Return the descriptor of a ruleset under which a process only reads below ``readable``.
 
     Raises SandboxError if the kernel refuses.
     """
@@ -51,11 +48,17 @@ def restrict(readable: Iterable[Path], *, writable: Path) -> None:
         ruleset = _create_ruleset(get_abi_version())
         for path in readable:
             with suppress(FileNotFoundError):  # some paths do not exist on every machine
-                grant(ruleset, path, _READ_RIGHTS)
-        grant(ruleset, writable, OWN_FOLDER_RIGHTS)
-        grant(ruleset, Path("/dev/null"), READ_FILE | WRITE_FILE)
+                _grant(ruleset, path, _READ_RIGHTS)
+        _grant(ruleset, Path("/dev/null"), READ_FILE | WRITE_FILE)
+    except OSError as problem:
+        raise SandboxError(f"landlock: {problem}") from None
+    return ruleset
+
+
+def restrict(ruleset: int) -> None:
+    """Apply the ruleset to this process; raise SandboxError if the kernel refuses."""
+    try:
         syscall(RESTRICT_SELF, ruleset, 0)
-        os.close(ruleset)
     except OSError as problem:
         raise SandboxError(f"landlock: {problem}") from None
 
@@ -81,7 +84,7 @@ def _select_for_version(values: dict[int, int], abi_version: int) -> int:
     return max((value for min_version, value in values.items() if min_version <= abi_version), default=0)
 
 
-def grant(ruleset: int, path: Path, rights: int) -> None:
+def _grant(ruleset: int, path: Path, rights: int) -> None:
     descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         allowed_access = rights & get_handled_rights(get_abi_version())

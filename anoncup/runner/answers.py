@@ -1,0 +1,158 @@
+"""Answers of children: the result of a job, a domain error, or where the code failed."""
+
+import json
+import os
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal, cast
+
+import pydantic_core
+from pydantic import BaseModel, ConfigDict, Field
+
+from anoncup import errors
+from anoncup.errors import DomainError, FileProblem, InvalidCompetition, InvalidResult, InvalidUpload
+from anoncup.messages import Message
+from anoncup.plugins import INSTALLED
+from anoncup.runner.jobs import AnyJob, Job, ResultT
+
+MAX_TRACE_LENGTH = 10_000
+_RETURNED, _RAISED, _CRASHED = b"returned\n", b"raised\n", b"crashed\n"
+
+
+class RaisedError(BaseModel):
+    """A domain error in a form that can be raised again in another process."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    kind: Literal[
+        "InvalidUpload",
+        "InvalidInput",
+        "InvalidCompetition",
+        "CompetitionUnavailable",
+        "Conflict",
+        "TooLarge",
+    ]
+    code: str
+    message: Message
+    problems: tuple[FileProblem, ...] = ()
+    total: int = 0
+
+    @classmethod
+    def from_error(cls, error: DomainError) -> "RaisedError":
+        """Convert an error; raise ValidationError if jobs never raise its class."""
+        problems, total = (error.problems, error.total) if isinstance(error, InvalidUpload) else ((), 0)
+        kind = cast("Any", type(error).__name__)
+        return cls(kind=kind, code=error.code, message=error.message, problems=problems, total=total)
+
+    def to_error(self) -> DomainError:
+        if self.kind == "InvalidUpload":
+            return InvalidUpload(self.problems, total=self.total)
+        error_class: type[DomainError] = getattr(errors, self.kind)
+        return error_class(self.message, code=self.code)
+
+
+class JobFailure(Exception):
+    """The code failed. ``trace`` has the frames; ``package``: the one whose code failed, empty if none is."""
+
+    def __init__(self, trace: str, package: str) -> None:
+        super().__init__(trace)
+        self.trace, self.package = trace, package
+
+
+class _Crash(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    trace: str
+    package: str = Field(max_length=200)
+
+
+def write_request(job: AnyJob) -> tuple[bytes, bytes]:
+    """Return the parts of a request: the path of the job's class, and its values."""
+    return f"{type(job).__module__}:{type(job).__qualname__}\n".encode(), _serialize(job)
+
+
+def _read_request(content: bytes) -> AnyJob:
+    path, _, values = content.partition(b"\n")
+    module, _, name = path.decode().partition(":")
+    job_class: type[AnyJob] = getattr(import_module(module), name)
+    return job_class.model_validate_json(values)
+
+
+def answer(request: bytes, progress: int | None = None) -> bytes:
+    """Do the job of a request, and return the answer to be written."""
+    job = _read_request(request)
+    try:
+        return _RETURNED + _serialize({"value": job.perform(ProgressPipe(progress))})
+    except MemoryError:
+        raise
+    except Exception as error:
+        return _describe_error(error, job)
+
+
+@dataclass(slots=True)
+class ProgressPipe:
+    """Writes each step of a job as a line of JSON, and remembers the number of steps."""
+
+    descriptor: int | None = None
+    total: int = field(default=0, init=False)
+
+    def __call__(self, number: int, total: int, name: str) -> None:
+        self.total = total
+        if self.descriptor is not None:
+            os.write(self.descriptor, json.dumps([number, total, name]).encode() + b"\n")
+
+
+def _describe_error(error: Exception, job: AnyJob) -> bytes:
+    broken = next((package for package in INSTALLED.packages if package.broken), None)
+    if isinstance(error, InvalidCompetition) and broken:
+        return _CRASHED + _serialize(_Crash(trace=broken.broken, package=broken.name))
+    if job.raises_errors and isinstance(error, DomainError) and not isinstance(error, InvalidResult):
+        with suppress(ValueError):
+            return _RAISED + _serialize(RaisedError.from_error(error))
+    # Only the frames and the type: an error's message may quote secrets, unless it is ours.
+    trace = "".join([*traceback.format_tb(error.__traceback__), type(error).__qualname__])
+    trace += f": {error}" if isinstance(error, InvalidResult) else ""
+    return _CRASHED + _serialize(_Crash(trace=trace, package=_find_failed_package(error)))
+
+
+def _find_failed_package(error: Exception) -> str:
+    """Return the package whose code raised the error or returned a wrong result; empty if there is none."""
+    if isinstance(error, InvalidResult):
+        return str(error.message.values.get("package", ""))
+    names = {
+        package.entry.partition(":")[0].partition(".")[0]: package.name for package in INSTALLED.packages
+    }
+    modules = [
+        str(frame.f_globals.get("__name__")).partition(".")[0]
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    return next((names[module] for module in reversed(modules) if module in names), "")
+
+
+def read_answer(job: Job[ResultT], content: bytes) -> ResultT:
+    """Return the result; raise its domain error, JobFailure, or ValueError if the answer is invalid."""
+    for kind in (_RETURNED, _RAISED, _CRASHED):
+        if content.startswith(kind):
+            body = content.removeprefix(kind)
+            break
+    else:
+        raise ValueError("unknown answer")
+    if kind == _RETURNED:
+        return job.read_result(body)
+    if kind == _RAISED and job.raises_errors:
+        raise RaisedError.model_validate_json(body).to_error()
+    crash = _Crash.model_validate_json(body)
+    raise JobFailure(crash.trace[:MAX_TRACE_LENGTH].replace("\0", ""), crash.package)
+
+
+def _serialize(value: Any) -> bytes:
+    return pydantic_core.to_json(
+        value, bytes_mode="base64", inf_nan_mode="constants", fallback=_convert_numpy_scalar
+    )
+
+
+def _convert_numpy_scalar(value: Any) -> Any:
+    """Convert a numpy scalar to a Python number; raise AttributeError for other values."""
+    return value.item()

@@ -1,0 +1,295 @@
+"""The caller's side: start a template, send it jobs, and check what comes back."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from threading import Lock, Thread
+
+from anoncup.errors import DomainError
+from anoncup.runner import memory_files
+from anoncup.runner.answers import read_answer, write_request
+from anoncup.runner.jobs import AnyJob, Job, ResultT
+from anoncup.runner.protocol import MAX_MESSAGE_BYTES, VALID, WALL_FACTOR, JobLimits, Order
+from anoncup.runner.sandbox import Sandbox
+
+_HEARTBEAT_S = 3.0
+_SLACK_S = 30.0
+"""Seconds after the last limit at which a template that does not answer counts as hanging."""
+_MAX_NAME_LENGTH, _MAX_STEPS = 100, 10_000
+_INHERITED_VARIABLES = ("HOME", "LD_LIBRARY_PATH", "NUMBA_CACHE_DIR", "PYTHONPATH")
+"""Variables that interpreters need to start and to find packages. No others are passed on."""
+LIBRARY_VARIABLES = {
+    # One thread for each child: jobs are done in parallel instead.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    # Keep Arrow from starting a thread at import, which would stay outside the sandbox.
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
+
+
+class ChildDeath(Exception):
+    """The process ended without a result, perhaps because memory ran out. It is worth another try."""
+
+
+class RunnerUnavailable(Exception):
+    """The template did not start; the message says why."""
+
+
+class LimitExcess(Exception):
+    """The job took more than a limit; ``kind`` is "memory" or "time"."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class InvalidAnswer(Exception):
+    """The child gave an answer that no job gives, so it may be compromised."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressStep:
+    number: int
+    total: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerOptions:
+    """``python`` is the interpreter; ``variables`` are for its libraries and are not secret."""
+
+    python: str
+    sandbox: Sandbox
+    jobs_per_child: int = 20
+    idle_s: float = 60.0
+    start_limit_s: float = 60.0
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+class Runner:
+    """A template and its children. Threads may use it at the same time; it starts with the first job."""
+
+    def __init__(self, options: RunnerOptions) -> None:
+        self.options = options
+        self.lock = Lock()
+        self.template: _TemplateProcess | None = None
+
+    def run(
+        self,
+        job: Job[ResultT],
+        limits: JobLimits,
+        *,
+        on_step: Callable[[ProgressStep], None] = lambda _: None,
+    ) -> ResultT:
+        """Do a job and return its result.
+
+        ``on_step`` is called at each step, and every few seconds with the last one. Raises the job's own
+        domain errors, ``JobFailure`` if its code failed, and the errors of this module.
+        """
+        with _JobFiles(write_request(job)) as files:
+            report = self._wait_for_end(job, limits, files, on_step)
+            with report.socket:
+                if report.end == "killed":
+                    raise ChildDeath
+                if report.end != "finished":
+                    raise LimitExcess(report.end)
+                try:
+                    result = read_answer(job, memory_files.read(files.result, max_bytes=job.max_result_bytes))
+                except ValueError as problem:
+                    raise InvalidAnswer from problem
+                except DomainError:
+                    report.accept()
+                    raise
+                report.accept()
+                return result
+
+    def _wait_for_end(
+        self,
+        job: AnyJob,
+        limits: JobLimits,
+        files: "_JobFiles",
+        on_step: Callable[[ProgressStep], None],
+    ) -> "_Report":
+        order = Order(f"{type(job).__module__}:{type(job).__qualname__}", limits, job.is_single)
+        while True:
+            template = self._get_template()
+            report = template.submit(order, [files.child_progress, files.request, files.result])
+            try:
+                report.wait(files, limits, on_step)
+            except BaseException:
+                report.socket.close()
+                raise
+            if report.end:
+                return report
+            report.end = "killed"
+            self._discard(template)
+            if not template.ended_idle():
+                return report
+            report.socket.close()
+
+    def _get_template(self) -> "_TemplateProcess":
+        with self.lock:
+            if self.template is None:
+                self.template = _TemplateProcess(self.options)
+            return self.template
+
+    def _discard(self, template: "_TemplateProcess") -> None:
+        with self.lock:
+            if self.template is template:
+                self.template = None
+
+    def end(self) -> None:
+        """End the template and all of its children. A later job starts another one."""
+        with self.lock:
+            template, self.template = self.template, None
+        if template is not None:
+            template.end()
+
+
+class _JobFiles:
+    """The files of one job: request, result, and the pipe for its progress."""
+
+    def __init__(self, request: Sequence[bytes]) -> None:
+        self.request = memory_files.create_sealed("request", *request)
+        self.result = memory_files.create("result")
+        self.progress, self.child_progress = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self.unread = b""
+
+    def __enter__(self) -> "_JobFiles":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in (self.request, self.result, self.progress, self.child_progress):
+            os.close(descriptor)
+
+    def read_step(self) -> ProgressStep | None:
+        """Return the last step that the child has reported since the last call; raise InvalidAnswer."""
+        self.unread += os.read(self.progress, MAX_MESSAGE_BYTES)
+        *lines, self.unread = self.unread.split(b"\n")
+        if len(self.unread) > MAX_MESSAGE_BYTES:
+            raise InvalidAnswer
+        steps = [_read_step(line) for line in lines]
+        return steps[-1] if steps else None
+
+
+def _read_step(line: bytes) -> ProgressStep:
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        content = None
+    match content:
+        case [int(number), int(total), str(name)] if (
+            not isinstance(number, bool)
+            and 0 <= number <= total <= _MAX_STEPS
+            and len(name) <= _MAX_NAME_LENGTH
+            and name.isprintable()
+        ):
+            return ProgressStep(number, total, name)
+    raise InvalidAnswer
+
+
+@dataclass(slots=True)
+class _Report:
+    """How a job ended: "" if the template has ended."""
+
+    socket: socket.socket
+    end: str = ""
+
+    def wait(self, files: _JobFiles, limits: JobLimits, on_step: Callable[[ProgressStep], None]) -> None:
+        deadline = time.monotonic() + WALL_FACTOR * limits.cpu_s + _SLACK_S
+        poller = select.poll()
+        for descriptor in (self.socket.fileno(), files.progress):
+            poller.register(descriptor, select.POLLIN)
+        step = ProgressStep(0, 0, "")
+        while time.monotonic() < deadline:
+            events = dict(poller.poll(_HEARTBEAT_S * 1000))
+            if files.progress in events:
+                step = files.read_step() or step
+            if self.socket.fileno() in events:
+                self.end = self._receive()
+                return
+            on_step(step)
+        self.end = "killed"
+
+    def accept(self) -> None:
+        """Let the child do another job."""
+        with suppress(OSError):  # the template may have ended meanwhile
+            self.socket.send(VALID)
+
+    def _receive(self) -> str:
+        try:
+            message = self.socket.recv(MAX_MESSAGE_BYTES)
+        except ConnectionError:
+            message = b""
+        return str(json.loads(message)["end"]) if message else ""
+
+
+class _TemplateProcess:
+    """A running template. It ends with this process, or when this process closes the socket."""
+
+    def __init__(self, options: RunnerOptions) -> None:
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        arguments = {
+            "socket": theirs.fileno(),
+            "caller": os.getpid(),
+            "sandbox": asdict(options.sandbox),
+            "jobs_per_child": options.jobs_per_child,
+            "idle_s": options.idle_s,
+        }
+        # -P keeps modules of the working folder out, since the data may be there.
+        command = [options.python, "-P", "-X", "utf8", "-m", "anoncup.runner", json.dumps(arguments)]
+        inherited = {name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
+        try:
+            self.process = subprocess.Popen(  # noqa: S603  # our own module
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=inherited | LIBRARY_VARIABLES | dict(options.variables),
+                pass_fds=[theirs.fileno()],
+            )
+        except OSError as problem:
+            self.socket.close()
+            raise RunnerUnavailable(f"the interpreter cannot be started: {problem.strerror}") from None
+        finally:
+            theirs.close()
+        # Its end is noticed at once, so that no zombie is left when it has been idle.
+        Thread(target=self.process.wait, daemon=True).start()
+        self._wait_until_ready(options.start_limit_s)
+
+    def _wait_until_ready(self, limit_s: float) -> None:
+        self.socket.settimeout(limit_s)
+        try:
+            is_ready = self.socket.recv(MAX_MESSAGE_BYTES) == b"ready"
+        except (TimeoutError, ConnectionError):
+            is_ready = False
+        self.socket.settimeout(None)
+        if not is_ready:
+            self.end()
+            raise RunnerUnavailable("the interpreter did not start the program that reads files")
+
+    def submit(self, order: Order, descriptors: Sequence[int]) -> _Report:
+        """Send a job and return its report, on which nothing arrives if the template has ended."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, suppress(OSError):
+            socket.send_fds(self.socket, [order.to_json()], [theirs.fileno(), *descriptors])
+        return _Report(ours)
+
+    def ended_idle(self) -> bool:
+        """Return whether it has ended by itself, after a time without jobs."""
+        self.socket.close()
+        with suppress(subprocess.TimeoutExpired):
+            return self.process.wait(_HEARTBEAT_S) == 0
+        return False
+
+    def end(self) -> None:
+        self.socket.close()
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()

@@ -1,0 +1,44 @@
+"""What callers, template and children tell each other beside the jobs themselves."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeAlias
+
+WALL_FACTOR = 6
+"""A job may last this many times its CPU limit, because others compute at the same time, or it sleeps."""
+MEMORY_STATUS = 3
+"""Exit status of a child that ran out of memory."""
+FINISHED = b"finished"
+"""Message of a child that has written its result and waits for another job."""
+VALID = b"valid"
+"""Reply of a caller that has read a valid result. A child without this reply does no other job."""
+MAX_MESSAGE_BYTES = 1 << 16
+
+End: TypeAlias = Literal["finished", "memory", "time", "killed"]
+"""How a job ended. ``killed``: its process ended without a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobLimits:
+    """JobLimits of one job: address space, CPU time from its start, and the size of its result."""
+
+    memory_mb: int
+    cpu_s: float
+    result_mb: int = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A job as the template knows it. Children that are kept do only jobs of the same ``kind`` and limits."""
+
+    kind: str
+    limits: JobLimits
+    is_single: bool
+
+    def to_json(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def from_json(content: bytes) -> "Order":
+        fields = json.loads(content)
+        return Order(fields["kind"], JobLimits(**fields["limits"]), fields["is_single"])

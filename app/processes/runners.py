@@ -1,0 +1,82 @@
+"""The runners of this process: one for this interpreter, and one for each package with its own."""
+
+from collections.abc import Callable
+from threading import Lock
+
+import structlog
+
+from anoncup.runner import sandbox
+from anoncup.runner.client import ProgressStep, Runner, RunnerOptions
+from anoncup.runner.jobs import Job, ResultT
+from anoncup.runner.protocol import JobLimits
+from app.config import Settings
+from app.processes.interpreters import Interpreter
+
+log = structlog.get_logger(__name__)
+
+_runners: dict[str, tuple[Runner, tuple[object, ...]]] = {}
+"""Runner and installed packages by environment; "" is this interpreter."""
+_lock = Lock()
+
+
+def run(
+    job: Job[ResultT],
+    settings: Settings,
+    limits: JobLimits,
+    *,
+    environment: str = "",
+    on_step: Callable[[ProgressStep], None] = lambda _: None,
+) -> ResultT:
+    """Do a job in the sandbox and return its result, see ``Runner.run``."""
+    return _get_runner(settings, environment).run(job, limits, on_step=on_step)
+
+
+def _get_runner(settings: Settings, environment: str) -> Runner:
+    """Return the runner of an environment; one with packages that were replaced since its start is ended."""
+    interpreter = Interpreter(environment)
+    installation = interpreter.identify_installation()
+    with _lock:
+        runner, known_installation = _runners.get(environment, (None, ()))
+        if runner is not None and known_installation != installation:
+            runner.end()
+            runner = None
+        if runner is None:
+            runner = Runner(
+                RunnerOptions(
+                    interpreter.python,
+                    sandbox.choose(settings.sandbox),
+                    jobs_per_child=settings.jobs_per_child,
+                    idle_s=settings.runner_idle_s,
+                    variables=interpreter.variables,
+                )
+            )
+            _runners[environment] = runner, installation
+        return runner
+
+
+def is_outdated(environment: str) -> bool:
+    """Return whether packages were replaced or removed since the runner of an environment has started."""
+    with _lock:
+        _, known_installation = _runners.get(environment, (None, None))
+    return known_installation != Interpreter(environment).identify_installation()
+
+
+def end_all() -> None:
+    """End the runners of this process. A later job starts another one."""
+    with _lock:
+        runners = [runner for runner, _ in _runners.values()]
+        _runners.clear()
+    for runner in runners:
+        runner.end()
+
+
+def announce_sandbox(setting: str) -> None:
+    """Log the sandbox at the start of a process, as a warning if it is incomplete."""
+    is_complete = sandbox.choose(setting).is_complete
+    advice = "ANONCUP_SANDBOX=off" if setting == sandbox.OFF else sandbox.explain_missing()
+    (log.info if is_complete else log.warning)(
+        "sandbox",
+        standing=sandbox.describe(setting),
+        setting=setting,
+        advice=None if is_complete else advice,
+    )
