@@ -170,13 +170,10 @@ class Settings(BaseSettings):
     """Jobs of a process that reads untrusted files. With 1, nothing survives from one to the next."""
     runner_idle_s: float = 60
     """Seconds until idle processes that read untrusted files end; the next file starts new ones."""
-    scoring_idle_s: float = 90
-    """Seconds until an idle scoring or parsing process ends; the next submission starts a new one."""
-    scoring_recycle_after: Annotated[int, Field(ge=1)] = 200
-    """Number of submissions per scoring process, and of uploads per parser process, which limits the effect
-    of leaks. With 1, no process reads the files of two submissions, at the cost of one process start each."""
     parsing_time_limit_s: int = 120
-    """Maximum time to parse an upload."""
+    """Maximum CPU time to parse an upload."""
+    package_time_limit_s: int = 10
+    """Maximum CPU time for the code of a package to read an upload, while the team waits."""
     parsing_memory_mb: int = 4096
     """Memory limit for parsing uploads; parsing originals has the limit of scoring."""
     sandbox: Literal["required", "wanted", "off"] = "required"

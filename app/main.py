@@ -54,7 +54,7 @@ from app.http.multipart import set_spool_folder
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest, write_to_database, write_to_store
 from app.http.sign_in_providers import FLOW_COOKIE, FLOW_LIFETIME_S
-from app.processes import child_process, parser_process, remote_calls, runners
+from app.processes import child_process, package_calls, parsing, runners
 from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
 from app.web import organizer, team, visitor
@@ -94,8 +94,8 @@ def create_served_app() -> FastAPI:
     warn_if_overprivileged()
     runners.announce_sandbox(settings.sandbox)
     set_spool_folder(settings.data / "incoming")
-    parser_process.enable(settings)
-    remote_calls.enable()
+    parsing.enable(settings)
+    package_calls.enable()
     application = create_app(lifespan=end_parsers_on_shutdown)
     allocator.keep_from_collector()
     return application
@@ -106,8 +106,7 @@ async def end_parsers_on_shutdown(_: FastAPI) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        parser_process.close()
-        remote_calls.end_all()
+        parsing.close()
 
 
 def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:

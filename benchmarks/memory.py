@@ -67,7 +67,7 @@ def main() -> None:
     if options.pid is not None:
         report("now", options.pid)
         return
-    env = {"ANONCUP_SCORING_IDLE_S": str(_IDLE_S)}
+    env = {"ANONCUP_RUNNER_IDLE_S": str(_IDLE_S)}
     with tempfile.TemporaryDirectory() as folder, run_service(Path(folder), env=env) as service:
         pid = service.pid
         time.sleep(_WARM_UP_S)

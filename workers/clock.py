@@ -26,7 +26,7 @@ from app import logs
 from app.config import Settings, get_settings
 from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
-from app.processes import child_process, remote_calls, runners
+from app.processes import child_process, package_calls, runners
 from app.services.attacks import contest_lifecycle
 from app.services.boards import stale_standings
 from app.services.jobs import health, queue, requeue
@@ -269,7 +269,7 @@ def main() -> None:
     warn_if_overprivileged()
     settings = get_settings()
     wait_for_shutdown = _install_shutdown_handlers()
-    remote_calls.enable()
+    package_calls.enable()
     log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
     runners.announce_sandbox(settings.sandbox)  # the clock's children read uploaded files too
     Clock(settings, TransitionPool()).run(wait_for_shutdown)

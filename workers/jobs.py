@@ -21,17 +21,15 @@ from app.config import Settings
 from app.crypto import sealing
 from app.db.stored_files import read_rules
 from app.processes import runners
-from app.processes.sandboxed_child import DIED_MESSAGE, ChildDiedError
 from app.services.contests.competitions import require_current_packages
 from app.storage import get_store
-
-__all__ = ["DIED_MESSAGE", "ChildDiedError", "ScoringError", "load_files", "load_release", "run"]
 
 log = structlog.get_logger(__name__)
 
 RUNNER_ERRORS = (JobFailure, ChildDeath, LimitExcess, InvalidAnswer, RunnerUnavailable)
 CRASH_MESSAGE = Message("scoring failed with an internal error; the operators have been told")
 PACKAGE_MESSAGE = N_("scoring failed with an error in the package {package}; the organizers see where")
+DIED_MESSAGE = Message("the scoring process was killed, perhaps because memory ran out")
 
 
 class ScoringError(DomainError):
@@ -39,6 +37,12 @@ class ScoringError(DomainError):
 
     code = "scoring_failed"
     traceback: str | None = None
+
+
+class ChildDiedError(DomainError):
+    """The process was killed, perhaps by the kernel when memory ran out. It is worth another try."""
+
+    code = "child_died"
 
 
 def run(

@@ -22,7 +22,7 @@ from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.stored_files import read_rules
 from app.db.transaction import transaction
-from app.processes import remote_calls, runners
+from app.processes import package_calls, runners
 from app.services.attacks import allocation, contest_lifecycle
 from app.services.attacks.contest_lifecycle import SealedTarget, TargetWithoutFiles
 from app.services.contests import sealed_inputs
@@ -37,12 +37,11 @@ log = structlog.get_logger(__name__)
 
 def main() -> None:
     logs.configure()
-    remote_calls.enable()
+    package_calls.enable()
     try:
         is_complete = run_long_work(UUID(sys.argv[1]))
     finally:
         runners.end_all()
-        remote_calls.end_all()
     sys.exit(0 if is_complete else 1)
 
 

@@ -21,7 +21,7 @@ from anoncup.runner import allocator, sandbox
 from app import logs
 from app.config import get_settings
 from app.db.privileges import warn_if_overprivileged
-from app.processes import child_process, remote_calls, runners
+from app.processes import child_process, package_calls, runners
 from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs.queue import celery
 from app.services.jobs.worker_reports import DUTIES_QUERY, SANDBOX_QUERY
@@ -38,7 +38,7 @@ def configure_process(**_: Any) -> None:
     Celery leaves logging alone because ``setup_logging`` has a receiver.
     """
     logs.configure()
-    remote_calls.enable()
+    package_calls.enable()
 
 
 @celeryd_after_setup.connect
@@ -65,7 +65,6 @@ def report_duties(state: Any) -> dict[str, Any]:
 def discard_child(**_: Any) -> None:
     """End the runners of this process."""
     runners.end_all()
-    remote_calls.end_all()
 
 
 @worker_init.connect

@@ -16,13 +16,12 @@ from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
 from app.config import Settings, get_settings
 from app.db.transaction import transaction
 from app.processes import runners
-from app.processes.sandboxed_child import ChildDiedError
 from app.services.boards import fold, stale_standings, standings
 from app.services.boards.facts import RoundFacts
 from app.services.boards.stale_standings import StaleClaim
 from app.services.contests.competitions import require_current_packages
 from workers import jobs
-from workers.jobs import RUNNER_ERRORS, ScoringError
+from workers.jobs import RUNNER_ERRORS, ChildDiedError, ScoringError
 from workers.readiness import SCORING_READINESS
 
 log = structlog.get_logger(__name__)

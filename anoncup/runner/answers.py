@@ -12,7 +12,14 @@ import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import errors
-from anoncup.errors import DomainError, FileProblem, InvalidCompetition, InvalidResult, InvalidUpload
+from anoncup.errors import (
+    CompetitionUnavailable,
+    DomainError,
+    FileProblem,
+    InvalidCompetition,
+    InvalidResult,
+    InvalidUpload,
+)
 from anoncup.messages import Message
 from anoncup.plugins import INSTALLED
 from anoncup.runner.jobs import AnyJob, Job, ResultT
@@ -106,7 +113,7 @@ class ProgressPipe:
 
 def _describe_error(error: Exception, job: AnyJob) -> bytes:
     broken = next((package for package in INSTALLED.packages if package.broken), None)
-    if isinstance(error, InvalidCompetition) and broken:
+    if isinstance(error, InvalidCompetition | CompetitionUnavailable) and broken:
         return _CRASHED + _serialize(_Crash(trace=broken.broken, package=broken.name))
     if job.raises_errors and isinstance(error, DomainError) and not isinstance(error, InvalidResult):
         with suppress(ValueError):

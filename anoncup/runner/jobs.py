@@ -54,14 +54,18 @@ class Job(BaseModel, Generic[ResultT]):
 
     def read_result(self, content: bytes) -> ResultT:
         """Validate a result; raise ValueError for one of another type or with impossible values."""
-        result_type = next(
+        result_model = _build_result_model(self.find_result_type())
+        result: ResultT = result_model.model_validate_json(content).value
+        self.check_result(result)
+        return result
+
+    def find_result_type(self) -> Any:
+        """Return the type that a job's class names in brackets."""
+        return next(
             base.__pydantic_generic_metadata__["args"][0]
             for base in type(self).__mro__
             if issubclass(base, Job) and base.__pydantic_generic_metadata__["args"]
         )
-        result: ResultT = _build_result_model(result_type).model_validate_json(content).value
-        self.check_result(result)
-        return result
 
     def check_result(self, result: ResultT) -> None:
         """Raise ValueError for a result that does not belong to this job."""

@@ -2,13 +2,11 @@
 
 import secrets
 from collections.abc import Callable
-from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
 from numpy.random import Generator, default_rng
 
-from anoncup.competition.parser import parse_competition
 from anoncup.competition.ranking_functions import rank_board
 from anoncup.errors import FileProblem, InvalidInput, InvalidUpload
 from anoncup.evaluation.evaluate import evaluate
@@ -21,7 +19,6 @@ from anoncup.runner.answers import ProgressPipe
 from anoncup.runner.jobs import (
     AdviceJob,
     AllocateJob,
-    AnyJob,
     Files,
     JudgeJob,
     RankJob,
@@ -29,6 +26,7 @@ from anoncup.runner.jobs import (
     TargetFilesJob,
     WorkerInputs,
 )
+from anoncup.runner.loading import load_original, load_rules
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.generators import create_generator
@@ -37,27 +35,11 @@ from anoncup.tracks.ranking_board import Ranked
 
 SCORER_VERSION = version("anoncup")
 """Version of the scoring code as a whole. Each measure also has its own version."""
-_CACHE_SIZE = 2
-"""Number of originals that a child keeps between jobs."""
-
-_Loaded = tuple[Rules, Any]
-"""The rules and the original, which also caches derived values."""
-
-
-def load_original(job: AnyJob) -> _Loaded:
-    """Return the rules and the original of a job. They are kept for the next jobs of this process."""
-    return _parse_original(job.competition_file, tuple(sorted(job.original.items())))
-
-
-@lru_cache(maxsize=_CACHE_SIZE)
-def _parse_original(competition_file: str, files: tuple[tuple[str, bytes], ...]) -> _Loaded:
-    rules = parse_competition(competition_file)
-    return rules, TRACKS[rules.track].parse_original(dict(files), rules)[0]
 
 
 def score(job: ScoreJob, progress: ProgressPipe) -> dict[str, Any]:
     """Return the verdict on a release."""
-    rules, original = load_original(job)
+    rules, original = load_rules(job.competition_file), load_original(job)
     release = TRACKS[rules.track].parse_release(job.files, original, rules, job.inputs.own_files)[0]
     context = _build_release_context(job, rules, original, release)
     answer = _read_answer(job.secret, context)
@@ -81,7 +63,7 @@ def _read_answer(secret: bytes, context: AnyContext) -> Any:
 
 def write_target_files(job: TargetFilesJob, _: ProgressPipe) -> Files:
     """Return a target's files, rewritten so that no trace of the uploaded bytes remains."""
-    rules, original = load_original(job)
+    rules, original = load_rules(job.competition_file), load_original(job)
     track = TRACKS[rules.track]
     release = track.parse_release(job.files, original, rules, job.inputs.own_files)[0]
     if track.target_files.write is None:
@@ -104,7 +86,7 @@ def _read_inputs(inputs: WorkerInputs, track: AnyTrack) -> tuple[Files, _Generat
 
 def allocate(job: AllocateJob, _: ProgressPipe) -> Files:
     """Return the files that the track makes from its original, for one team or for all."""
-    rules, original = load_original(job)
+    rules, original = load_rules(job.competition_file), load_original(job)
     track = TRACKS[rules.track]
     organizer_files, generator, team = _read_inputs(job.inputs, track)
     assert track.allocation is not None  # noqa: S101  # only such tracks get this job
@@ -116,13 +98,13 @@ def allocate(job: AllocateJob, _: ProgressPipe) -> Files:
 
 def advise(job: AdviceJob, progress: ProgressPipe) -> dict[str, Any]:
     """Return a threshold report."""
-    rules, original = load_original(job)
+    rules, original = load_rules(job.competition_file), load_original(job)
     return make_report(AdviceQuestion(**job.question), rules, original, progress=progress).to_json()
 
 
 def judge(job: JudgeJob, _: ProgressPipe) -> dict[str, Any]:
     """Return the outcome of a guess on a target, or the problems for which it is refused."""
-    rules = parse_competition(job.competition_file)
+    rules = load_rules(job.competition_file)
     track = TRACKS[rules.track]
     try:
         question = track.require_question(rules, job.question)
@@ -132,7 +114,7 @@ def judge(job: JudgeJob, _: ProgressPipe) -> dict[str, Any]:
     context: AnyContext = ReleaseContext(
         rules,
         job.sizes,
-        lambda: load_original(job)[1],
+        lambda: load_original(job),
         None,
         *_read_inputs(job.inputs, track),
         TeamData(job.guesser, job.guesser_files),

@@ -19,7 +19,6 @@ from anoncup.errors import InvalidInput
 from app.config import DRIVER, get_settings, is_local_host
 from app.crypto import sealing
 from app.processes import pg_hba
-from app.processes.child_folders import remove_orphans
 from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
 from app.processes.supervisor import (
     QUEUE_BY_KIND,
@@ -92,12 +91,9 @@ def run_worker(queues: Collection[str], jobs: int, name: str | None) -> None:
     )
     if len(programs) == 1:
         _exec_program(programs[0])
-    try:
-        with stop_on_signals(), supervise(programs) as supervisor:
-            supervisor.wait_until_steady()
-            supervisor.wait()
-    finally:
-        remove_orphans()  # folders of children of killed workers
+    with stop_on_signals(), supervise(programs) as supervisor:
+        supervisor.wait_until_steady()
+        supervisor.wait()
 
 
 def exec_clock() -> NoReturn:
@@ -193,12 +189,9 @@ def run_service(
             ),
         ]
         logger.info("starting the web server, the workers and the clock")
-        try:
-            with supervise(programs, on_check=services.restart_ended_servers) as supervisor:
-                wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_startup)
-                yield RunningService(supervisor, env.shared)
-        finally:
-            remove_orphans()  # folders of children of killed processes
+        with supervise(programs, on_check=services.restart_ended_servers) as supervisor:
+            wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_startup)
+            yield RunningService(supervisor, env.shared)
 
 
 def build_local_url(host: str, port: int) -> str:

@@ -36,8 +36,6 @@ log = structlog.get_logger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_PARSER_THREADS = 2
-"""Maximum number of uploads parsed and stored at a time. More would only compete for the interpreter lock."""
 _LARGE_UPLOAD_LOCK = f"large:{platform.node()}"
 """Lock of this host for uploads that exceed the parse budget of one process."""
 FIRST_RETRY_PAUSE_S, MAX_RETRY_PAUSE_S = 0.05, 0.5
@@ -79,7 +77,7 @@ class Admission:
         self.team_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.turns: WeakValueDictionary[tuple[UUID, asyncio.Semaphore], asyncio.Lock] = WeakValueDictionary()
         self.parse_budget = ByteBudget(settings.compute_process_share(settings.parsed_mb * 2**20))
-        self.thread_limiter = CapacityLimiter(settings.compute_process_share(_PARSER_THREADS))
+        self.thread_limiter = CapacityLimiter(settings.compute_process_share(settings.uploads_at_once))
 
     @asynccontextmanager
     async def hold_slot(

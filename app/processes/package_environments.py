@@ -21,7 +21,7 @@ from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
 from anoncup.errors import InvalidInput, NotFound
 from anoncup.plugins import INSTALLED, Package, discover_environments
 from app.processes import child_process
-from app.processes.child_folders import LockedFolder
+from app.processes.locked_folders import LockedFolder
 
 DEFAULT_LIMIT_S = 1800.0
 _LIBRARY, _EXTRA = "anoncup", "[score]"

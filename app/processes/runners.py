@@ -1,22 +1,58 @@
 """The runners of this process: one for this interpreter, and one for each package with its own."""
 
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 
 import structlog
 
+from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE, find_environments_folder
+from anoncup.plugins import INSTALLED, find_installed_version
 from anoncup.runner import sandbox
 from anoncup.runner.client import ProgressStep, Runner, RunnerOptions
 from anoncup.runner.jobs import Job, ResultT
 from anoncup.runner.protocol import JobLimits
 from app.config import Settings
-from app.processes.interpreters import Interpreter
 
 log = structlog.get_logger(__name__)
 
 _runners: dict[str, tuple[Runner, tuple[object, ...]]] = {}
 """Runner and installed packages by environment; "" is this interpreter."""
 _lock = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """The interpreter of an environment by its name, or this one if the name is empty."""
+
+    environment: str
+
+    @property
+    def folder(self) -> Path:
+        return find_environments_folder().resolve() / self.environment
+
+    @property
+    def python(self) -> str:
+        return str(self.folder / "bin/python") if self.environment else sys.executable
+
+    def identify_installation(self) -> tuple[object, ...]:
+        """Return values that change when packages of the interpreter are replaced or removed."""
+        if not self.environment:
+            own_packages = [package for package in INSTALLED.packages if not package.environment]
+            return tuple(map(find_installed_version, own_packages))
+        try:
+            status = (self.folder / DESCRIPTION_FILE).stat()
+        except FileNotFoundError:
+            return ()
+        return status.st_ino, status.st_mtime_ns
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Variables for libraries: the folder of compiled loops, and one without other environments."""
+        variables = {FOLDER_VARIABLE: str(self.folder / "no-packages")}
+        return variables | ({"NUMBA_CACHE_DIR": str(self.folder / "loops")} if self.environment else {})
 
 
 def run(

@@ -20,6 +20,7 @@ from markdown_it import MarkdownIt
 from anoncup.cli.archives import compute_file_digest
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
+from anoncup.runner import originals
 from anoncup.tables.csv_text import write_csv
 from app.config import Settings
 from app.locale.language import LANGUAGES
@@ -208,7 +209,7 @@ def test_other_scores_than_those_of_the_service_are_detected(arena: Arena, tmp_p
 def test_large_original_has_a_kit_without_scores(
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kits, "_MAX_SCORED_ROWS", 39)
+    monkeypatch.setattr(originals, "_MAX_SCORED_ROWS", 39)
     files = unpack_kit(get_kit(arena))
     assert "example/score.json" not in files
     result = run_program("check-kit", cwd=write_files(files, tmp_path))

@@ -13,7 +13,6 @@ import pytest
 
 from app.config import Settings
 from app.db.privileges import WORKER
-from app.processes.child_folders import PREFIX
 from app.processes.supervisor import POOLS, Program
 from tests.support.service_processes import QUICK_SETTINGS, build_role_env, find_pools, run_program
 from tests.support.wait import TIMEOUT_S, poll_until
@@ -76,11 +75,8 @@ def test_sigterm_ends_all_workers_cleanly(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    orphan = tmp_path / f"{PREFIX}of-one-that-was-killed"
     with run_worker_command(tmp_path / "log") as (process, pools):
         descendants = list_tree(pools)
-        orphan.mkdir()
         process.send_signal(signal.SIGTERM)
         assert process.wait(TIMEOUT_S) == 0
         assert have_all_ended(descendants)
-    assert not orphan.exists()

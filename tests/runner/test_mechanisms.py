@@ -15,8 +15,8 @@ from anoncup.runner.sandbox.seccomp import CONDITIONAL_CALLS, UNCONDITIONAL_CALL
 from app.cli.local_service import build_sandbox_env
 from app.config import Settings
 from app.processes import runners
-from app.processes.child_folders import LockedFolder
 from app.processes.embedded_servers import EmbeddedServices, Server
+from app.processes.locked_folders import LockedFolder
 from workers import readiness
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
@@ -145,12 +145,11 @@ print(len(os.listdir("/proc/self/task")))
     assert completed.stdout == b"1\n"
 
 
-def test_orphaned_folders_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    live_folder, orphaned_folder = LockedFolder(), LockedFolder()
+def test_orphaned_folders_are_removed(tmp_path: Path) -> None:
+    live_folder, orphaned_folder = LockedFolder(tmp_path, "new-"), LockedFolder(tmp_path, "new-")
     (orphaned_folder.path / "left").write_text("behind")
     os.close(orphaned_folder.lock)  # as if its process had been killed
-    other_folder = LockedFolder()
+    other_folder = LockedFolder(tmp_path, "new-")
     assert sorted(tmp_path.iterdir()) == sorted([live_folder.path, other_folder.path])
     live_folder.remove()
     other_folder.remove()

@@ -13,8 +13,8 @@ from random import Random
 import pytest
 
 from anoncup.competition.drafts import create_draft
-from app.services.originals.imported_tables import describe_table, guess_format, read_table
-from app.services.originals.original_import import ImportedTable
+from anoncup.runner.imported_tables import describe_table, guess_format, read_table
+from anoncup.runner.originals import DescribeTableJob, GuessFormatJob, ImportedTable, TableFormat
 
 CellGenerator = Callable[[int, Random], str]
 
@@ -263,10 +263,19 @@ PUMS = TableShape(
 PUBLIC_TABLES = (EU_SILC, EIA, TITANIC, HOSPITAL_DIABETES, HOSPITAL, HEART, PUMS)
 
 
+def guess(content: bytes) -> TableFormat:
+    return guess_format(GuessFormatJob(name="original", content=content), None)
+
+
 def describe(content: bytes) -> ImportedTable:
     """Describe a table of a new contest in the guessed format, with zeros for missing amounts."""
-    table_format = replace(guess_format(content, "original"), fills_zeros=True)
-    return describe_table(create_draft("microdata"), "original", content, table_format)
+    job = DescribeTableJob(
+        competition_file=create_draft("microdata"),
+        name="original",
+        content=content,
+        table_format=replace(guess(content), fills_zeros=True),
+    )
+    return describe_table(job, None)
 
 
 def find_reasons(*columns: ColumnShape, rows: int = 900) -> dict[str, str]:
@@ -287,7 +296,7 @@ def test_suggested_roles_agree_with_a_persons_choice(table: TableShape) -> None:
 @pytest.mark.parametrize("missing_text", ["", "NA", "NaN", "."])
 def test_missing_amounts_are_recognized_and_filled_only_on_request(missing_text: str) -> None:
     content = generate_csv(replace(EU_SILC, missing=missing_text))
-    table_format = guess_format(content, "original")
+    table_format = guess(content)
     assert table_format.missing_texts == ((missing_text,) if missing_text else ())
     assert not table_format.fills_zeros
     table = read_table(content, "original", table_format)

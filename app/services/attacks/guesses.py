@@ -11,17 +11,15 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
 from anoncup.errors import Conflict, Forbidden, InvalidUpload, NotFound
-from anoncup.messages import Message
-from anoncup.plugins import TRACKS
+from anoncup.runner.uploads import ParsedGuess, ReadGuessJob
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS_FILE
-from anoncup.tracks.model import AnyQuestion, ReleaseContext, Sizes, TeamData
+from anoncup.tracks.model import AnyQuestion, Sizes, TeamData
 from anoncup.tracks.outcomes import Outcome
 from app.db import now
 from app.db.models import Guess, JudgingJob, Rejudgement, Rescore, Round, Secret, State, Target, Team
 from app.db.paging import Position, fetch_newest_first
-from app.db.stored_files import read_rules
-from app.processes import parser_process
+from app.processes import parsing
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements, targets
@@ -35,17 +33,6 @@ from app.services.submissions import quota, uploads
 from app.services.submissions.quota import QuotaCap
 from app.services.submissions.uploads import Upload
 from app.storage import get_store
-
-NO_ANSWER = Remark("no_answer", Message("no line is answered, so the guess finds nobody"))
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedGuess:
-    """Result of parsing a guess: normalized content and the number of lines with an answer."""
-
-    content: bytes
-    answered: int
-    remarks: tuple[Remark, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,19 +164,16 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         return GuessCheck(self.question, guess.answered, guess.remarks)
 
     def _call_parser(self, content: bytes) -> ParsedGuess:
-        return parser_process.call_with_files(
-            parser_process.UPLOADS,
-            dict(self.original).values(),
-            _parse_guess,
-            content,
-            self.round.file,
-            self.original,
-            TeamData(
-                self.guesser, {name: get_store().get(digest) for name, digest in self.own_files.items()}
-            ),
+        own_files = {name: get_store().get(digest) for name, digest in self.own_files.items()}
+        job = ReadGuessJob(
+            competition_file=self.round.file,
+            original=competitions.load_contents(dict(self.original)),
+            guess=content,
+            guesser=TeamData(self.guesser, own_files),
             question=self.question,
             sizes=dict(self.sizes),
         )
+        return parsing.read_upload(job, self.track.name)
 
     def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> Guess:
         (cap,) = self.caps
@@ -216,32 +200,6 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         guess = session.get_one(Guess, accepted_id)
         uploads.require_same_request(guess.fingerprint, self.fingerprint)
         return guess
-
-
-def _parse_guess(
-    content: bytes,
-    competition_file: str,
-    digests: tuple[tuple[str, str], ...],
-    guesser: TeamData,
-    *,
-    question: str,
-    sizes: dict[str, int],
-) -> ParsedGuess:
-    """Parse the answer to a question. Runs in the parser process."""
-    rules = read_rules(competition_file)
-    asked_question = TRACKS[rules.track].require_question(rules, question)
-    guess = asked_question.read(
-        content,
-        ReleaseContext(
-            rules,
-            sizes,
-            lambda: competitions.load_original(digests, competition_file)[1],
-            guesser=guesser,
-        ),
-    )
-    answered_count = asked_question.count_answered(guess)
-    remarks = asked_question.find_remarks(guess) if answered_count else [NO_ANSWER]
-    return ParsedGuess(asked_question.write(guess), answered_count, tuple(remarks))
 
 
 def list_for_team(

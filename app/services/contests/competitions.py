@@ -28,10 +28,9 @@ from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import parse_toml, replace_scales
 from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.schemas.roles import Role
-from anoncup.tracks.parts import HasRows
 from app.db.models import AuditEntry, Competition, Organizer, Round, Submission, Team
 from app.db.now import read_clock
-from app.db.stored_files import read_file, read_rules
+from app.db.stored_files import read_file
 from app.services.accounts import audit, memberships
 from app.services.accounts.audit import AuditFilter
 from app.services.accounts.principal import Principal
@@ -346,10 +345,3 @@ def describe_allocation(rules: Rules) -> dict[str, object]:
 def load_contents(original: Mapping[str, str]) -> dict[str, bytes]:
     """Load the files of the original data by name."""
     return {name: get_store().get(digest) for name, digest in original.items()}
-
-
-@lru_cache(maxsize=4)
-def load_original(digests: _StringPairs, file: str) -> tuple[Rules, HasRows]:
-    """Load the rules and the original data; cached because every upload is checked against them."""
-    rules = read_rules(file)
-    return rules, TRACKS[rules.track].parse_original(load_contents(dict(digests)), rules)[0]

@@ -10,16 +10,16 @@ from sqlalchemy.orm import Session
 
 from anoncup.competition.ranking_formulas import check_ranking
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
-from anoncup.messages import N_, Message
+from anoncup.messages import N_
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase, Publication
+from anoncup.runner.originals import ParseOriginalJob
 from anoncup.tables.files import Remark
 from app.db.models import Competition, OrganizerFile, Rescore, Round
 from app.db.now import read_clock
 from app.db.stored_files import read_file
-from app.processes import parser_process
-from app.processes.remote_calls import run_where_installed
+from app.processes import parsing
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases, reveal_notice
@@ -70,15 +70,6 @@ class Revision:
     def find_round(self, round_: Round) -> RoundRevision | None:
         """Return the new state of a round; None if the new file does not have it."""
         return next((revision for revision in self.rounds if revision.round_id == round_.id), None)
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedOriginal:
-    """The result of parsing the original data; ``individuals`` is None while a file is missing."""
-
-    individuals: int | None
-    scales: dict[str, float]
-    remarks: tuple[Remark, ...]
 
 
 def compute_file_revision(contest: Contest, file: str) -> Revision:
@@ -174,9 +165,8 @@ def _compute_round(
 ) -> tuple[RoundRevision, tuple[Remark, ...]]:
     """Parse and store the original data of a round; compute the scales once all files are present."""
     in_use = stored is not None and bool(stored.scored_by)
-    parsed_original = parser_process.call(
-        parser_process.ORIGINALS, parse_original, rules, contents, in_use=in_use
-    )
+    job = ParseOriginalJob(competition_file=file, original=contents, in_use=in_use)
+    parsed_original = parsing.read_original(job, rules.track)
     digests = {name: get_store().save(content) for name, content in contents.items()}
     round_revision = RoundRevision(
         stored.id if stored else None,
@@ -194,38 +184,12 @@ def describe_state(competition: Competition) -> CompetitionState:
     return competition.file, {str(round_.id): dict(round_.original) for round_ in competition.rounds}
 
 
-def parse_original(rules: Rules, contents: dict[str, bytes], *, in_use: bool) -> ParsedOriginal:
-    """Parse the original data by the rules of a round; runs in the parser process.
-
-    ``in_use``: there are submissions, so the scales are no longer checked.
-    """
-    from anoncup.evaluation.scales import check_scales, scales
-
-    track = TRACKS[rules.track]
-    missing = [file.name for file in track.original_files if file.required and file.name not in contents]
-    if missing:
-        if contents:
-            track.check_first_file(contents, rules)
-        return ParsedOriginal(None, {}, tuple(map(_build_missing_file_remark, missing)) if contents else ())
-    original, remarks = track.parse_original(contents, rules)
-    measured_scales = run_where_installed(track, scales, track, original, rules.measures)
-    all_scales = {**measured_scales, **rules.scales}
-    if not in_use:
-        run_where_installed(track, check_scales, track, original, rules, all_scales)
-    return ParsedOriginal(original.rows, all_scales, tuple(remarks))
-
-
 def find_original_part(contest: Contest, file_name: str) -> str:
     """Return the name of the original's part that is uploaded under this file name; raises NotFound."""
     names = {f"{name}.csv": name for name in contest.track.original_file_names}
     if file_name not in names:
         raise NotFound("the original consists of {names}", code="no_such_file", names=tuple(names))
     return names[file_name]
-
-
-def _build_missing_file_remark(name: str) -> Remark:
-    message = Message("{name}.csv is not uploaded yet; until then nobody sees the data", name=name)
-    return Remark("file_missing", message)
 
 
 def apply_revision(session: Session, principal: Principal, slug: str, revision: Revision) -> Contest:

@@ -6,11 +6,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
-from anoncup.evaluation.samples import build_sample_release
-from anoncup.plugins import TRACKS
+from anoncup.runner.originals import SampleReleaseJob
 from app.db import now
 from app.db.models import Round, Submission
-from app.processes import parser_process
+from app.processes import parsing
 from app.services.accounts import audit, memberships
 from app.services.accounts.principal import Principal
 from app.services.boards import standings
@@ -62,35 +61,14 @@ def run_sample_method(upload: BaselineUpload, method: str) -> dict[str, bytes]:
     if method not in track.methods:
         raise InvalidInput("methods: {methods}", code="unknown_method", methods=tuple(track.methods))
     answer = upload.own_files[track.answer_spec.file.name] if track.allocates_answer else None
-    readable_digests = [*dict(upload.original).values(), *filter(None, [answer])]
-    return parser_process.call_with_files(
-        parser_process.ORIGINALS,
-        readable_digests,
-        _make_sample_files,
-        upload.round.file,
-        upload.original,
-        method,
-        answer,
+    job = SampleReleaseJob(
+        competition_file=upload.round.file,
+        original=competitions.load_contents(dict(upload.original)),
+        method=method,
+        seed=_SEED,
+        answer=get_store().get(answer) if answer else None,
     )
-
-
-def _make_sample_files(
-    competition_file: str, digests: tuple[tuple[str, str], ...], method: str, answer: str | None
-) -> dict[str, bytes]:
-    """Make the release of a sample method and its secret; runs in the parser process.
-
-    ``answer``: digest of the answer allocated to the baselines, or None where teams send secrets. All
-    baselines share one answer, so that they differ only in their methods.
-    """
-    from numpy.random import default_rng
-
-    rules, original = competitions.load_original(digests, competition_file)
-    track = TRACKS[rules.track]
-    allocated_answer = {}
-    if answer is not None:
-        content = get_store().get(answer)
-        allocated_answer["answer"] = track.read_allocated_answer(content, original, rules)
-    return build_sample_release(track, method, original, rules, default_rng(_SEED), **allocated_answer)
+    return parsing.read_original(job, track.name)
 
 
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:

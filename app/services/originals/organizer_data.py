@@ -7,21 +7,17 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
-from anoncup.plugins import TRACKS
-from anoncup.tracks.capabilities import AllocationContext
-from anoncup.tracks.seeds import refuse_to_draw
+from anoncup.runner.originals import CheckOrganizerFileJob
 from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import OrganizerFile, Round, SealedOrganizerFile
-from app.processes import parser_process
+from app.processes import parsing
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, revisions, sealed_inputs
 from app.services.contests.contest import Contest
 from app.services.originals import allocated_files
-from app.storage import compute_digest
 
-_FileDigests = tuple[tuple[str, str], ...]
 AllocatedDigests = dict[str, dict[str, str]]
 """SHA-256 of the files that are allocated to each team, by name; the baselines have the name ``""``."""
 
@@ -58,17 +54,14 @@ def check_organizer_file(
     _require_replaceable(round_)
     if round_.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    digests = tuple(sorted(round_.original.items()))
-    changed_team = parser_process.call_with_files(
-        parser_process.ORIGINALS,
-        round_.original.values(),
-        _check_content,
-        digests,
-        round_.file,
-        name,
-        content,
-        allocated,
+    job = CheckOrganizerFileJob(
+        competition_file=round_.file,
+        original=competitions.load_contents(round_.original),
+        name=name,
+        content=content,
+        allocated=allocated,
     )
+    changed_team = parsing.read_original(job, contest.track.name)
     if changed_team is not None:
         raise Conflict(
             "the data of {team} would change, which has them already",
@@ -76,24 +69,6 @@ def check_organizer_file(
             team=changed_team or Message("the baselines"),
         )
     return CheckedOrganizerFile(name, content, (round_.file, dict(round_.original)), allocated)
-
-
-def _check_content(
-    digests: _FileDigests, file: str, name: str, content: bytes, allocated: AllocatedDigests
-) -> str | None:
-    """Check an organizer file; return a team that would get other files than it has, or None."""
-    rules, original = competitions.load_original(digests, file)
-    allocation = TRACKS[rules.track].allocation
-    if allocation is None:
-        return None
-    if allocation.check_organizer_file is not None:
-        allocation.check_organizer_file(name, content, original, rules)
-    for team, files in allocated.items():
-        context = AllocationContext(rules, {name: content}, refuse_to_draw, team)
-        new_files = allocation.make_files(original, context)
-        if {file_name: compute_digest(text) for file_name, text in new_files.items()} != files:
-            return team
-    return None
 
 
 def _require_replaceable(round_: Round) -> None:

@@ -2,109 +2,55 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
+from anoncup.competition.parser import parse_common_rules
 from anoncup.competition.rules_text import set_weights
 from anoncup.errors import Conflict, InvalidCompetition, Unavailable
 from anoncup.messages import Message
+from anoncup.runner.originals import (
+    DecodeJob,
+    DescribeTableJob,
+    GuessFormatJob,
+    ImportedTable,
+    ImportTableJob,
+    SelectColumnsJob,
+    TableFormat,
+)
 from anoncup.tables.files import Remark
 from app.db.models import Round
-from app.processes import parser_process
-from app.processes.parser_process import ORIGINALS
+from app.processes import parsing
 from app.services.contests import revisions
 from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision
 from app.storage import compute_digest, get_store, staging
 
-ENCODINGS = ("utf_8", "cp932", "euc_jp", "utf_16", "cp1252")
-SEPARATORS = (",", ";", "\t", "|")
-DECIMAL_MARKS = (".", ",")
-LEFT_OUT = ""
-"""The role of a column that is not imported."""
-_MAX_UNIQUE_SHARE = 0.1
-"""Maximum share of unique rows. With more, hardly any individuals can be swapped within their class."""
 _NO_SCALE, WEIGHT_REMOVED = "scale_zero", "weight_taken"
-
-
-@dataclass(frozen=True, slots=True)
-class TableFormat:
-    """How a file writes a table.
-
-    ``missing_texts`` are the cells that stand for a missing value. With ``fills_zeros``, columns of amounts
-    get a 0 wherever a value is missing.
-    """
-
-    encoding: str = ENCODINGS[0]
-    separator: str = SEPARATORS[0]
-    decimal_mark: str = DECIMAL_MARKS[0]
-    has_header: bool = True
-    missing_texts: tuple[str, ...] = ()
-    fills_zeros: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedColumn:
-    """A column of a table, with its present or suggested role.
-
-    ``reason`` tells why it seems to identify individuals; None if it does not. ``distinct`` and ``empty`` are
-    the numbers of its values and of its empty cells.
-    """
-
-    name: str
-    role: str
-    reason: str | None
-    distinct: int
-    empty: int
-    examples: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedTable:
-    """A table as it is read from a file. ``roles`` are those that its columns can have.
-
-    If its columns have fixed names, these names are the roles, and ``has_fixed_names`` is set.
-    """
-
-    rows: int
-    columns: tuple[ImportedColumn, ...]
-    first_rows: tuple[tuple[str, ...], ...]
-    roles: tuple[str, ...]
-    has_fixed_names: bool
 
 
 def guess_format(name: str, content: bytes) -> TableFormat:
     """Guess the format of a file; raises InvalidUpload for archives and spreadsheets. Needs no session."""
-    return parser_process.call(ORIGINALS, guess_table_format, name, content)
-
-
-def guess_table_format(name: str, content: bytes) -> TableFormat:
-    from app.services.originals import imported_tables
-
-    return imported_tables.guess_format(content, name)
+    return parsing.read_original(GuessFormatJob(name=name, content=content))
 
 
 def describe_upload(contest: Contest, name: str, content: bytes, table_format: TableFormat) -> ImportedTable:
     """Read a file and suggest roles for its columns; raises InvalidUpload. Needs no session."""
-    return parser_process.call(
-        ORIGINALS, describe_table, contest.competition.file, name, content, table_format
-    )
+    return _describe_table(contest.competition.file, contest.track.name, name, content, table_format)
 
 
-def describe_table(file: str, name: str, content: bytes, table_format: TableFormat) -> ImportedTable:
-    from app.services.originals import imported_tables
-
-    return imported_tables.describe_table(file, name, content, table_format)
+def _describe_table(
+    file: str, track: str, name: str, content: bytes, table_format: TableFormat
+) -> ImportedTable:
+    job = DescribeTableJob(competition_file=file, name=name, content=content, table_format=table_format)
+    return parsing.read_original(job, track)
 
 
 @lru_cache(maxsize=32)
 def describe_original(file: str, name: str, digest: str) -> ImportedTable:
     """Describe a stored file of the original; cached because it takes as long as reading it."""
-    return parser_process.call_with_files(ORIGINALS, (digest,), describe_stored_table, file, name, digest)
-
-
-def describe_stored_table(file: str, name: str, digest: str) -> ImportedTable:
-    return describe_table(file, name, _read_stored_text(name, digest), TableFormat())
+    content = parsing.read_original(DecodeJob(name=name, content=get_store().get(digest)))
+    return _describe_table(file, parse_common_rules(file).track, name, content, TableFormat())
 
 
 def compute_import_revision(
@@ -113,9 +59,10 @@ def compute_import_revision(
     """Compute a revision for a file of the original whose columns have these roles, without a session."""
     revisions.require_own_data(contest)
     old_file = contest.competition.file
-    file, table = parser_process.call(
-        ORIGINALS, import_table, old_file, name, content, table_format, tuple(roles)
+    job = ImportTableJob(
+        competition_file=old_file, name=name, content=content, table_format=table_format, roles=tuple(roles)
     )
+    file, table = parsing.read_original(job, contest.track.name)
     if file != old_file:
         _require_no_data_in_other_rounds(contest)
     elif contest.round.original.get(name) == compute_digest(table):
@@ -125,25 +72,11 @@ def compute_import_revision(
     )
 
 
-def import_table(
-    file: str, name: str, content: bytes, table_format: TableFormat, roles: tuple[str, ...]
-) -> tuple[str, bytes]:
-    from app.services.originals import imported_tables
-
-    return imported_tables.import_table(file, name, content, table_format, roles)
-
-
 def load_original(contest: Contest, name: str, digest: str) -> bytes:
     """Load a stored file of the original as UTF-8; raises Conflict if it has been replaced."""
     if contest.round.original.get(name) != digest:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    return parser_process.call_with_files(ORIGINALS, (digest,), _read_stored_text, name, digest)
-
-
-def _read_stored_text(name: str, digest: str) -> bytes:
-    from anoncup.tables.csv_text import decode_upload
-
-    return decode_upload(get_store().get(digest), name)[0]
+    return parsing.read_original(DecodeJob(name=name, content=get_store().get(digest)))
 
 
 def _require_no_data_in_other_rounds(contest: Contest) -> None:
@@ -192,26 +125,10 @@ def select_grouping_columns(round_: Round, columns: tuple[str, ...]) -> tuple[st
 
 @lru_cache(maxsize=32)
 def _select_grouping_columns_cached(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
-    return parser_process.call_with_files(
-        ORIGINALS, (first_file[1],), _drop_identifying_columns, first_file, columns
+    name, digest = first_file
+    return parsing.read_original(
+        SelectColumnsJob(name=name, content=get_store().get(digest), columns=columns)
     )
-
-
-def _drop_identifying_columns(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop the column with the most distinct values until at most 10 % of the rows are unique.
-
-    At least one column is kept. If several have the most values, the last of them is dropped.
-    """
-    from anoncup.tables.csv_text import read_cells, read_header
-
-    text = _read_stored_text(*first_file)
-    table = read_cells(text, read_header(text, first_file[0]), first_file[0]).to_pandas()
-    remaining, counts = list(columns), table.nunique()
-    while (
-        len(remaining) > 1 and (table.groupby(remaining).size() == 1).sum() > len(table) * _MAX_UNIQUE_SHARE
-    ):
-        remaining.remove(max(reversed(remaining), key=counts.__getitem__))
-    return tuple(remaining)
 
 
 def stage(contest: Contest, name: str, content: bytes) -> str:

@@ -4,33 +4,28 @@ Releases are here, guesses in ``attacks.guesses``. ``app.http.uploads`` receives
 """
 
 import re
-import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 from uuid import UUID, uuid4
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, undefer
 
 from anoncup.errors import Conflict, FileProblem, Forbidden, InvalidInput, InvalidUpload
-from anoncup.lazy import lazy
 from anoncup.messages import Message, serialize_as_notice
-from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.runner.uploads import CheckReleaseJob, ParsedRelease, ReadReleaseJob
 from anoncup.tables.files import Remark, build_missing_file_problem
 from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import AnyTrack, TeamData
-from anoncup.tracks.parts import HasRows
-from anoncup.tracks.uploads import ParsedUpload, check_partial_upload, parse_upload
 from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import Attempt, Guess, Round, Secret, Submission, Team
-from app.processes import parser_process
-from app.processes.remote_calls import run_where_installed
+from app.processes import parsing
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions, phases
@@ -40,18 +35,8 @@ from app.services.submissions import attempts, evaluations, quota
 from app.services.submissions.quota import QuotaCap
 from app.storage import compute_digest, get_store
 
-if TYPE_CHECKING:
-    from numpy.random import default_rng
-
-    from anoncup.evaluation.evaluate import check_secret, explain_too_few_rows
-else:
-    default_rng = lazy("numpy.random.default_rng")
-    check_secret = lazy("anoncup.evaluation.evaluate.check_secret")
-    explain_too_few_rows = lazy("anoncup.evaluation.evaluate.explain_too_few_rows")
-
 AcceptedT = TypeVar("AcceptedT")
 CheckT = TypeVar("CheckT")
-ResultT = TypeVar("ResultT")
 
 MAX_COMMENT_LENGTH = 1_000
 _IDEMPOTENCY_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,200}")
@@ -251,19 +236,6 @@ class ReleaseCheck:
     remarks: tuple[Remark, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedRelease:
-    """The result of parsing a release; ``files``: the shuffled tables, empty if nothing is shuffled.
-
-    ``secret``: unencrypted, kept in memory only.
-    """
-
-    files: dict[str, bytes]
-    sizes: dict[str, int]
-    secret: bytes
-    remarks: tuple[Remark, ...]
-
-
 @dataclass(eq=False, repr=False)
 class ReleaseUpload(Upload[Submission, ReleaseCheck]):
     """An anonymized table with its secret."""
@@ -327,7 +299,11 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
     def parse_files(self, files: Mapping[str, bytes]) -> None:
         _require_comment(self.comment)
         tables = {name: files[name] for name in self.track.release_file_names}
-        self.release = self._call_parser(parse_release, tables, self._choose_answer(files))
+        file, original, team = self._describe_upload()
+        secret = self._choose_answer(files)
+        assert secret is not None  # noqa: S101  # no file is missing
+        job = ReadReleaseJob(competition_file=file, original=original, files=tables, secret=secret, team=team)
+        self.release = parsing.read_upload(job, self.track.name)
         stored = self.release.files if self.rules.publication.shuffle_targets else tables
         self.files = {name: get_store().save(self._seal_if_required(stored[name])) for name in tables}
 
@@ -339,9 +315,19 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
         comment = self.read_texts(files, texts)
         missing = self.list_missing(files)
         tables = {name: files[name] for name in self.track.release_file_names if name in files}
+        file, original, team = self._describe_upload()
         try:
             _require_comment(comment)
-            rows, remarks = self._call_parser(check_files, tables, self._choose_answer(files))
+            rows, remarks = parsing.read_upload(
+                CheckReleaseJob(
+                    competition_file=file,
+                    original=original,
+                    files=tables,
+                    secret=self._choose_answer(files),
+                    team=team,
+                ),
+                self.track.name,
+            )
         except InvalidUpload as error:
             total = len(missing) + error.total
             raise InvalidUpload([*missing, *error.problems], total=total) from None
@@ -351,14 +337,11 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
             {name: compute_digest(content) for name, content in tables.items()}, rows, remarks
         )
 
-    def _call_parser(
-        self, function: Callable[..., ResultT], tables: dict[str, bytes], answer: bytes | None
-    ) -> ResultT:
-        digests = dict(self.original).values()
+    def _describe_upload(self) -> tuple[str, dict[str, bytes], TeamData]:
+        """Return what a release is read with: the competition file, the original, and the team."""
         own_files = {name: get_store().get(digest) for name, digest in self.own_files.items()}
-        team = TeamData(self.team_name, own_files)
-        arguments = (self.round.file, self.original, tables, answer, team)
-        return parser_process.call_with_files(parser_process.UPLOADS, digests, function, *arguments)
+        original = competitions.load_contents(dict(self.original))
+        return self.round.file, original, TeamData(self.team_name, own_files)
 
     def _choose_answer(self, files: Mapping[str, bytes]) -> bytes | None:
         """Return the secret that was sent, or the answer that the service has allocated to the team."""
@@ -430,68 +413,6 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
         submission = session.get_one(Submission, accepted_id, options=[undefer(Submission.number)])
         require_same_request(submission.fingerprint, self.fingerprint)
         return submission
-
-
-def parse_release(
-    competition_file: str,
-    original: tuple[tuple[str, str], ...],
-    files: dict[str, bytes],
-    secret: bytes,
-    team: TeamData,
-) -> ParsedRelease:
-    """Parse a release and its secret by a competition file; runs in the parser process.
-
-    If the competition shuffles targets, a random order is applied to the release and to the secret here, so
-    that the same table is scored, attacked and published.
-    """
-    rules, loaded_original = competitions.load_original(original, competition_file)
-    track = TRACKS[rules.track]
-    parsed = parse_upload(track, rules, loaded_original, files, secret, team=team)
-    release, answer = parsed.release, parsed.answer
-    shuffled = {}
-    if rules.publication.shuffle_targets:
-        rng = default_rng(secrets.randbits(128))
-        release, answer = track.shuffle(release, answer, rng=rng)
-        shuffled = track.files_of(release)
-    return ParsedRelease(shuffled, dict(parsed.sizes), track.answer_spec.write(answer), tuple(parsed.remarks))
-
-
-def check_files(
-    competition_file: str,
-    original: tuple[tuple[str, str], ...],
-    files: dict[str, bytes],
-    secret: bytes | None,
-    team: TeamData,
-) -> tuple[int, tuple[Remark, ...]]:
-    """Return the number of rows of a release and the remarks on it; runs in the parser process.
-
-    If files are missing, the others are checked as far as possible, and the number of rows is 0.
-    """
-    rules, data = competitions.load_original(original, competition_file)
-    track = TRACKS[rules.track]
-    if secret is None or not files.keys() >= set(track.release_file_names):
-        received_files = files if secret is None or track.allocates_answer else {**files, SECRET_FILE: secret}
-        check_partial_upload(track, rules, data, received_files, team)
-        return 0, ()
-    parsed = parse_upload(track, rules, data, files, secret, team=team)
-    row_warning = explain_too_few_rows(rules, parsed.sizes)
-    warnings = [Remark("too_few_rows", row_warning)] if row_warning else []
-    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *_list_secret_warnings(rules, data, parsed))
-
-
-def _list_secret_warnings(rules: Rules, original: HasRows, parsed: ParsedUpload) -> tuple[Remark, ...]:
-    """Return warnings that the secret may belong to another release. The verdict will contain them, too.
-
-    If the check runs out of memory, there are no warnings: a real upload needs less memory and would be
-    accepted.
-    """
-    track = TRACKS[rules.track]
-    if not track.distances:
-        return ()
-    try:
-        return run_where_installed(track, check_secret, rules, original, parsed.release, parsed.answer)
-    except MemoryError:
-        return ()
 
 
 def _require_comment(comment: str) -> None:

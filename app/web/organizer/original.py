@@ -10,17 +10,17 @@ from starlette.responses import Response
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidCompetition, InvalidUpload, Unavailable
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from anoncup.tracks.files import FileSpec
-from app.db.transaction import transaction
-from app.services.contests import revisions, sealed_inputs
-from app.services.originals import allocated_files, organizer_data, original_import
-from app.services.originals.original_import import (
+from anoncup.runner.originals import (
     DECIMAL_MARKS,
     ENCODINGS,
     SEPARATORS,
     ImportedTable,
     TableFormat,
 )
+from anoncup.tracks.files import FileSpec
+from app.db.transaction import transaction
+from app.services.contests import revisions, sealed_inputs
+from app.services.originals import allocated_files, organizer_data, original_import
 from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.setup_context import RequestedSetup, SetupContext, apply_or_rescore, render_setup
 from app.web.site.pages import PageRoute, see_other

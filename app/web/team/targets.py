@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError, FileProblem, InvalidUpload, NotFound
 from anoncup.rules.model import Rules
+from anoncup.runner.uploads import NO_ANSWER
 from anoncup.schemas import GuessOutcome
 from anoncup.tracks.model import AnyQuestion, AnyTrack
 from anoncup.tracks.outcomes import Outcome
@@ -294,7 +295,7 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
             frame, visible_target, find_best_by_target(own_guesses).get(target_id, {})
         ),
         "guide": _build_guide(frame),
-        "no_answer": guesses.NO_ANSWER,
+        "no_answer": NO_ANSWER,
     }
 
 

@@ -8,9 +8,10 @@ from fastapi.testclient import TestClient
 
 from anoncup.errors import InvalidUpload
 from anoncup.plugins import BUILT_IN, TRACKS
+from anoncup.runner.uploads import ParsedRelease, ReadReleaseJob
 from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
-from app.services.submissions.uploads import ParsedRelease, ReleaseUpload
+from app.processes import parsing
 from app.storage import get_store
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.page_requests import get_page
@@ -49,13 +50,12 @@ def test_unshuffled_release_is_stored_as_it_was_sent(arena: Arena, monkeypatch: 
     """A compromised parser could replace the releases of other teams."""
     table, secret = build_noisy_release(1, arena.table)
     _, upload = begin_upload(arena, "red")
-    parse_honestly = ReleaseUpload._call_parser
 
-    def parse_and_add_files(self: ReleaseUpload, *arguments: Any) -> ParsedRelease:
-        release: ParsedRelease = parse_honestly(self, *arguments)
-        return replace(release, files={"anonymized": b"forged"})
+    def read_and_add_files(job: ReadReleaseJob, track: str) -> ParsedRelease:
+        return replace(read_honestly(job, track), files={"anonymized": b"forged"})
 
-    monkeypatch.setattr(ReleaseUpload, "_call_parser", parse_and_add_files)
+    read_honestly = parsing.read_upload
+    monkeypatch.setattr(parsing, "read_upload", read_and_add_files)
     upload.parse({"anonymized": table, "secret": secret}, {})
     assert upload.files == {"anonymized": get_store().save(table)}
 

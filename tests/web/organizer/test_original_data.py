@@ -7,7 +7,7 @@ from anoncup.rules.settings import Columns
 from anoncup.tracks.transactions.example import load_tc400
 from app.db.transaction import transaction
 from app.services.contests import competitions
-from app.services.originals import imported_tables, original_import
+from app.services.originals import original_import
 from app.storage import get_store, staging
 from tests.support.arena import Arena
 from tests.support.contest import load_round
@@ -97,12 +97,12 @@ def test_japanese_tables_are_read_in_every_encoding(new_organizer: Arena, name: 
 @pytest.mark.parametrize("name", ["ä", "Côté", "£", "°C", "á,é,í", "名", "髙"])
 def test_utf8_with_few_letters_is_read_as_utf8(name: str) -> None:
     content = f"{name},x\n{name},1\n{name},2\n".encode()
-    assert imported_tables.guess_format(content, "original").encoding == "utf_8"
+    assert original_import.guess_format("original", content).encoding == "utf_8"
 
 
 @pytest.mark.parametrize("text", ["給与,x\n1,2\n", "﨑,地域\n﨑,東京\n", "性別,年収\n男,1\n女,2\n"])
 def test_shift_jis_with_few_letters_is_read_as_shift_jis(text: str) -> None:
-    assert imported_tables.guess_format(text.encode("cp932"), "original").encoding == "cp932"
+    assert original_import.guess_format("original", text.encode("cp932")).encoding == "cp932"
 
 
 def test_semicolons_and_decimal_commas_are_converted(new_organizer: Arena) -> None:

@@ -17,36 +17,43 @@ pytestmark = pytest.mark.full
 
 TRACK_STEPS = """
 import json
-import numpy as np
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.errors import InvalidCompetition, InvalidUpload
-from anoncup.evaluation.scales import scales
+from anoncup.errors import InvalidUpload
 from anoncup.plugins import TRACKS
-from anoncup.tracks.model import ReleaseContext, TeamData
-from anoncup.tracks.uploads import parse_upload
-from app.processes import remote_calls
-from app.processes.remote_values import is_within_rules
+from anoncup.runner.originals import MakeExampleJob, ParseOriginalJob
+from anoncup.runner.uploads import CheckReleaseJob, ReadGuessJob, ReadReleaseJob
+from anoncup.tracks.model import TeamData
+from app.config import Settings
+from app.processes import package_calls, parsing, runners
 
-remote_calls.enable()
-track, rng = TRACKS["places"], np.random.default_rng(5)
-rules = parse_competition(template("places"))
+parsing.enable(Settings(sandbox="wanted"))
+package_calls.enable()
+track, text = TRACKS["places"], template("places")
+rules = parse_competition(text)
 data = track.examples.make_data(rules, 40, 1)
-original, remarks = track.parse_original(data, rules)
-release, answer = track.anonymize(track.methods["blur"], original, rules, rng, {"km": 3.0})
-next_number = rng.random()
-release, answer = track.shuffle(release, answer, rng=np.random.default_rng(6))
-files, secret = track.files_of(release), track.answer_spec.write(answer)
-remote_calls.end_all()  # another child computes the values again
-upload = parse_upload(track, rules, original, files, secret, team=TeamData())
-context = ReleaseContext(rules, upload.sizes, lambda: original)
-question = track.questions["link"]
-guess = question.read(b"original_row\\n" + b"7\\n" + b"0\\n" * (upload.sizes["rows"] - 1), context)
+common = {"competition_file": text, "original": data}
 
 
-def find_refusal(call, *arguments):
+def do(job):
+    return parsing.read_original(job, "places")
+
+
+original = do(ParseOriginalJob(in_use=False, **common))
+example = do(MakeExampleJob(**common))
+secret = example.files.pop("secret")
+upload = {"files": example.files, "secret": secret, "team": TeamData()}
+parsed = do(ReadReleaseJob(**common, **upload))
+guess = b"original_row\\n" + b"7\\n" + b"0\\n" * (parsed.sizes["rows"] - 1)
+
+
+def read_guess(content):
+    return do(ReadGuessJob(**common, guess=content, guesser=TeamData(), question="link", sizes=parsed.sizes))
+
+
+def find_refusal(act):
     try:
-        call(*arguments)
+        act()
     except InvalidUpload as refusal:
         return [[problem.code, problem.row, str(problem.message)] for problem in refusal.problems]
 
@@ -55,46 +62,20 @@ print(json.dumps({
     "header": track.release_files[0].header(rules),
     "row_limits": track.release_files[0].row_limits({"originals": 40}, rules),
     "data": {name: content.decode() for name, content in data.items()},
-    "rows": [original.rows, upload.sizes, len(remarks)],
-    "files": {name: content.decode() for name, content in files.items()},
-    "secret": secret.decode(),
-    "guess": [question.count_answered(guess), question.write(guess).decode()],
+    "original": [original.individuals, original.scales, len(original.remarks)],
+    "example": {name: content.decode() for name, content in example.files.items()},
+    "score": json.loads(example.score)["overall"],
+    "sizes": parsed.sizes,
+    "check": do(CheckReleaseJob(**common, **upload))[0],
+    "guess": [read_guess(guess).answered, read_guess(guess).content.decode()],
     "refusals": [
-        find_refusal(track.parse_release, {"moved": b"x,y\\n1,two\\n"}, original, rules, {}),
-        find_refusal(track.answer_spec.read, b"original_row\\n1\\n1\\n", context),
+        find_refusal(
+            lambda: do(ReadReleaseJob(**common, **upload | {"files": {"moved": b"x,y\\n1,two\\n"}}))
+        ),
+        find_refusal(lambda: read_guess(b"original_row\\nx\\n")),
     ],
-    "frames": [frame.to_dict("list") for frame in remote_calls.build_frames(track, original)],
-    "is_next_number_new": next_number not in np.random.default_rng(5).random(10_000),
-    "scales": remote_calls.run_where_installed(track, scales, track, original, rules.measures),
-    "accepted": remote_calls.run_where_installed(
-        track, is_within_rules, rules, original, upload.release, upload.answer
-    ),
 }))
-remote_calls.end_all()
-"""
-READING_CODE = """
-
-def make_example_data(rules, rows, seed):
-    from pathlib import Path
-    answers = {}
-    for name, path in PATHS.items():
-        try:
-            answers[name] = Path(path).read_bytes()[:1]
-        except OSError as problem:
-            answers[name] = type(problem).__name__.encode()
-    return answers
-"""
-READ_PATHS = """
-import json
-from anoncup.competition.parser import parse_competition
-from anoncup.competition.templates import template
-from anoncup.plugins import TRACKS
-from app.processes import remote_calls
-remote_calls.enable()
-rules = parse_competition(template("places"))
-data = TRACKS["places"].examples.make_data(rules, 1, 1)
-print(json.dumps({name: text.decode() for name, text in data.items()}))
-remote_calls.end_all()
+runners.end_all()
 """
 DESCRIBE = """
 import json, sys
@@ -133,15 +114,19 @@ class Service:
             check=False,
         )
         assert completed.returncode == 0, completed.stderr
-        return json.loads(completed.stdout)
+        return json.loads(completed.stdout.splitlines()[-1])
+
+    @property
+    def steps(self) -> Path:
+        (steps,) = self.environment.folder.glob("lib/python*/site-packages/anoncup_places/steps.py")
+        return steps
 
 
-def install(tmp_path: Path, extra_code: str = "") -> Service:
+def install(tmp_path: Path) -> Service:
     environment = create_environment(tmp_path / "packages/places")
     track = Path(shutil.copytree(EXAMPLE_TRACK, tmp_path / "track"))
-    plugin, steps = track / "anoncup_places/__init__.py", track / "anoncup_places/steps.py"
+    plugin = track / "anoncup_places/__init__.py"
     plugin.write_text(plugin.read_text() + NOISE)
-    steps.write_text(steps.read_text() + extra_code)
     environment.install(track, tmp_path / "wheels")
     service = Service(tmp_path / "packages", environment)
     service.describe()
@@ -151,31 +136,32 @@ def install(tmp_path: Path, extra_code: str = "") -> Service:
 def test_service_gets_what_a_program_in_the_environment_gets(tmp_path: Path) -> None:
     service = install(tmp_path)
     answers = service.run(TRACK_STEPS)
-    local = service.environment.run("-c", TRACK_STEPS, cwd=tmp_path)
+    local_code = TRACK_STEPS.replace('parsing.enable(Settings(sandbox="wanted"))\n', "")
+    local = service.environment.run("-c", local_code, cwd=tmp_path)
     assert local.returncode == 0, local.stderr
-    assert answers == json.loads(local.stdout.splitlines()[-1]) | {"is_next_number_new": True}
-    assert answers["accepted"] is True
-    assert [refusal is not None for refusal in answers["refusals"]] == [True, True]
+    assert answers == json.loads(local.stdout.splitlines()[-1])
+    assert all(answers["refusals"])
 
 
 FIND_CHANGES = """
-import json, os, shutil, sys
+import json, os
 from pathlib import Path
-from numpy.random import default_rng
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.required_packages import list_packages
 from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.competition.templates import template
 from anoncup.competition.writer import replace_scored_by
 from anoncup.errors import CompetitionUnavailable
-from anoncup.evaluation.samples import build_sample_release
 from anoncup.plugins import TRACKS
+from anoncup.runner.jobs import TargetFilesJob
+from anoncup.runner.originals import SampleReleaseJob
 from app.config import Settings
-from app.processes import remote_calls
-from workers import scoring_child
-from workers.jobs import TargetFilesJob
+from app.processes import package_calls, parsing, runners
+from workers import jobs
 
-remote_calls.enable()
+settings = Settings(sandbox="wanted")
+parsing.enable(settings)
+package_calls.enable()
 text = template("places")
 rules = parse_competition(text)
 file = replace_scored_by(text, collect_scoring_versions(rules))
@@ -184,8 +170,8 @@ data = track.examples.make_data(rules, 40, 1)
 folder = Path(os.environ["ANONCUP_PACKAGES"], "places")
 description = folder / "package.json"
 content = description.read_text()
-release = build_sample_release(track, "blur", track.parse_original(data, rules)[0], rules, default_rng(1))
-scoring_child.read_content = lambda digest, *_: (data | release)[digest]
+sample = SampleReleaseJob(competition_file=text, original=data, method="blur", seed=1, answer=None)
+release = {"moved": parsing.read_original(sample, "places")["moved"]}
 
 
 def install(version):
@@ -197,21 +183,23 @@ def install(version):
 
 
 def write_target(competition_file):
-    job = TargetFilesJob(competition_file, {"places": "places"}, {"moved": "moved"}, file_names=("moved",))
+    job = TargetFilesJob(
+        competition_file=competition_file, original=data, files=release, file_names=("moved",)
+    )
     try:
-        return sorted(scoring_child.run(job, Settings(), warm=False).content["files"])
+        return sorted(jobs.run(job, settings))
     except CompetitionUnavailable as problem:
         return str(problem)
 
 
-def find_child():
-    return scoring_child._slots["places"].child.process.pid
+def find_template():
+    return runners._runners["places"][0].template.process.pid
 
 
 answers = [write_target(file)]
-first_child = find_child()
+first_template = find_template()
 install("0.1.0")
-answers += [write_target(file), find_child() != first_child]
+answers += [write_target(file), find_template() != first_template]
 install("0.2.0")
 answers += [write_target(file), write_target(text)]
 install("0.1.0")
@@ -225,8 +213,7 @@ except CompetitionUnavailable as problem:
 folder.with_name("elsewhere").rename(folder)
 answers += [write_target(file)]
 print(json.dumps(answers))
-scoring_child.end_all()
-remote_calls.end_all()
+runners.end_all()
 """
 
 
@@ -248,18 +235,64 @@ def test_jobs_wait_while_another_version_or_none_is_installed(tmp_path: Path) ->
     ]
 
 
+CALL = """
+import json
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.errors import Unavailable
+from anoncup.plugins import TRACKS
+from app.config import Settings, get_settings
+from app.processes import package_calls, parsing, runners
+package_calls.enable()
+try:
+    rules = parse_competition(template("places"))
+    data = TRACKS["places"].examples.make_data(rules, 1, 1)
+    print(json.dumps({name: text.decode() for name, text in data.items()}))
+except Unavailable as problem:
+    print(json.dumps([problem.code, problem.message.values["package"]]))
+runners.end_all()
+"""
+READ_PATHS = """
+
+def make_example_data(rules, rows, seed):
+    return ANSWERS
+
+from pathlib import Path
+ANSWERS = {}
+for name, path in PATHS.items():
+    try:
+        ANSWERS[name] = Path(path).read_bytes()[:1]
+    except OSError as problem:
+        ANSWERS[name] = type(problem).__name__.encode()
+"""
+
+
 @pytest.mark.skipif(not sandbox.get_available().is_complete, reason="needs Landlock and seccomp")
-def test_child_reads_its_environment_and_no_other(tmp_path: Path) -> None:
+def test_package_is_imported_inside_the_sandbox(tmp_path: Path) -> None:
     paths = {
         "own": tmp_path / "packages/places/lib/own.txt",
         "other": tmp_path / "packages/other/package.json",
         "key": tmp_path / "keys/private.key",
     }
-    service = install(
-        tmp_path, f"{READING_CODE}\nPATHS = { {name: str(path) for name, path in paths.items()} }\n"
-    )
+    service = install(tmp_path)
     for path in paths.values():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("secret")
-    answers = service.run(READ_PATHS)
-    assert answers == {"own": "s", "other": "PermissionError", "key": "PermissionError"}
+    paths["parent"] = Path("/proc/1/environ")
+    named_paths = {name: str(path) for name, path in paths.items()}
+    service.steps.write_text(f"{service.steps.read_text()}\nPATHS = {named_paths}\n{READ_PATHS}")
+    denied = "PermissionError"
+    assert service.run(CALL) == {"own": "s", "other": denied, "key": denied, "parent": denied}
+
+
+@pytest.mark.parametrize("code", ["raise KeyError", "import os; os._exit(0)", "while True: pass"])
+def test_failure_of_a_package_names_the_package(tmp_path: Path, code: str) -> None:
+    service = install(tmp_path)
+    service.steps.write_text(f"{service.steps.read_text()}\n{code}\n")
+    assert service.run(CALL) == ["package_failed", "anoncup-places"]
+
+
+def test_missing_interpreter_names_the_package(tmp_path: Path) -> None:
+    service = install(tmp_path)
+    (service.environment.folder / "bin/python").unlink()
+    assert service.run(CALL) == ["package_failed", "anoncup-places"]

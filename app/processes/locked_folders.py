@@ -1,8 +1,4 @@
-"""Temporary folders that are removed even if their owner is killed.
-
-A folder is removed by its owner. If the owner was killed, the folder is removed when the next one is created
-or when the workers end.
-"""
+"""Temporary folders that are removed even if their owner is killed."""
 
 import fcntl
 import os
@@ -11,18 +7,15 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-PREFIX = "anoncup-child-"
-"""Prefix of the folders of sandboxed children."""
-
 
 class LockedFolder:
     """A new folder, locked by this process until it removes the folder or ends, even by kill -9.
 
-    It is one for a sandboxed child unless another parent and prefix are given.
+    The folder of an owner that was killed is removed when the next one is created.
     """
 
-    def __init__(self, parent: Path | None = None, prefix: str = PREFIX) -> None:
-        remove_orphans(parent, prefix)
+    def __init__(self, parent: Path, prefix: str) -> None:
+        _remove_orphans(parent, prefix)
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             self.lock = os.open(self.path, os.O_DIRECTORY | os.O_CLOEXEC)
@@ -36,9 +29,9 @@ class LockedFolder:
         os.close(self.lock)
 
 
-def remove_orphans(parent: Path | None = None, prefix: str = PREFIX) -> None:
+def _remove_orphans(parent: Path, prefix: str) -> None:
     """Remove the folders that no process has locked."""
-    for path in (parent or Path(tempfile.gettempdir())).glob(f"{prefix}*"):
+    for path in parent.glob(f"{prefix}*"):
         with suppress(OSError):  # locked, another user's, or just removed
             lock = os.open(path, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:

@@ -1,7 +1,4 @@
-"""Guess the format of organizers' tables, read them, and give their columns roles.
-
-This runs in the parser process.
-"""
+"""Guess the format of organizers' tables, read them, and give their columns roles."""
 
 import csv
 import io
@@ -14,10 +11,6 @@ from dataclasses import replace
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from charset_normalizer import from_bytes
-from clevercsv.cparser import Error as ClevercsvError
-from clevercsv.detect import Detector
-from clevercsv.exceptions import NoDetectionResult
 
 from anoncup.competition.drafts import change_columns
 from anoncup.competition.parser import parse_common_rules
@@ -27,6 +20,18 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import replace_tables
+from anoncup.runner.originals import (
+    DECIMAL_MARKS,
+    ENCODINGS,
+    LEFT_OUT,
+    SEPARATORS,
+    DescribeTableJob,
+    GuessFormatJob,
+    ImportedColumn,
+    ImportedTable,
+    ImportTableJob,
+    TableFormat,
+)
 from anoncup.tables.checks import build_duplicate_name_message
 from anoncup.tables.csv_text import (
     CONTROL_PATTERN,
@@ -40,15 +45,6 @@ from anoncup.tables.foreign_formats import INVISIBLE_PATTERN, find_invalid_utf8,
 from anoncup.tables.identifiers import find_identifying_reason, is_amount
 from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
 from anoncup.tracks.files import FileSpec
-from app.services.originals.original_import import (
-    DECIMAL_MARKS,
-    ENCODINGS,
-    LEFT_OUT,
-    SEPARATORS,
-    ImportedColumn,
-    ImportedTable,
-    TableFormat,
-)
 
 _MISSING_TEXTS = {"NA", "N/A", "na", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", ".", "?", "-"}
 """Common spellings of a missing number."""
@@ -70,8 +66,9 @@ _NUMBER_PATTERNS = {
 """Patterns of numbers with or without thousands separators, by decimal mark."""
 
 
-def guess_format(content: bytes, file: str) -> TableFormat:
+def guess_format(job: GuessFormatJob, _: object) -> TableFormat:
     """Guess the format of a file; raises InvalidUpload for archives and spreadsheets."""
+    content, file = job.content, job.name
     reject_binary_formats(content, file)
     encoding = _guess_encoding(content)
     sample = _cut_sample(content.decode(encoding, errors="replace").removeprefix("\ufeff"))
@@ -95,6 +92,8 @@ def _guess_encoding(content: bytes) -> str:
     with suppress(NotShiftJis):
         decode_shift_jis(content)
         return "cp932"
+    from charset_normalizer import from_bytes  # noqa: PLC0415  # interpreters of packages do without
+
     match = from_bytes(content, cp_isolation=list(ENCODINGS)).best()
     return match.encoding if match else ENCODINGS[0]
 
@@ -106,6 +105,9 @@ def _cut_sample(text: str) -> str:
 
 
 def _guess_separator(sample: str) -> str:
+    from clevercsv.cparser import Error as ClevercsvError  # noqa: PLC0415  # likewise
+    from clevercsv.detect import Detector  # noqa: PLC0415
+
     try:
         dialect = Detector().detect(sample, delimiters=SEPARATORS)
     except ClevercsvError:
@@ -132,6 +134,10 @@ def _guess_decimal_mark(cells: Sequence[str]) -> str:
 
 
 def _has_header(sample: str) -> bool:
+    from clevercsv.cparser import Error as ClevercsvError  # noqa: PLC0415  # likewise
+    from clevercsv.detect import Detector  # noqa: PLC0415
+    from clevercsv.exceptions import NoDetectionResult  # noqa: PLC0415
+
     try:
         return Detector().has_header(sample)
     except (ClevercsvError, NoDetectionResult, StopIteration):
@@ -215,9 +221,10 @@ def _write_numbers(name: str, column: pd.Series, table_format: TableFormat) -> p
     return column
 
 
-def describe_table(file: str, name: str, content: bytes, table_format: TableFormat) -> ImportedTable:
+def describe_table(job: DescribeTableJob, _: object) -> ImportedTable:
     """Describe the columns of a table, with suggested roles; raises InvalidUpload."""
-    table, rules = read_table(content, name, table_format), parse_common_rules(file)
+    name, table_format = job.name, job.table_format
+    table, rules = read_table(job.content, name, table_format), parse_common_rules(job.competition_file)
     spec, names = _find_spec(rules, name), list(table.columns)
     fixed_names = () if _takes_roles(spec, rules) else spec.header(rules) or ()
     if _takes_roles(spec, rules):
@@ -269,14 +276,13 @@ def _describe_column(column: pd.Series, role: str) -> ImportedColumn:
     return ImportedColumn(name, role, reason, len(values), int((column == "").sum()), tuple(examples))
 
 
-def import_table(
-    file: str, name: str, content: bytes, table_format: TableFormat, roles: tuple[str, ...]
-) -> tuple[str, bytes]:
+def import_table(job: ImportTableJob, _: object) -> tuple[str, bytes]:
     """Return the competition file and the CSV file for a table whose columns have these roles.
 
     Raises InvalidUpload for a table without the fixed columns of its file.
     """
-    table, rules = read_table(content, name, table_format), parse_common_rules(file)
+    file, name, roles = job.competition_file, job.name, job.roles
+    table, rules = read_table(job.content, name, job.table_format), parse_common_rules(file)
     if len(roles) != len(table.columns):
         raise Conflict("the columns have changed since they were shown: check them", code="changed_meanwhile")
     spec = _find_spec(rules, name)

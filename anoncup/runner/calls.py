@@ -1,0 +1,87 @@
+"""Calls of functions of a package's track, for what only a competition file determines.
+
+The service cannot import such a package. It has a ``RemoteFunction`` for each function of the track, and an
+``OpaqueSettings`` for the track's own settings, which are read again wherever they are needed.
+"""
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from anoncup.lazy import lazy_in
+from anoncup.plugins import INSTALLED, TRACKS
+from anoncup.rules.parameters import ParameterValue
+from anoncup.runner.jobs import Files, Job
+from anoncup.tracks.descriptions import FunctionPath, find_function
+
+_Names: TypeAlias = tuple[str, ...]
+
+READ_SETTINGS = "tracks.settings.read"
+_RESULT_TYPES: Mapping[str, Any] = {
+    READ_SETTINGS: None,  # they stay in the child
+    "tracks.settings.list_columns_by_role": dict[str, _Names],
+    "tracks.settings.list_shown": dict[str, ParameterValue],
+    "tracks.settings.check": None,
+    "tracks.allocation.allows_shared": bool,
+    "tracks.examples.make_data": Files,
+    "tracks.distances.group_columns": tuple[_Names, _Names],
+    "header": _Names | None,
+    "row_limits": tuple[int, int],
+    "example_lines": tuple[_Names, ...],
+}
+"""Types of the results of the functions that the service calls; those of ``FileSpec`` by name only."""
+
+
+def find_kind(path: FunctionPath) -> str:
+    """Return the key of a function in ``_RESULT_TYPES``."""
+    kind = ".".join(name for name in path if not name.startswith("["))
+    return kind if kind in _RESULT_TYPES else path[-1]
+
+
+class CallJob(Job[Any]):
+    """Call a function of a track. ``arguments`` are pickled by the service, never by a child."""
+
+    handler = lazy_in(__name__)("call")
+    is_single = True
+
+    competition_file: str = ""
+    path: tuple[str, ...]
+    arguments: bytes
+
+    def find_result_type(self) -> Any:
+        return _RESULT_TYPES[find_kind(self.path)]
+
+
+def call(job: CallJob, _: object) -> Any:
+    result = _evaluate(job.path, job.arguments)
+    return None if find_kind(job.path) == READ_SETTINGS else result
+
+
+class ListFailuresJob(Job[dict[str, str]]):
+    """Import the packages of an interpreter, and return why some cannot be used, by name."""
+
+    handler = lazy_in(__name__)("list_failures")
+    is_single = True
+
+    competition_file: str = ""
+
+
+def list_failures(*_: object) -> dict[str, str]:
+    return {package.name: package.broken for package in INSTALLED.packages if package.broken}
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueSettings:
+    """The settings of a package's track. Unpickled in a child, they are the settings themselves."""
+
+    path: FunctionPath
+    arguments: bytes
+
+    def __reduce__(self) -> Any:
+        return _evaluate, (self.path, self.arguments)
+
+
+def _evaluate(path: FunctionPath, content: bytes) -> Any:
+    arguments, keywords = pickle.loads(content)  # noqa: S301  # the service's
+    return find_function(TRACKS, path)(*arguments, **keywords)

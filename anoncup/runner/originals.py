@@ -1,0 +1,307 @@
+"""Jobs about originals: import a table, prepare the data of a competition, and make examples of releases."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from anoncup.competition.parser import parse_competition
+from anoncup.lazy import lazy_in
+from anoncup.messages import Message
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.runner.jobs import Files, Job
+from anoncup.runner.loading import load_original, load_rules
+from anoncup.tables.files import Remark
+from anoncup.tracks.capabilities import AllocationContext
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows
+from anoncup.tracks.seeds import refuse_to_draw
+
+ENCODINGS = ("utf_8", "cp932", "euc_jp", "utf_16", "cp1252")
+SEPARATORS = (",", ";", "\t", "|")
+DECIMAL_MARKS = (".", ",")
+LEFT_OUT = ""
+"""The role of a column that is not imported."""
+_MAX_UNIQUE_SHARE = 0.1
+"""Maximum share of unique rows. With more, hardly any individuals can be swapped within their class."""
+_EXAMPLE_SEED = 2015
+_MAX_SCORED_ROWS = 20_000
+"""Largest original whose example is scored: a team waits for a new kit."""
+
+_here = lazy_in(__name__)
+_import = lazy_in("anoncup.runner.imported_tables")
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """How a file writes a table.
+
+    ``missing_texts`` are the cells that stand for a missing value. With ``fills_zeros``, columns of amounts
+    get a 0 wherever a value is missing.
+    """
+
+    encoding: str = ENCODINGS[0]
+    separator: str = SEPARATORS[0]
+    decimal_mark: str = DECIMAL_MARKS[0]
+    has_header: bool = True
+    missing_texts: tuple[str, ...] = ()
+    fills_zeros: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedColumn:
+    """A column of a table, with its present or suggested role.
+
+    ``reason`` tells why it seems to identify individuals; None if it does not. ``distinct`` and ``empty`` are
+    the numbers of its values and of its empty cells.
+    """
+
+    name: str
+    role: str
+    reason: str | None
+    distinct: int
+    empty: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTable:
+    """A table as it is read from a file. ``roles`` are those that its columns can have.
+
+    If its columns have fixed names, these names are the roles, and ``has_fixed_names`` is set.
+    """
+
+    rows: int
+    columns: tuple[ImportedColumn, ...]
+    first_rows: tuple[tuple[str, ...], ...]
+    roles: tuple[str, ...]
+    has_fixed_names: bool
+
+
+class GuessFormatJob(Job[TableFormat]):
+    """Guess the format of a file; raises InvalidUpload for archives and spreadsheets."""
+
+    handler = _import("guess_format")
+
+    competition_file: str = ""
+    name: str
+    content: bytes
+
+
+class DescribeTableJob(Job[ImportedTable]):
+    """Read a file and suggest roles for its columns; raises InvalidUpload."""
+
+    handler = _import("describe_table")
+
+    name: str
+    content: bytes
+    table_format: TableFormat
+
+
+class ImportTableJob(Job[tuple[str, bytes]]):
+    """Return the competition file and the CSV file for a table whose columns have these roles.
+
+    Raises InvalidUpload for a table without the fixed columns of its file.
+    """
+
+    handler = _import("import_table")
+
+    name: str
+    content: bytes
+    table_format: TableFormat
+    roles: tuple[str, ...]
+
+
+class DecodeJob(Job[bytes]):
+    """Return a file of the original as UTF-8."""
+
+    handler = _here("decode")
+
+    competition_file: str = ""
+    name: str
+    content: bytes
+
+
+def decode(job: "DecodeJob | SelectColumnsJob", _: object) -> bytes:
+    from anoncup.tables.csv_text import decode_upload  # noqa: PLC0415  # Arrow
+
+    return decode_upload(job.content, job.name)[0]
+
+
+class SelectColumnsJob(Job[tuple[str, ...]]):
+    """Drop the column with the most distinct values until at most 10 % of the rows are unique.
+
+    At least one column is kept. If several have the most values, the last of them is dropped.
+    """
+
+    handler = _here("_drop_identifying_columns")
+
+    competition_file: str = ""
+    name: str
+    content: bytes
+    columns: tuple[str, ...]
+
+
+def _drop_identifying_columns(job: SelectColumnsJob, _: object) -> tuple[str, ...]:
+    from anoncup.tables.csv_text import read_cells, read_header  # noqa: PLC0415  # Arrow
+
+    text = decode(job, _)
+    table = read_cells(text, read_header(text, job.name), job.name).to_pandas()
+    remaining, counts = list(job.columns), table.nunique()
+    while (
+        len(remaining) > 1 and (table.groupby(remaining).size() == 1).sum() > len(table) * _MAX_UNIQUE_SHARE
+    ):
+        remaining.remove(max(reversed(remaining), key=counts.__getitem__))
+    return tuple(remaining)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedOriginal:
+    """The result of parsing the original data; ``individuals`` is None while a file is missing."""
+
+    individuals: int | None
+    scales: dict[str, float]
+    remarks: tuple[Remark, ...]
+
+
+class ParseOriginalJob(Job[ParsedOriginal]):
+    """Parse the original data by a competition file.
+
+    ``in_use``: there are submissions, so the scales are no longer checked.
+    """
+
+    handler = _here("parse_original")
+
+    in_use: bool
+
+
+def parse_original(job: ParseOriginalJob, _: object) -> ParsedOriginal:
+    from anoncup.evaluation.scales import check_scales, scales  # noqa: PLC0415  # numpy
+
+    rules = parse_competition(job.competition_file)
+    track = TRACKS[rules.track]
+    missing = [file.name for file in track.original_files if file.required and file.name not in job.original]
+    if missing:
+        if job.original:
+            track.check_first_file(job.original, rules)
+        remarks = tuple(map(_build_missing_file_remark, missing)) if job.original else ()
+        return ParsedOriginal(None, {}, remarks)
+    original, found_remarks = track.parse_original(job.original, rules)
+    all_scales = {**scales(track, original, rules.measures), **rules.scales}
+    if not job.in_use:
+        check_scales(track, original, rules, all_scales)
+    return ParsedOriginal(original.rows, all_scales, tuple(found_remarks))
+
+
+def _build_missing_file_remark(name: str) -> Remark:
+    message = Message("{name}.csv is not uploaded yet; until then nobody sees the data", name=name)
+    return Remark("file_missing", message)
+
+
+class CheckOrganizerFileJob(Job[str | None]):
+    """Check an organizer file; return a team that would get other files than it has, or None.
+
+    ``allocated`` maps the names of teams to the SHA-256 of their files by name.
+    """
+
+    handler = _here("check_organizer_file")
+
+    name: str
+    content: bytes
+    allocated: dict[str, dict[str, str]]
+
+
+def check_organizer_file(job: CheckOrganizerFileJob, _: object) -> str | None:
+    rules = load_rules(job.competition_file)
+    allocation = TRACKS[rules.track].allocation
+    if allocation is None:
+        return None
+    original = load_original(job)
+    if allocation.check_organizer_file is not None:
+        allocation.check_organizer_file(job.name, job.content, original, rules)
+    for team, files in job.allocated.items():
+        context = AllocationContext(rules, {job.name: job.content}, refuse_to_draw, team)
+        new_files = allocation.make_files(original, context)
+        if {name: hashlib.sha256(content).hexdigest() for name, content in new_files.items()} != files:
+            return team
+    return None
+
+
+class SampleReleaseJob(Job[Files]):
+    """Make the release of a sample method and its secret. The result is reproducible.
+
+    ``answer``: the one allocated to the baselines, or None where teams send secrets. All baselines share one
+    answer, so that they differ only in their methods.
+    """
+
+    handler = _here("_make_sample_release")
+
+    method: str
+    seed: int
+    answer: bytes | None
+
+
+def _make_sample_release(job: SampleReleaseJob, _: object) -> Files:
+    from numpy.random import default_rng  # noqa: PLC0415
+
+    from anoncup.evaluation.samples import build_sample_release  # noqa: PLC0415  # numpy
+
+    rules, original = load_rules(job.competition_file), load_original(job)
+    track = TRACKS[rules.track]
+    allocated_answer = {}
+    if job.answer is not None:
+        allocated_answer["answer"] = track.read_allocated_answer(job.answer, original, rules)
+    return build_sample_release(track, job.method, original, rules, default_rng(job.seed), **allocated_answer)
+
+
+@dataclass(frozen=True, slots=True)
+class KitExample:
+    """The files of an example release with its secret, and its score as JSON; empty if it took too long."""
+
+    files: dict[str, bytes]
+    score: bytes
+
+
+class MakeExampleJob(Job[KitExample]):
+    """Make a release that the rules accept.
+
+    The result is reproducible. If no candidate is accepted, the last one is returned.
+    """
+
+    handler = _here("_make_example")
+
+
+def _make_example(job: MakeExampleJob, _: object) -> KitExample:
+    from anoncup.evaluation.evaluate import evaluate, judge  # noqa: PLC0415  # numpy
+
+    rules, original = load_rules(job.competition_file), load_original(job)
+    track = TRACKS[rules.track]
+    for release, answer in _iter_candidates(rules, track, original):
+        if not judge(rules, original, release, answer)[0]:
+            break
+    score = b""
+    if original.rows <= _MAX_SCORED_ROWS:
+        score = json.dumps(evaluate(rules, original, release, answer).to_json(), indent=2).encode()
+    files = track.files_of(release) | {track.answer_spec.file.name: track.answer_spec.write(answer)}
+    return KitExample(files, score)
+
+
+def _iter_candidates(rules: Rules, track: AnyTrack, original: HasRows) -> Iterator[tuple[object, object]]:
+    """Yield candidates for the example release, in order of preference, each shuffled.
+
+    The track's example method comes first. If the track can release its original unchanged, this follows,
+    which is never excessive. All sample methods come last.
+    """
+    from numpy.random import default_rng  # noqa: PLC0415
+
+    rng = default_rng(_EXAMPLE_SEED)
+    if track.examples.method:
+        release, source = track.anonymize(track.methods[track.examples.method], original, rules, rng, {})
+        yield track.shuffle(release, source, rng=rng)
+    if track.scaling.identity_release is not None:
+        untouched = track.scaling.identity_release(original)
+        yield track.shuffle(untouched.release, untouched.answer, rng=rng)
+    for method in track.methods.values():
+        release, answer = track.anonymize(method, original, rules, rng, {})
+        yield track.shuffle(release, answer, rng=rng)
