@@ -14,6 +14,7 @@ from redis import Redis
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
+from anoncup.environments import find_environments_folder
 from anoncup.errors import DomainError, Forbidden, Unavailable
 from anoncup.plugins import BUILT_IN, discover_plugins
 from anoncup.runner import sandbox
@@ -24,6 +25,7 @@ from app.crypto import sealing
 from app.db.transaction import transaction
 from app.http.redis_client import CONNECTION_ERRORS, get_pool
 from app.http.sign_in_providers import check_provider
+from app.processes import package_environments
 from app.processes.embedded_servers import EmbeddedServices
 from app.processes.supervisor import QUEUE_BY_KIND
 from app.services.jobs import health, queue
@@ -94,8 +96,9 @@ def _run_checks(checks: Mapping[str, Callable[[SubjectT], str]], subject: Subjec
 def _check_versions(paths: InstallationPaths) -> str:
     packages = discover_plugins(BUILT_IN, paths.data_folder).packages
     for package in packages:
-        if package.broken:
-            raise CheckProblem(f"the package {package.name} cannot be used: {package.broken}")
+        failure = package_environments.find_failure(package, find_environments_folder(paths.data_folder))
+        if failure:
+            raise CheckProblem(f"the package {package.name} cannot be used: {failure}")
     names = ("anoncup", "numpy", "pandas", "numba", "sqlalchemy")
     versions = [f"{name} {version(name)}" for name in names]
     versions += [f"{package.name} {package.version}" for package in packages]

@@ -61,10 +61,11 @@ def list_packages(
     into: PackagesFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the packages that have an environment, its versions, and why one cannot be used."""
+    """Start each package that has an environment; list its versions and why it cannot be used."""
     from anoncup.cli.output import print_entries
     from app.processes import package_environments
 
+    folder = into or data / "packages"
     columns = ("environment", "name", "version", "python", "numpy", "pandas", "parts", "broken")
     rows = [
         {
@@ -73,9 +74,9 @@ def list_packages(
             "version": package.version,
             **{key: package.versions.get(key, "") for key in ("python", "numpy", "pandas")},
             "parts": list(package.parts),
-            "broken": package.broken or None,
+            "broken": package_environments.find_failure(package, folder) or None,
         }
-        for package in package_environments.find_packages(into or data / "packages")
+        for package in package_environments.find_packages(folder)
     ]
     print_entries(
         rows, dict(zip(columns, columns, strict=True)), as_json=as_json, empty_text="no package is installed"

@@ -642,6 +642,9 @@ class Attempt(Base):
     """Requests that use this attempt, including those whose process was killed."""
     counts: Mapped[bool] = mapped_column(default=True)
     """Whether it counts towards the caps; False if the service could not accept it."""
+    failure: Mapped[CodedMessage | None]
+    """Why the code of a package could not read it, for organizers."""
+    traceback: Mapped[str | None]
 
 
 class Grant(Base):

@@ -20,6 +20,7 @@ from app.http import throttle
 from app.http.admission import Admission
 from app.http.multipart import MultipartForm, open_form
 from app.http.problems import DomainHTTPException
+from app.processes.parsing import PackageFailure
 from app.services.accounts.principal import Principal
 from app.services.jobs.store_check import require_any_stored, sample_digests
 from app.services.submissions import attempts
@@ -116,6 +117,8 @@ def _record_failure(attempt: Attempt, problem: BaseException) -> None:
     """
     error = problem.error if isinstance(problem, DomainHTTPException) else problem
     with transaction() as session:
+        if isinstance(error, PackageFailure):
+            attempts.record_failure(session, attempt, error.coded_message, error.traceback)
         if _is_server_fault(error):
             attempts.abandon(session, attempt, counts=False)
         elif _is_broken_connection(error):

@@ -20,10 +20,23 @@ import uv
 from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
 from anoncup.errors import InvalidInput, NotFound
 from anoncup.plugins import INSTALLED, Package, discover_environments
+from anoncup.runner import sandbox
+from anoncup.runner.answers import JobFailure
+from anoncup.runner.calls import ListFailuresJob
+from anoncup.runner.client import (
+    ChildDeath,
+    InvalidAnswer,
+    LimitExcess,
+    Runner,
+    RunnerOptions,
+    RunnerUnavailable,
+)
+from anoncup.runner.protocol import JobLimits
 from app.processes import child_process
 from app.processes.locked_folders import LockedFolder
 
 DEFAULT_LIMIT_S = 1800.0
+_CHECK_LIMITS = JobLimits(memory_mb=4096, cpu_s=60)
 _LIBRARY, _EXTRA = "anoncup", "[score]"
 _NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
 _NOT_IN_WHEELS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
@@ -41,6 +54,31 @@ _COMPILE_LOOPS = "from anoncup.geometry import kernels; kernels.load()"
 def find_packages(folder: Path) -> tuple[Package, ...]:
     """Return the packages in the environments below a folder."""
     return discover_environments(folder).packages
+
+
+def find_failure(package: Package, folder: Path) -> str:
+    """Import a package in its own interpreter and the sandbox; return why it cannot be used, or ""."""
+    if package.broken or not package.environment:
+        return package.broken
+    environment = folder.resolve() / package.environment
+    python, variables = str(environment / "bin/python"), _name_folders(environment)
+    runner = Runner(RunnerOptions(python, sandbox.get_available(), variables=variables))
+    try:
+        return runner.run(ListFailuresJob(), _CHECK_LIMITS).get(package.name, "")
+    except RunnerUnavailable as problem:
+        return str(problem)
+    except (ChildDeath, InvalidAnswer, JobFailure, LimitExcess):
+        return "its process ends when it is imported"
+    finally:
+        runner.end()
+
+
+def _name_folders(environment: Path) -> dict[str, str]:
+    """Return variables with the folders of compiled loops and of other environments (it sees none)."""
+    return {
+        "NUMBA_CACHE_DIR": str(environment / "loops"),
+        FOLDER_VARIABLE: str(environment / "no-packages"),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +100,7 @@ class _Installer:
             raise InvalidInput("uv could not make the environment; its messages are above")
 
     def run_python(self, code: str, *arguments: str, environment: Path) -> None:
-        variables = {
-            "NUMBA_CACHE_DIR": str(environment / "loops"),
-            FOLDER_VARIABLE: str(environment / "no-packages"),
-        }
+        variables = _name_folders(environment)
         command = [str(environment / "bin/python"), "-P", "-X", "utf8", "-c", code, *arguments]
         if self._run(command, variables, log=self.log) != 0:
             raise InvalidInput("{problem}", problem=child_process.read_tail(self.log))

@@ -392,6 +392,8 @@ def _create_teams() -> None:
         sa.Column("key", sa.Text()),
         sa.Column("senders", sa.Integer(), nullable=False),
         sa.Column("counts", sa.Boolean(), nullable=False),
+        sa.Column("failure", sa.JSON()),
+        sa.Column("traceback", sa.Text()),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_attempts_round_id")),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_attempts_team_id")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_attempts_user_id")),

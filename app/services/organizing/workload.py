@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload, undefer
 from sqlalchemy.sql.base import ExecutableOption
 
 from anoncup.messages import CodedMessage, Message
-from app.db.models import Evaluation, Guess, Rejudgement, State, Submission, ThresholdReport
+from app.db.models import Attempt, Evaluation, Guess, Rejudgement, State, Submission, Team, ThresholdReport
 from app.services.accounts.principal import Principal
 from app.services.contests import competitions
 from app.services.jobs import health
@@ -107,6 +107,14 @@ def list_failures(session: Session, round_id: UUID) -> list[_Job]:
         newest = query.options(*_LOAD_SENDERS[model]).order_by(model.finished_at.desc()).limit(MAX_FAILURES)
         failures += session.scalars(newest)
     return sorted(failures, key=lambda job: job.finished_at or job.created_at, reverse=True)[:MAX_FAILURES]
+
+
+def list_upload_failures(session: Session, round_id: UUID) -> list[tuple[Attempt, str]]:
+    """Return the latest uploads that the code of a package could not read, with the names of their teams."""
+    query = select(Attempt, Team.name).join(Team, Team.id == Attempt.team_id)
+    query = query.where(Attempt.round_id == round_id, Attempt.failure.is_not(None))
+    newest = query.order_by(Attempt.started_at.desc()).limit(MAX_FAILURES)
+    return [(attempt, name) for attempt, name in session.execute(newest)]
 
 
 def _select_unfinished(model: type[_Job], round_id: UUID) -> Select[str, State, datetime]:

@@ -13,6 +13,7 @@ from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict
+from anoncup.messages import CodedMessage
 from app.config import get_settings
 from app.db.models import Attempt, Round, Team
 from app.services.contests import phases
@@ -52,6 +53,12 @@ def abandon(session: Session, attempt: Attempt, *, counts: bool) -> None:
     ended_at = func.clock_timestamp() if attempt.key is None else None
     still_counts = Attempt.counts if counts else and_(Attempt.counts, Attempt.senders > 1)
     session.execute(query.values(senders=Attempt.senders - 1, counts=still_counts, ended_at=ended_at))
+
+
+def record_failure(session: Session, attempt: Attempt, failure: CodedMessage, traceback: str) -> None:
+    """Record for organizers that the code of a package could not read an upload."""
+    query = update(Attempt).where(Attempt.id == attempt.id)
+    session.execute(query.values(failure=failure, traceback=traceback))
 
 
 def get_grace_period() -> timedelta:

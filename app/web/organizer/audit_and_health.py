@@ -102,6 +102,7 @@ def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
         current_load = workload.measure(session, page.principal, page.slug)
         heartbeat_ages = health.load_heartbeat_ages(session)
         failures = workload.list_failures(session, frame.contest.round.id)
+        upload_failures = workload.list_upload_failures(session, frame.contest.round.id)
         waiting_reasons = workload.list_waiting_reasons(session, frame.contest.round.id)
     is_administrator = page.principal.role == Role.ADMINISTRATOR  # the sandboxes would help an attacker
     return page.render(
@@ -109,6 +110,7 @@ def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
         frame=frame,
         load=current_load,
         failures=failures,
+        upload_failures=upload_failures,
         waiting_reasons=waiting_reasons,
         beats=sorted(heartbeat_ages.items()),
         stalled=dashboard.is_stalled(current_load),

@@ -17,6 +17,8 @@ from anoncup.schemas.roles import Role
 from app.db.models import Evaluation
 from app.db.now import read_clock
 from app.db.transaction import transaction
+from app.processes import parsing
+from app.processes.parsing import PackageFailure
 from app.services.jobs import health, queue, worker_reports
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
@@ -119,6 +121,23 @@ def consume_events(connection: Connection, stop: threading.Event) -> None:
     while not stop.is_set():
         with suppress(TimeoutError):
             connection.drain_events(timeout=0.05)  # type: ignore[no-untyped-call]
+
+
+def test_health_page_shows_uploads_that_a_package_could_not_read(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        failure = PackageFailure("the package {package} fails", package="mine")
+        failure.traceback = "in parse_release"
+        raise failure
+
+    arena.get_team_token("red")
+    monkeypatch.setattr(parsing, "read_upload", fail)
+    refusal = arena.submit("red")
+    assert (refusal.status_code, refusal.json()["code"]) == (503, "package_failed")
+    text = get_page_text(arena, "/health")
+    for words in ("Uploads that a package could not read", "The package mine fails", "in parse_release"):
+        assert words in text
 
 
 def test_health_page_shows_sandboxes_only_to_administrators(arena: Arena) -> None:
