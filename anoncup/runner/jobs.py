@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from anoncup.excessive import ProgressCallback
 from anoncup.lazy import LazyFunction, lazy_in
-from anoncup.runner.results import AdviceForm, JudgedGuess, ScoreResult
+from anoncup.runner.results import AdviceForm, JudgeResult, ScoreResult
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
 
 ResultT = TypeVar("ResultT")
@@ -103,7 +103,7 @@ class ScoreJob(Job[ScoreResult]):
     inputs: WorkerInputs = WorkerInputs()
 
 
-class JudgeJob(Job[JudgedGuess]):
+class JudgeJob(Job[JudgeResult]):
     """Compare a guess with a target's secret.
 
     ``inputs`` are about the target's team; ``guesser`` is the name of the team that guesses.
@@ -121,7 +121,7 @@ class JudgeJob(Job[JudgedGuess]):
     guesser_files: Files
     inputs: WorkerInputs = WorkerInputs()
 
-    def check_result(self, result: JudgedGuess) -> None:
+    def check_result(self, result: JudgeResult) -> None:
         if len(result) != 1 or result.get("outcome", {}).get("correct", 0) > max(self.sizes.values()):
             raise ValueError("neither an outcome nor a refusal, or more is right than there is")
 

@@ -251,7 +251,7 @@ class ScoreResult(TypedDict):
 
 
 @with_config(_STRICT_CONFIG)
-class JudgedGuess(TypedDict, total=False):
+class JudgeResult(TypedDict, total=False):
     """The outcome of a guess, or the problems for which it is refused."""
 
     outcome: Annotated[dict[str, Any], _conform_to(build_form(schemas.GuessOutcome))]
