@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
@@ -89,8 +89,9 @@ class InstalledParts:
         """Take other parts. The mapping of tracks stays the same object, which others refer to."""
         self.tracks.clear()
         self.tracks.update(parts.tracks)
-        self.packages, self.formulas = parts.packages, parts.formulas
-        self.package_texts = parts.package_texts
+        for part in fields(self):
+            if part.name != "tracks":
+                setattr(self, part.name, getattr(parts, part.name))
 
     def find_provider(self, part: str) -> Package | None:
         """Return the package that provides a part, named as in ``Package.parts``; None if it is built in."""
@@ -105,7 +106,7 @@ class InstalledParts:
 def discover_plugins(tracks: Mapping[str, AnyTrack], data_folder: Path | None = None) -> InstalledParts:
     """Return the tracks extended by all installed plug-ins, also those in the environments of a service."""
     folder = find_environments_folder(data_folder)
-    return _merge_plugins(tracks, (*list_entries(), *_list_environments(folder)))
+    return _merge_plugins(tracks, (*list_entries(), *list_environments(folder)))
 
 
 def load_later(entries: Iterable[Candidate]) -> None:
@@ -115,7 +116,7 @@ def load_later(entries: Iterable[Candidate]) -> None:
 
 def discover_environments(folder: Path) -> InstalledParts:
     """Return the built-in tracks extended by the plug-ins in the environments below a folder."""
-    return _merge_plugins(BUILT_IN, _list_environments(folder))
+    return _merge_plugins(BUILT_IN, list_environments(folder))
 
 
 def list_entries() -> Iterator[Candidate]:
@@ -128,7 +129,7 @@ def list_entries() -> Iterator[Candidate]:
         yield _identify_package(entry), partial(_load_plugin, entry)
 
 
-def _list_environments(folder: Path) -> Iterator[Candidate]:
+def list_environments(folder: Path) -> Iterator[Candidate]:
     """Yield the plug-ins that have an interpreter of their own, without running it."""
     for file in sorted(folder.glob(f"*/{DESCRIPTION_FILE}")):
         name = file.parent.name

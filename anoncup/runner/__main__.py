@@ -35,7 +35,7 @@ def _serve(caller: socket.socket, mechanisms: Sandbox, options: dict[str, Any]) 
     gc.freeze()  # else the collector of each child would write to all memory that they share
     caller.send(b"ready")
     # The code of packages gets a process for each job.
-    jobs_per_child = 1 if finder.entries else options["jobs_per_child"]
+    jobs_per_child = 1 if finder.runs_packages else options["jobs_per_child"]
     confinement = Confinement(mechanisms, ruleset, finder.load)
     Template(caller, confinement, jobs_per_child, options["idle_s"]).serve(options["caller"])
 

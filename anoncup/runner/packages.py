@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from anoncup import plugins
+from anoncup.environments import find_environments_folder
 from anoncup.runner.sandbox import library_paths
 
 
@@ -14,8 +15,10 @@ class PackageFinder:
     """Finds modules in folders that the sandbox does not let children list."""
 
     def __init__(self) -> None:
-        self.entries = list(plugins.list_entries())
-        plugin_modules = {package.entry.partition(":")[0].partition(".")[0] for package, _ in self.entries}
+        own_entries = list(plugins.list_entries())
+        self.runs_packages = bool(own_entries)
+        self.entries = [*own_entries, *plugins.list_environments(find_environments_folder())]
+        plugin_modules = {package.entry.partition(":")[0].partition(".")[0] for package, _ in own_entries}
         names = {*library_paths.list_local_modules(), *plugin_modules}
         self.specs = {name: find_spec(name) for name in names}
 
@@ -34,7 +37,7 @@ class PackageFinder:
         return self.specs.get(name)
 
     def load(self) -> None:
-        """Import the packages."""
+        """Import the packages, and describe those that have an interpreter of their own."""
         sys.meta_path.append(self)
         if self.entries:
             plugins.load_later(self.entries)

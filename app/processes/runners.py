@@ -50,9 +50,13 @@ class Interpreter:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Variables for libraries: the folder of compiled loops, and one without other environments."""
-        variables = {FOLDER_VARIABLE: str(self.folder / "no-packages")}
-        return variables | ({"NUMBA_CACHE_DIR": str(self.folder / "loops")} if self.environment else {})
+        """Variables for libraries: the folders of compiled loops and of environments; a package has none."""
+        if not self.environment:
+            return {FOLDER_VARIABLE: str(self.folder)}
+        return {
+            "NUMBA_CACHE_DIR": str(self.folder / "loops"),
+            FOLDER_VARIABLE: str(self.folder / "no-packages"),
+        }
 
 
 def run(

@@ -158,12 +158,12 @@ FAILURES = {
     "return [Ranked(team, 1, 'x', 'y') for team in board.teams]": ("package_failed", "of the ranked team"),
     """
     import os
-    for pipe in range(3, 20):
+    for pipe in range(4, 20):
         try:
             os.write(pipe, b'{"verdict": {"ranked": []}, "scorer": "x"}\\n')
         except OSError:
             pass
-    """: ("package_failed", "each team of the board once"),
+    """: ("scoring_failed", "it sent an invalid answer"),
     "raise ZeroDivisionError": ("package_failed", "ZeroDivisionError"),
 }
 """Code of a function, with the code and a part of its failure."""
