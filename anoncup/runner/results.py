@@ -233,7 +233,14 @@ def _require_plain_json(value: Any) -> Any:
 
 
 def _conform_to(form: Any) -> AfterValidator:
-    return AfterValidator(TypeAdapter(form).validate_python)
+    """Check a value without converting it: whole numbers stay what they are."""
+    adapter = TypeAdapter(form)
+
+    def check(content: dict[str, Any]) -> dict[str, Any]:
+        adapter.validate_python(content)
+        return content
+
+    return AfterValidator(check)
 
 
 VerdictForm: TypeAlias = Annotated[
