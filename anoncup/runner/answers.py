@@ -6,6 +6,7 @@ import traceback
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import accumulate, pairwise
 from typing import Any, Literal, cast
 
 import pydantic_core
@@ -75,16 +76,22 @@ class _Crash(BaseModel):
     package: str = Field(max_length=200)
 
 
-def write_request(job: AnyJob) -> tuple[bytes, bytes]:
-    """Return the parts of a request: the path of the job's class, and its values."""
-    return f"{type(job).__module__}:{type(job).__qualname__}\n".encode(), _serialize(job)
+def write_request(job: AnyJob) -> list[bytes]:
+    """Return the parts of a request: a line with the class and the sizes of the others, the values, files."""
+    contents: list[bytes] = []
+    values = job.model_dump_json(context=contents).encode()
+    sizes = list(map(len, (values, *contents)))
+    head = json.dumps([type(job).__module__, type(job).__qualname__, sizes])
+    return [head.encode() + b"\n", values, *contents]
 
 
 def _read_request(content: bytes) -> AnyJob:
-    path, _, values = content.partition(b"\n")
-    module, _, name = path.decode().partition(":")
+    start = content.index(b"\n") + 1
+    module, name, sizes = json.loads(content[:start])
+    ends = list(accumulate(sizes, initial=start))
+    values, *contents = [content[slice(*bounds)] for bounds in pairwise(ends)]
     job_class: type[AnyJob] = getattr(import_module(module), name)
-    return job_class.model_validate_json(values)
+    return job_class.model_validate_json(values, context=contents)
 
 
 def answer(request: bytes, progress: int | None = None) -> bytes:

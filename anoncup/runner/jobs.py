@@ -1,9 +1,16 @@
 """The jobs of the runner: what each needs, and the type of its result."""
 
 from functools import cache
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    SerializationInfo,
+    ValidationInfo,
+)
 
 from anoncup.excessive import ProgressCallback
 from anoncup.lazy import LazyFunction, lazy_in
@@ -11,6 +18,22 @@ from anoncup.runner.results import AdviceForm, JudgeResult, ScoreResult
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
 
 ResultT = TypeVar("ResultT")
+
+
+def _put_beside(content: bytes, info: SerializationInfo) -> bytes | int:
+    if info.context is None:
+        return content
+    info.context.append(content)
+    return len(info.context) - 1
+
+
+def _find_beside(value: Any, info: ValidationInfo) -> Any:
+    return value if info.context is None else info.context[value]
+
+
+Content: TypeAlias = Annotated[bytes, PlainSerializer(_put_beside), BeforeValidator(_find_beside)]
+"""The content of a file. In a request it stands beside the JSON, which has its number."""
+SentFiles: TypeAlias = dict[str, Content]
 Files: TypeAlias = dict[str, bytes]
 """Contents by name."""
 
@@ -47,7 +70,7 @@ class Job(BaseModel, Generic[ResultT]):
     """Files may be as large as a release. Reading such long strings takes only a few bytes for each byte."""
 
     competition_file: str
-    original: Files = {}
+    original: SentFiles = {}
 
     def perform(self, progress: ProgressCallback) -> ResultT:
         return cast("ResultT", self.handler(self, progress))
@@ -84,10 +107,10 @@ class WorkerInputs(BaseModel):
 
     model_config = _BYTES_AS_BASE64
 
-    organizer_files: Files = {}
+    organizer_files: SentFiles = {}
     keys: dict[str, str] = {}
     team: str = ""
-    own_files: Files = {}
+    own_files: SentFiles = {}
 
 
 class ScoreJob(Job[ScoreResult]):
@@ -98,7 +121,7 @@ class ScoreJob(Job[ScoreResult]):
     max_result_bytes = 1 << 22
     """More than the longest verdict. Reading many short values may take thirty bytes for each byte."""
 
-    files: Files
+    files: SentFiles
     secret: bytes
     inputs: WorkerInputs = WorkerInputs()
 
@@ -113,12 +136,12 @@ class JudgeJob(Job[JudgeResult]):
     raises_errors = False
     max_result_bytes = 1 << 22
 
-    guess: bytes
+    guess: Content
     secret: bytes
     question: str
     sizes: dict[str, int]
     guesser: str
-    guesser_files: Files
+    guesser_files: SentFiles
     inputs: WorkerInputs = WorkerInputs()
 
     def check_result(self, result: JudgeResult) -> None:
@@ -147,7 +170,7 @@ class TargetFilesJob(Job[Files]):
     is_single = True
 
     file_names: tuple[str, ...]
-    files: Files
+    files: SentFiles
     secret: bytes | None = None
     inputs: WorkerInputs = WorkerInputs()
 

@@ -10,7 +10,7 @@ from anoncup.lazy import lazy_in
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.runner.jobs import Files, Job
+from anoncup.runner.jobs import Content, Files, Job
 from anoncup.runner.loading import load_original, load_rules
 from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import AllocationContext
@@ -86,7 +86,7 @@ class GuessFormatJob(Job[TableFormat]):
 
     competition_file: str = ""
     name: str
-    content: bytes
+    content: Content
 
 
 class DescribeTableJob(Job[ImportedTable]):
@@ -95,7 +95,7 @@ class DescribeTableJob(Job[ImportedTable]):
     handler = _import("describe_table")
 
     name: str
-    content: bytes
+    content: Content
     table_format: TableFormat
 
 
@@ -108,7 +108,7 @@ class ImportTableJob(Job[tuple[str, bytes]]):
     handler = _import("import_table")
 
     name: str
-    content: bytes
+    content: Content
     table_format: TableFormat
     roles: tuple[str, ...]
 
@@ -120,7 +120,7 @@ class DecodeJob(Job[bytes]):
 
     competition_file: str = ""
     name: str
-    content: bytes
+    content: Content
 
 
 def decode(job: "DecodeJob | SelectColumnsJob", _: object) -> bytes:
@@ -139,7 +139,7 @@ class SelectColumnsJob(Job[tuple[str, ...]]):
 
     competition_file: str = ""
     name: str
-    content: bytes
+    content: Content
     columns: tuple[str, ...]
 
 
@@ -208,7 +208,7 @@ class CheckOrganizerFileJob(Job[str | None]):
     handler = _here("check_organizer_file")
 
     name: str
-    content: bytes
+    content: Content
     allocated: dict[str, dict[str, str]]
 
 

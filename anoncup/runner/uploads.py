@@ -9,7 +9,7 @@ from anoncup.lazy import lazy, lazy_in
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.runner.jobs import Files, Job
+from anoncup.runner.jobs import Content, Job, SentFiles
 from anoncup.runner.loading import load_original, load_rules
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET_FILE
@@ -52,7 +52,7 @@ class ReadReleaseJob(Job[ParsedRelease]):
 
     handler = _here("read_release")
 
-    files: Files
+    files: SentFiles
     secret: bytes
     team: TeamData
 
@@ -76,7 +76,7 @@ class CheckReleaseJob(Job[tuple[int, tuple[Remark, ...]]]):
 
     handler = _here("check_release")
 
-    files: Files
+    files: SentFiles
     secret: bytes | None
     team: TeamData
 
@@ -121,7 +121,7 @@ class ReadGuessJob(Job[ParsedGuess]):
 
     handler = _here("read_guess")
 
-    guess: bytes
+    guess: Content
     guesser: TeamData
     question: str
     sizes: dict[str, int]
