@@ -5,8 +5,7 @@ Without store, keys or sandbox it takes no jobs. It logs that once and recovers 
 
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
-from mmap import mmap
+from dataclasses import dataclass
 
 import structlog
 
@@ -25,7 +24,6 @@ READY_TIMEOUT_S = 10.0
 """Seconds that an unready process holds a message. If it discarded messages immediately, it would take all of
 them from the workers that are ready."""
 MIN_BACKOFF_S, MAX_BACKOFF_S = 1.0, 60.0
-_SHARED_REASON_BYTES = 500
 
 
 class NotReady(Exception):
@@ -42,8 +40,6 @@ class Readiness:
 
     checks: tuple[Callable[[], None], ...]
     reason: str | None = None
-    shared_reason: mmap = field(default_factory=lambda: mmap(-1, _SHARED_REASON_BYTES))
-    """The reason, readable by the parent of the pool's processes, which answers inspect commands."""
     check_valid_until: float = 0.0
     backoff_until: float = 0.0
     backoff_s: float = MIN_BACKOFF_S
@@ -71,10 +67,6 @@ class Readiness:
             log.error("takes_no_work", reason=reason)
         elif reason is None and self.reason is not None:
             log.info("takes_work_again", after=self.reason)
-        if reason != self.reason:
-            self.shared_reason[:] = (
-                (reason or "").encode()[:_SHARED_REASON_BYTES].ljust(_SHARED_REASON_BYTES, b"\0")
-            )
         self.reason = reason
 
     def back_off(self) -> None:
@@ -125,13 +117,8 @@ REPORT_READINESS = Readiness((_check_sandbox, check_store))
 def find_missing(kinds: Collection[str]) -> str | None:
     """Return what is missing on this worker for these kinds of jobs, or None.
 
-    Store and database are not checked here, because processes forked later would share the connection. The
-    pool's processes have recorded the result of their last check.
+    The store is not asked, because it may take long to answer; what jobs have found of it counts.
     """
     readiness = REPORT_READINESS if set(kinds) == {"reports"} else SCORING_READINESS
     local_readiness = Readiness(tuple(check for check in readiness.checks if check is not check_store))
-    return (
-        local_readiness.find_problem()
-        or bytes(readiness.shared_reason).rstrip(b"\0").decode(errors="ignore")
-        or None
-    )
+    return local_readiness.find_problem() or readiness.reason

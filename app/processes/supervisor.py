@@ -99,7 +99,8 @@ def build_worker_programs(
         node = f"{pool.node}-{name}" if name else pool.node
         # quiet: no banner, because every line of the log is JSON.
         command = [sys.executable, "-m", "celery", "--app", "workers.main", "--quiet", "worker"]
-        command += ["--hostname", f"{node}@%h", "--concurrency", str(concurrency)]
+        # Threads are enough, since they wait for the sandbox and the database.
+        command += ["--hostname", f"{node}@%h", "--pool", "threads", "--concurrency", str(concurrency)]
         command += ["--queues", ",".join(queues), "--loglevel", "INFO"]
         # Workers need not talk to each other: the database knows which job is next.
         command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
