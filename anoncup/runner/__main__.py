@@ -27,7 +27,8 @@ def _serve(caller: socket.socket, mechanisms: Sandbox, options: dict[str, Any]) 
     from anoncup.runner.preload import preload  # noqa: PLC0415
     from anoncup.runner.template import Template  # noqa: PLC0415
 
-    preload()
+    if options["preloads"]:
+        preload()
     finder = PackageFinder()
     ruleset = sandbox.make_ruleset(mechanisms, finder.folders)
     privileges.are_libraries_public()  # remembers the answer for all children

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from anoncup.lazy import lazy_in
-from anoncup.plugins import INSTALLED, TRACKS
+from anoncup.plugins import TRACKS, describe_interpreter
 from anoncup.rules.parameters import ParameterValue
 from anoncup.runner.jobs import Files, Job
-from anoncup.tracks.descriptions import FunctionPath, find_function
+from anoncup.tracks.descriptions import Description, FunctionPath, find_function
 
 _Names: TypeAlias = tuple[str, ...]
 
@@ -58,17 +58,17 @@ def call(job: CallJob, _: object) -> Any:
     return None if find_kind(job.path) == READ_SETTINGS else result
 
 
-class ListFailuresJob(Job[dict[str, str]]):
-    """Import the packages of an interpreter, and return why some cannot be used, by name."""
+class DescribeJob(Job[dict[str, Any]]):
+    """Import the packages of an interpreter, and describe what they add and why some cannot be used."""
 
-    handler = lazy_in(__name__)("list_failures")
+    handler = lazy_in(__name__)("describe")
     is_single = True
 
     competition_file: str = ""
 
 
-def list_failures(*_: object) -> dict[str, str]:
-    return {package.name: package.broken for package in INSTALLED.packages if package.broken}
+def describe(*_: object) -> Description:
+    return describe_interpreter()
 
 
 @dataclass(frozen=True, slots=True)

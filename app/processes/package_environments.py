@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 from zipfile import ZipFile
 
@@ -22,7 +23,7 @@ from anoncup.errors import InvalidInput, NotFound
 from anoncup.plugins import INSTALLED, Package, discover_environments
 from anoncup.runner import sandbox
 from anoncup.runner.answers import JobFailure
-from anoncup.runner.calls import ListFailuresJob
+from anoncup.runner.calls import DescribeJob
 from anoncup.runner.client import (
     ChildDeath,
     InvalidAnswer,
@@ -41,13 +42,6 @@ _LIBRARY, _EXTRA = "anoncup", "[score]"
 _NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
 _NOT_IN_WHEELS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 """Files that an installer adds to the metadata of a wheel, or writes anew."""
-_DESCRIBE = """
-import json, sys
-from pathlib import Path
-from anoncup.plugins import describe_interpreter
-Path(sys.argv[1]).write_text(json.dumps(describe_interpreter()), "utf-8")
-"""
-"""Writes a file, because packages may print when they are imported."""
 _COMPILE_LOOPS = "from anoncup.geometry import kernels; kernels.load()"
 
 
@@ -60,17 +54,12 @@ def find_failure(package: Package, folder: Path) -> str:
     """Import a package in its own interpreter and the sandbox; return why it cannot be used, or ""."""
     if package.broken or not package.environment:
         return package.broken
-    environment = folder.resolve() / package.environment
-    python, variables = str(environment / "bin/python"), _name_folders(environment)
-    runner = Runner(RunnerOptions(python, sandbox.get_available(), variables=variables))
     try:
-        return runner.run(ListFailuresJob(), _CHECK_LIMITS).get(package.name, "")
-    except RunnerUnavailable as problem:
+        description = _describe(folder.resolve() / package.environment)
+    except InvalidInput as problem:
         return str(problem)
-    except (ChildDeath, InvalidAnswer, JobFailure, LimitExcess):
-        return "its process ends when it is imported"
-    finally:
-        runner.end()
+    failures = {plugin["name"]: str(plugin["broken"]) for plugin in description["plugins"]}
+    return failures.get(package.name, "it is not installed there")
 
 
 def _name_folders(environment: Path) -> dict[str, str]:
@@ -142,7 +131,7 @@ def add(
         installer = _Installer(environment, parent / "log", deadline, limit_s, report)
         _install(installer, parent, requirements, python=python or sys.executable)
         report("reading what the packages add")
-        (environment / DESCRIPTION_FILE).write_text(json.dumps(_describe(installer)), "utf-8")
+        (environment / DESCRIPTION_FILE).write_text(json.dumps(_describe(environment)), "utf-8")
         packages = [package for package in find_packages(parent) if package.environment == name]
         _require_usable(packages)
         _require_new_tracks(packages, folder)
@@ -246,17 +235,20 @@ def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
     return (str(wheel) + _EXTRA,)
 
 
-def _describe(installer: _Installer) -> dict[str, object]:
+def _describe(environment: Path) -> dict[str, Any]:
     """Return the description of the packages, with paths relative to the environment where they are in it."""
-    environment, file = installer.environment, installer.log.with_name("description")
-    installer.run_python(_DESCRIBE, str(file), environment=environment)
-    if not file.exists():
-        raise InvalidInput("the interpreter ended when a package was imported")
-    description: dict[str, object] = json.loads(file.read_text("utf-8"))
-    catalogues = description["catalogues"]
-    if isinstance(catalogues, list):
-        description["catalogues"] = [
-            [domain, os.path.relpath(path, environment) if Path(path).is_relative_to(environment) else path]
-            for domain, path in catalogues
-        ]
+    python, variables = str(environment / "bin/python"), _name_folders(environment)
+    runner = Runner(RunnerOptions(python, sandbox.get_available(), variables=variables, preloads=False))
+    try:
+        description = runner.run(DescribeJob(), _CHECK_LIMITS)
+    except RunnerUnavailable as problem:
+        raise InvalidInput("{problem}", problem=str(problem)) from None
+    except (ChildDeath, InvalidAnswer, JobFailure, LimitExcess):
+        raise InvalidInput("the interpreter ended when a package was imported") from None
+    finally:
+        runner.end()
+    description["catalogues"] = [
+        [domain, os.path.relpath(path, environment) if Path(path).is_relative_to(environment) else path]
+        for domain, path in description["catalogues"]
+    ]
     return description
