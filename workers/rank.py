@@ -16,7 +16,7 @@ from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
 from app.config import Settings, get_settings
 from app.db.transaction import transaction
 from app.processes import runners
-from app.services.boards import fold, stale_standings, standings
+from app.services.boards import fold, stale_standings, standing_rows, standing_updates
 from app.services.boards.facts import RoundFacts
 from app.services.boards.stale_standings import StaleClaim
 from app.services.contests.competitions import require_current_packages
@@ -54,7 +54,7 @@ def _compute_next() -> bool:
         return False
     try:
         with transaction() as session:
-            facts = standings.refresh_claimed(session, claim)
+            facts = standing_updates.refresh_claimed(session, claim)
         if facts is not None:
             _compute(claim, facts, get_settings())
     except DatabaseUnavailable:
@@ -69,15 +69,15 @@ def _compute_next() -> bool:
 def _compute(claim: StaleClaim, facts: RoundFacts, settings: Settings) -> None:
     """Run the functions of the rules without an open transaction, and store the standings."""
     require_current_packages(facts.rules)
-    until = fold.find_end(facts, claim.since, moments=MAX_MOMENTS)
+    until = fold.find_window_end(facts, claim.since, moments=MAX_MOMENTS)
     names = sorted(set(facts.rules.ranking.list_functions()))
     functions = {name: PackageFunction(name, settings, LIMIT_S / len(names)) for name in names}
     rankers = {name: function.rank for name, function in functions.items()}
-    rows = standings.compute_rows(facts, claim.since, until=until, rankers=rankers)
+    rows = standing_rows.compute_rows(facts, claim.since, until=until, rankers=rankers)
     for function in functions.values():
         jobs.require_same_packages(function.package.environment, facts.rules)
     with transaction() as session:
-        standings.store_claimed(session, claim, rows, until=until)
+        standing_updates.store_claimed(session, claim, rows, until=until)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from app.crypto import sealing
 from app.db.models import Evaluation
 from app.db.stored_files import read_rules
 from app.db.transaction import transaction
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.services.jobs.queue import SCORE, celery
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import EvaluationClaim
@@ -49,7 +49,7 @@ def _score_next() -> None:
                 session, claim, verdict=result["verdict"], scorer=result["scorer"], steps=result["steps"]
             )
             if evaluation is not None:
-                standings.refresh_evaluation(session, evaluation)
+                standing_updates.refresh_evaluation(session, evaluation)
 
 
 def build_progress_columns(step: ProgressStep) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class BoardRow(BoardLine):
         "overall": ColumnLabel("overall", N_("Overall")),
         "utility": ColumnLabel("utility loss", N_("Utility loss"), "U"),
         "security": ColumnLabel("risk", N_("Risk"), "E"),
-        "rivals": ColumnLabel("", P_("rates", "Other teams")),
+        "rival_risk": ColumnLabel("", P_("rates", "Other teams")),
         "entries": ColumnLabel("entries", P_("count", "Submissions")),
         "received_at": ColumnLabel("received", N_("Received"), sort="time"),
     }
@@ -92,7 +92,7 @@ class BoardRow(BoardLine):
         Field(description="E, the largest rate of a built-in or rival attacker that counts, from 0 to 1"),
         example(0.18),
     ]
-    rivals: Annotated[
+    rival_risk: Annotated[
         float | None,
         Field(description="rate of the best visible guess of a rival, part of E; null if there is none"),
         example(0.12),
@@ -152,7 +152,7 @@ class Board(BoardBase):
         Field(
             description="number of decimals of other teams' U and E until the secrets are revealed;"
             " until then `overall` has four decimals, `score` has four digits, and"
-            " `measures`, `attackers` and `rivals` are empty; null if everything is"
+            " `measures`, `attackers` and `rival_risk` are empty; null if everything is"
             " exact"
         ),
         example(2),

@@ -21,7 +21,7 @@ from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.http.step_up import ReauthenticatedCaller
 from app.http.uploads import get_admission
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.services.contests import competitions, phases, reveal_notice, revisions, sealed_inputs
 from app.services.contests.contest import Contest
 from app.services.contests.phases import PhaseStatus
@@ -175,7 +175,7 @@ def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: 
     revision = revisions.compute_file_revision(contest, toml_text.decode_file(file))
     with transaction() as session:
         contest = revisions.apply_revision(session, principal, slug, revision)
-        standings.refresh_all_rounds(session, contest.competition)
+        standing_updates.refresh_all_rounds(session, contest.competition)
         return serialize_competition(session, contest)
 
 
@@ -204,7 +204,7 @@ def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv
     revision = revisions.compute_original_revision(contest, name, content)
     with transaction() as session:
         contest = revisions.apply_revision(session, principal, slug, revision)
-        standings.refresh_all_rounds(session, contest.competition)
+        standing_updates.refresh_all_rounds(session, contest.competition)
         competition = serialize_competition(session, contest)
     remarks = [schemas.Notice.create(remark.code, remark.message) for remark in revision.remarks]
     return schemas.Original(**competition.model_dump(), remarks=remarks)

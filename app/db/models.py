@@ -992,7 +992,7 @@ class Standing(TeamStanding, Base):
     utility: Mapped[float | None]
     security: Mapped[float | None]
     overall: Mapped[float | None]
-    rivals: Mapped[float | None]
+    rival_risk: Mapped[float | None]
     """The risk that guesses of other teams found; None if no guess counts."""
 
 

@@ -679,7 +679,7 @@ def _create_standings() -> None:
         sa.Column("utility", sa.Float()),
         sa.Column("security", sa.Float()),
         sa.Column("overall", sa.Float()),
-        sa.Column("rivals", sa.Float()),
+        sa.Column("rival_risk", sa.Float()),
         sa.PrimaryKeyConstraint(*key, name=op.f("pk_standings")),
     )
     op.create_table(

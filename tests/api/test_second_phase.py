@@ -97,7 +97,7 @@ def test_hidden_guesses_change_only_the_organizers_boards(contest: Contest) -> N
     assert find_row(contest.get_board("reidentification", organizer=True), "blue")["identified"] == 10
     contest.close_attacks()
     assert find_row(contest.get_board("reidentification"), "blue")["identified"] == 10
-    assert find_row(contest.get_board(), "red")["rivals"] == 10 / ROWS
+    assert find_row(contest.get_board(), "red")["rival_risk"] == 10 / ROWS
 
 
 def test_secrets_are_published_at_the_reveal_and_not_before(contest: Contest) -> None:
@@ -158,7 +158,7 @@ def test_disqualified_team_loses_targets_and_guesses_until_reinstated(client: Te
     response = contest.post_as_organizer(f"{path}/disqualify")
     assert response.status_code == 200
     assert {row["team"] for row in contest.get_board()["rows"]} == {"red", "green"}
-    assert find_row(contest.get_board(), "red")["rivals"] is None
+    assert find_row(contest.get_board(), "red")["rival_risk"] is None
     assert all(row["identified"] is None for row in contest.get_board("reidentification")["rows"])
     assert len(contest.list_targets("green")) == 2
     refusal = contest.submit_guess("blue", contest.find_target(red)["id"], contest.build_guess(red, 1))

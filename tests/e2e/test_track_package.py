@@ -197,10 +197,10 @@ def test_contest_on_a_packaged_track_runs_to_its_end(cup: PackageCup) -> None:
 
     cup.move_phases(reidentification=(-0.5, -0.01))
     with cup.connect("red") as client:
-        require_eventually(lambda: any(row.rivals is not None for row in client.get_board("places").rows))
+        require_eventually(lambda: any(row.rival_risk is not None for row in client.get_board("places").rows))
         board = {row.team: row for row in client.get_board("places").rows}
-        assert board["blue"].rivals == (rows // 2) / rows
-        assert board["red"].rivals is None
+        assert board["blue"].rival_risk == (rows // 2) / rows
+        assert board["red"].rival_risk is None
         (own_row,) = [row for row in client.get_attackers_board("places").rows if row.own]
         assert (own_row.rank, own_row.identified) == (1, None)
     cup.check_pages()

@@ -1,6 +1,7 @@
 """Ranking rules of five cups as formulas, with numbers computed by hand."""
 
 import math
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from anoncup.competition.ranking_formulas import build_strongest
 from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.syntax import parse_formula
-from app.services.boards.formula_values import FormulaInputs, compute_attack
+from app.services.boards.attack_board import TeamAttacks
+from app.services.boards.formula_values import AttackNumbers, compute_attack
 
 RISKS = (
     {"membership": [0.3], "attribute": [0.1]},
@@ -53,18 +55,17 @@ def test_a_missing_risk_of_another_question_makes_nothing_missing() -> None:
 
 
 def test_2026_the_mean_over_the_targets_of_others_ranks_the_attacks() -> None:
-    red, blue, baseline = teams = [UUID(int=number) for number in range(3)]
-    targets = [UUID(int=number) for number in range(3, 6)]
-    inputs = FormulaInputs(
-        risks={
-            targets[0]: {"membership": {blue: 0.2}, "attribute": {blue: 0.4}},
-            targets[2]: {"membership": {blue: 0.3, red: 0.5}},
-        },
-        adjustments={red: -2.0, blue: 0.25},
+    red, blue, *targets = [UUID(int=number) for number in range(4)]
+    attacks = TeamAttacks(
+        datetime.now(UTC),
+        risks={"membership": {targets[0]: 0.2, targets[1]: 0.3}, "attribute": {targets[0]: 0.4}},
     )
-    owners = dict(zip(targets, teams, strict=True))
+    assert [attacks.find_largest_risk(target) for target in (*targets, red)] == [0.4, 0.3, 0.0]
+    teams = [
+        AttackNumbers(team_id=red, identified=None, risks=[0.0, 0.5]),
+        AttackNumbers(team_id=blue, identified=7, risks=[0.4, 0.3]),
+        AttackNumbers(team_id=targets[0], identified=None, risks=[]),
+    ]
     formula = parse_formula("mean_per_target - penalty + identified / 100")
-    values = compute_attack(formula, (red, blue), owners, {blue: 7, red: None, baseline: 3}, inputs)
-    assert values == {red: pytest.approx(0.25 - 2), blue: pytest.approx(0.35 + 0.25 + 0.07)}
-    nothing_to_attack = compute_attack(formula, (red, blue), {targets[0]: red}, {}, inputs)
-    assert nothing_to_attack[red] is None
+    values = compute_attack(formula, teams, {red: -2.0, blue: 0.25})
+    assert values == [pytest.approx(0.25 - 2), pytest.approx(0.35 + 0.25 + 0.07), None]

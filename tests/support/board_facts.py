@@ -125,7 +125,7 @@ class BoardFacts:
         rounded_scores = {name: round(row[name], digits) for name, digits in PUBLISHED_DIGITS.items()}
         shows_score = self.rule == "formula" and row["score"] is not None
         rounded_scores["score"] = round(float(f"{row['score']:.4g}"), 4) if shows_score else None
-        return row | rounded_scores | {"rivals": None, "measures": {}, "attackers": {}}
+        return row | rounded_scores | {"rival_risk": None, "measures": {}, "attackers": {}}
 
     def round_row_for_viewer(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:
         return row if row["own"] else self.round_scores(viewer, row)
@@ -248,7 +248,7 @@ def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[s
         "baseline": False,
         "entries": len(visible_submissions),
     }
-    row |= dict.fromkeys(("overall", "utility", "security", "rivals", "score", "received_at"))
+    row |= dict.fromkeys(("overall", "utility", "security", "rival_risk", "score", "received_at"))
     row |= {"on_front": False, "baseline": False, "measures": {}, "attackers": {}}
     eligible_submissions = [
         submission
@@ -294,7 +294,7 @@ def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[s
         "utility": finished_evaluations[best.id].utility,
         "security": losses[best.id],
         "overall": overall[best.id],
-        "rivals": rivals[best.id],
+        "rival_risk": rivals[best.id],
         "score": scores[best.id] if facts.rule == "formula" else None,
         "loss": sorting_losses[best.id],
         "received_at": best.received_at.astimezone(UTC),

@@ -26,7 +26,7 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.services.accounts.names import build_key
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.storage import compute_digest
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, build_outcome
@@ -68,7 +68,7 @@ def fill(contest: Contest, size: ContestSize, *, seed: int = 0) -> None:
         submission_ids = insert_submissions(session, sample, size, rng)
         if size.targets:
             insert_guesses(session, sample, submission_ids, size, rng)
-        standings.refresh(session, sample.round_id)
+        standing_updates.refresh(session, sample.round_id)
     if size.targets:
         contest.move_phases(anonymization=(-30, -2), reidentification=(-1, 1))
 

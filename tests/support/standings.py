@@ -8,7 +8,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.db.models import Competition, Evaluation, Rescore, Round, Submission
 from app.db.transaction import transaction
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import EvaluationClaim
 
@@ -26,7 +26,7 @@ def rebuild_standings() -> None:
     """Compute the standings of all rounds again."""
     with transaction() as session:
         for round_id in session.scalars(select(Round.id)):
-            standings.refresh(session, round_id)
+            standing_updates.refresh(session, round_id)
 
 
 def move_times_back(age: timedelta, *columns: InstrumentedAttribute[Any]) -> None:
@@ -41,4 +41,4 @@ def record_verdict(session: Session, claim: EvaluationClaim, verdict: dict[str, 
     """Record a made-up verdict, as a worker does."""
     evaluation = evaluations.record_verdict(session, claim, verdict=verdict, scorer="by hand")
     assert evaluation is not None
-    standings.refresh_evaluation(session, evaluation)
+    standing_updates.refresh_evaluation(session, evaluation)

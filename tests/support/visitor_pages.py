@@ -52,7 +52,7 @@ def build_row(rank: int | None, **changes: Any) -> BoardRow:
         overall=0.15,
         utility=0.1,
         security=0.2,
-        rivals=None,
+        rival_risk=None,
         score=None,
         on_front=True,
         received_at=datetime.now(UTC),

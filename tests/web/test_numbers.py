@@ -94,7 +94,7 @@ def format_value(row: dict[str, Any], name: str) -> str:
 def check_anonymization_board(reader: Reader) -> None:
     board = reader.read_board()
     is_exact = board["digits"] is None
-    has_rivals = any(row["rivals"] is not None for row in board["rows"])
+    has_rivals = any(row["rival_risk"] is not None for row in board["rows"])
     has_scores = reader.rule != "score"
     for query in ("", "?columns=all"):
         html = reader.read_contest_page(f"/boards/anonymization{query}")
@@ -113,7 +113,7 @@ def check_anonymization_board(reader: Reader) -> None:
                 *([notation.format_number(row["score"])] if has_scores else []),
                 notation.format_score(row["overall"]),
                 *format_losses(row, board["digits"]),
-                *([notation.format_score(row["rivals"])] if has_rivals else []),
+                *([notation.format_score(row["rival_risk"])] if has_rivals else []),
                 str(row["entries"]),
                 format_minute(row["received_at"]),
                 *(format_value(row, name) for name in columns),

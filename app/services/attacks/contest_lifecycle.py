@@ -18,6 +18,7 @@ from sqlalchemy import ColumnElement, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.errors import CompetitionUnavailable
 from anoncup.formulas.ranks import sort_for_board
 from app.db.models import (
@@ -37,8 +38,8 @@ from app.db.models import (
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.attacks import allocation
-from app.services.boards import entries, standings, verdicts
-from app.services.boards.formula_values import FormulaInputs, ReleaseNumbers
+from app.services.boards import entries, standing_updates, verdicts
+from app.services.boards.formula_values import FormulaInputs, ReleaseNumbers, compute_defence
 from app.services.contests import competitions, phases, reveal_notice
 from app.services.contests.contest import Contest
 from app.services.contests.sealed_inputs import SealedBox
@@ -214,7 +215,7 @@ def publish(session: Session, round_id: UUID) -> bool:
     if round_.frozen_at is None or round_.published_at is not None or session.scalar(select(without_files)):
         return False
     round_.published_at = read_clock(session)
-    standings.refresh(session, round_id, since=round_.published_at)
+    standing_updates.refresh(session, round_id, since=round_.published_at)
     audit.record_by_clock(session, round_, "targets.publish")
     outbox.add_phase_change(session, round_.competition_id, round_.id, "targets_published")
     return True
@@ -237,7 +238,7 @@ def close(session: Session, round_id: UUID) -> bool:
         return False
     round_.closed_at = read_clock(session)
     # Functions of later rounds may read from now on what was hidden.
-    standings.refresh(session, round_id, since=round_.closed_at)
+    standing_updates.refresh(session, round_id, since=round_.closed_at)
     audit.record_by_clock(session, round_, "competition.close")
     outbox.add_phase_change(session, round_.competition_id, round_.id, "closed")
     return True
@@ -330,9 +331,14 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
     ]
 
 
-def _apply_formula(session: Session, contest: Contest, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates with their losses under the formula. Nobody has attacked them yet."""
+def _apply_formula(session: Session, contest: Contest, candidates: list[Candidate]) -> list[Candidate]:
+    """Return the candidates with their losses under the formula. Nobody has attacked them yet.
+
+    If it compares teams, a team's release is chosen by ``overall``.
+    """
     rules = contest.rules
+    if compares_teams(rules):
+        return candidates
     numbers = verdicts.load_numbers(session, [candidate.evaluation_id for candidate in candidates])
     comparable = [candidate for candidate in candidates if candidate.evaluation_id in numbers]
     releases = [
@@ -345,8 +351,11 @@ def _apply_formula(session: Session, contest: Contest, candidates: Sequence[Cand
         for candidate in comparable
     ]
     inputs = FormulaInputs(adjustments=_load_adjustments(session, contest.round.id))
-    losses = entries.compute_choice_losses(rules, releases, inputs)
-    return [replace(candidate, loss=loss) for candidate, loss in zip(comparable, losses, strict=True)]
+    values = compute_defence(rules, releases, inputs)
+    return [
+        replace(candidate, loss=entries.to_loss(rules, value))
+        for candidate, value in zip(comparable, values, strict=True)
+    ]
 
 
 def _load_adjustments(session: Session, round_id: UUID) -> dict[UUID, float]:

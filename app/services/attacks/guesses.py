@@ -23,7 +23,7 @@ from app.processes import parsing
 from app.services.accounts import memberships
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements, targets
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.services.contests import competitions, phases, sealed_inputs, visibility
 from app.services.contests.contest import Contest
 from app.services.contests.sealed_inputs import AllocationInputs
@@ -308,4 +308,4 @@ def _refresh_standings(session: Session, guess: Guess, *, since: datetime) -> No
     """Update the standings of the team that guessed and of the one whose release it attacked."""
     target = session.get_one(Target, guess.target_id, options=[joinedload(Target.submission)])
     team_ids = {guess.team_id, target.submission.team_id}
-    standings.refresh(session, guess.round_id, team_ids, since=since)
+    standing_updates.refresh(session, guess.round_id, team_ids, since=since)

@@ -14,9 +14,9 @@ from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Evaluation, Standing, Submission, Team
-from app.services.boards import entries, stored_standings, verdicts
+from app.services.boards import entries, newest_standings, verdicts
 from app.services.boards.load_facts import qualified_conditions
-from app.services.boards.release_board import ReleaseStanding
+from app.services.boards.release_board import ComputedStanding
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.boards.verdicts import VerdictNumbers, is_any
 from app.services.contests.visibility import BoardAccess, BoardScope
@@ -25,7 +25,7 @@ from app.services.contests.visibility import BoardAccess, BoardScope
 class RankedStanding(NamedTuple):
     """A team's standing with its rank, which baselines and teams without a score do not have."""
 
-    standing: Standing | ReleaseStanding
+    standing: Standing | ComputedStanding
     team: str
     is_baseline: bool
     received_at: datetime
@@ -64,14 +64,12 @@ def build_board(session: Session, access: BoardAccess) -> Board:
 def load_ranked(session: Session, access: BoardAccess) -> list[RankedStanding]:
     """Return the standings that the viewer sees, in the order of the board."""
     contest, scope = access.contest, access.scope
-    newest = stored_standings.load_newest(
-        session, Standing, contest.round.id, scope.series, before=scope.before
-    )
+    newest = newest_standings.load(session, Standing, contest.round.id, scope.series, before=scope.before)
     return rank_standings(session, contest.rules, newest)
 
 
 def rank_standings(
-    session: Session, rules: Rules, newest: Sequence[Standing | ReleaseStanding]
+    session: Session, rules: Rules, newest: Sequence[Standing | ComputedStanding]
 ) -> list[RankedStanding]:
     """Rank the teams, best first; ties in order of receipt. Those without a rank and baselines follow."""
     query = (
@@ -105,9 +103,7 @@ def _load_previous_ranks(
     if scope.compared_with <= contest.competition.created_at:
         return {}
     competing_ids = {team.standing.team_id for team in teams if not team.is_baseline}
-    query = stored_standings.select_newest(
-        Standing, contest.round.id, scope.series, before=scope.compared_with
-    )
+    query = newest_standings.build_query(Standing, contest.round.id, scope.series, before=scope.compared_with)
     newest = session.execute(query.with_only_columns(Standing.team_id, Standing.score))
     scores = {team_id: score for team_id, score in newest if team_id in competing_ids}
     ranks = compute_ranks([entries.to_loss(contest.rules, score) for score in scores.values()])
@@ -149,7 +145,7 @@ def build_row(
         overall=standing.overall,
         utility=standing.utility,
         security=standing.security,
-        rivals=standing.rivals,
+        rival_risk=standing.rival_risk,
         score=None if rules.ranking.is_by_overall else standing.score,
         parts=standing.parts,
         on_front=False,

@@ -13,12 +13,12 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from app.services.boards import entries
 from app.services.boards.events import Event
-from app.services.boards.facts import BoardTarget, EarlierScore, JudgedGuess, Points, RoundFacts
-from app.services.boards.formula_values import FormulaInputs, compute_attack
+from app.services.boards.facts import BoardTarget, EarlierScore, JudgedGuess, RoundFacts, TeamAdjustment
+from app.services.boards.formula_values import AttackNumbers, compute_attack
 from app.services.boards.function_ranking import BoardRanker, build_ranking_board
 
 
-class AttackTotals(NamedTuple):
+class ComputedAttackStanding(NamedTuple):
     """A team's standing on the re-identification board, see ``app.db.models.AttackStanding``.
 
     Tracks that count individuals set ``identified`` and ``tried``, whose quotient is ``rate``. In others
@@ -61,21 +61,25 @@ class TeamAttacks:
         by_question = {name: risks[target_id] for name, risks in self.risks.items() if target_id in risks}
         self.combined[target_id] = TRACKS[rules.track].combine_risks(by_question, rules)
 
+    def find_largest_risk(self, submission_id: UUID) -> float:
+        """Return the largest risk found in a target with any question, 0 if it was not attacked."""
+        return max((by_target.get(submission_id, 0.0) for by_target in self.risks.values()), default=0.0)
+
 
 @dataclass
 class AttackBoard:
     """The attacks of each team, and what formulas and functions read besides.
 
-    ``points`` are penalties and bonuses by team, ``earlier_scores`` those of earlier rounds. A function of a
-    package (``ranker``) gets all ``guesses`` and ranks all teams.
+    ``adjustments`` are penalties and bonuses by team. A function of a package (``ranker``) gets all
+    ``guesses`` and ranks all teams.
     """
 
     facts: RoundFacts
     ranker: BoardRanker | None = None
-    attacks: dict[UUID, TeamAttacks] = field(default_factory=dict)
-    guesses: list[JudgedGuess] = field(default_factory=list)
-    points: dict[UUID, list[float]] = field(default_factory=lambda: defaultdict(list))
-    earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(default_factory=dict)
+    attacks: dict[UUID, TeamAttacks] = field(init=False, default_factory=dict)
+    guesses: list[JudgedGuess] = field(init=False, default_factory=list)
+    adjustments: dict[UUID, list[float]] = field(init=False, default_factory=lambda: defaultdict(list))
+    earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(init=False, default_factory=dict)
 
     def apply(self, event: Event) -> Iterable[UUID]:
         match event:
@@ -84,8 +88,8 @@ class AttackBoard:
                 attacks = self.attacks.setdefault(event.team_id, TeamAttacks(event.received_at))
                 attacks.add(event, self.facts.targets[event.submission_id], self.facts.rules)
                 return [event.team_id]
-            case Points():
-                self.points[event.team_id].append(event.points)
+            case TeamAdjustment():
+                self.adjustments[event.team_id].append(event.points)
                 return [event.team_id]
             case EarlierScore():
                 self.earlier_scores[event.round, event.team_id] = event
@@ -93,39 +97,35 @@ class AttackBoard:
             case _:
                 return []
 
-    def compute(self, team_ids: Collection[UUID]) -> Iterable[AttackTotals]:
-        rules = self.facts.rules
-        if rules.ranking.attack_function is not None:
+    def compute(self, team_ids: Collection[UUID]) -> Iterable[ComputedAttackStanding]:
+        ranking = self.facts.rules.ranking
+        if ranking.attack_function is not None:
             return self._rank_by_function()
-        totals = [self._compute_totals(team_id) for team_id in team_ids if team_id in self.attacks]
-        return totals if rules.ranking.attack is None else self._apply_formula(rules.ranking.attack, totals)
+        if ranking.attack is not None and ranking.attack.compares_teams:
+            team_ids = self.attacks.keys()
+        standings = [self._compute_standing(team_id) for team_id in team_ids if team_id in self.attacks]
+        return standings if ranking.attack is None else self._rank_by_formula(ranking.attack, standings)
 
-    def _apply_formula(self, formula: Formula, totals: Sequence[AttackTotals]) -> list[AttackTotals]:
-        """Return the totals of these teams with their scores; those of all if the formula compares teams."""
-        if formula.compares_teams:
-            totals = [self._compute_totals(team_id) for team_id in self.attacks]
-        scores = compute_attack(
-            formula,
-            [total.team_id for total in totals],
-            {target.submission_id: target.team_id for target in self.facts.targets.values()},
-            {total.team_id: total.identified for total in totals},
-            FormulaInputs(
-                self._collect_risks([total.team_id for total in totals]),
-                {team: fsum(points) for team, points in self.points.items()},
-            ),
-        )
-        return [total._replace(score=scores.get(total.team_id)) for total in totals]
+    def _rank_by_formula(
+        self, formula: Formula, standings: Sequence[ComputedAttackStanding]
+    ) -> list[ComputedAttackStanding]:
+        numbers = [
+            AttackNumbers(
+                team_id=standing.team_id,
+                identified=standing.identified,
+                risks=[
+                    self.attacks[standing.team_id].find_largest_risk(target.submission_id)
+                    for target in self.facts.targets.values()
+                    if target.team_id != standing.team_id
+                ],
+            )
+            for standing in standings
+        ]
+        adjustments = {team_id: fsum(points) for team_id, points in self.adjustments.items()}
+        scores = compute_attack(formula, numbers, adjustments)
+        return [standing._replace(score=score) for standing, score in zip(standings, scores, strict=True)]
 
-    def _collect_risks(self, team_ids: Collection[UUID]) -> dict[UUID, dict[str, dict[UUID, float]]]:
-        """Return the largest risk that each of these teams found, by submission and question."""
-        risks: dict[UUID, dict[str, dict[UUID, float]]] = {}
-        for team_id in team_ids:
-            for question, by_target in self.attacks[team_id].risks.items():
-                for submission_id, risk in by_target.items():
-                    risks.setdefault(submission_id, {}).setdefault(question, {})[team_id] = risk
-        return risks
-
-    def _rank_by_function(self) -> list[AttackTotals]:
+    def _rank_by_function(self) -> list[ComputedAttackStanding]:
         if not self.guesses:
             return []
         targets = [
@@ -133,28 +133,31 @@ class AttackBoard:
             for release in self.facts.releases
             if release.submission_id in self.facts.targets
         ]
-        earlier_scores = self.earlier_scores.values()
         board = build_ranking_board(
-            self.facts, targets, self.guesses, self.points, earlier_scores, is_published=True
+            self.facts,
+            targets,
+            self.guesses,
+            self.adjustments,
+            self.earlier_scores.values(),
+            is_published=True,
         )
-        ranked = {UUID(team.team): team for team in self.ranker(board)} if self.ranker else {}
+        results = {UUID(result.team): result for result in self.ranker(board)} if self.ranker else {}
         return [
-            self._compute_totals(team_id)._replace(score=team.score, parts=team.text)
+            self._compute_standing(team_id)._replace(score=result.score, parts=result.text)
             for team_id in self.attacks
-            if (team := ranked.get(team_id)) is not None
+            if (result := results.get(team_id)) is not None
         ]
 
-    def _compute_totals(self, team_id: UUID) -> AttackTotals:
-        attacks, rules = self.attacks[team_id], self.facts.rules
-        counts_individuals = TRACKS[rules.track].asks_identity(rules)
-        if counts_individuals:
-            return self._total_individuals(team_id, attacks)
-        return self._total_risks(team_id, attacks)
+    def _compute_standing(self, team_id: UUID) -> ComputedAttackStanding:
+        rules = self.facts.rules
+        if TRACKS[rules.track].asks_identity(rules):
+            return self._count_individuals(team_id, self.attacks[team_id])
+        return self._add_risks(team_id, self.attacks[team_id])
 
-    def _total_individuals(self, team_id: UUID, attacks: TeamAttacks) -> AttackTotals:
+    def _count_individuals(self, team_id: UUID, attacks: TeamAttacks) -> ComputedAttackStanding:
         """Count the individuals that the best guess on each target identified."""
         identified, tried = sum(attacks.identified.values()), sum(attacks.tried.values())
-        return AttackTotals(
+        return ComputedAttackStanding(
             team_id=team_id,
             targets=len(attacks.identified),
             rate=identified / tried,
@@ -165,11 +168,11 @@ class AttackBoard:
             score=float(identified),
         )
 
-    def _total_risks(self, team_id: UUID, attacks: TeamAttacks) -> AttackTotals:
+    def _add_risks(self, team_id: UUID, attacks: TeamAttacks) -> ComputedAttackStanding:
         """Add up the risks of the best guess on each target."""
         score, target_count = fsum(attacks.combined.values()), len(attacks.combined)
         questions = TRACKS[self.facts.rules.track].select_questions(self.facts.rules)
-        return AttackTotals(
+        return ComputedAttackStanding(
             team_id=team_id,
             targets=target_count,
             rate=score / target_count,

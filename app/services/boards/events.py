@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.db.models import Series
-from app.services.boards.facts import EarlierScore, FinishedRelease, JudgedGuess, Points, RoundFacts
+from app.services.boards.facts import EarlierScore, FinishedRelease, JudgedGuess, RoundFacts, TeamAdjustment
 from app.services.contests import phases
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -14,14 +14,14 @@ class TargetPublication(NamedTuple):
     """From this event on only finals are compared."""
 
 
-Event = FinishedRelease | JudgedGuess | Points | EarlierScore | TargetPublication
+Event = FinishedRelease | JudgedGuess | TeamAdjustment | EarlierScore | TargetPublication
 
 
 def list_release_board_events(facts: RoundFacts, series: Series) -> list[tuple[datetime, Event]]:
     return [
         *_list_release_events(facts),
         *_list_guess_events(facts, series),
-        *_list_point_events(facts),
+        *_list_adjustment_events(facts),
         *((score.at, score) for score in facts.earlier_releases),
     ]
 
@@ -29,7 +29,7 @@ def list_release_board_events(facts: RoundFacts, series: Series) -> list[tuple[d
 def list_attack_board_events(facts: RoundFacts, series: Series) -> list[tuple[datetime, Event]]:
     return [
         *_list_guess_events(facts, series),
-        *_list_point_events(facts),
+        *_list_adjustment_events(facts),
         *((score.at, score) for score in facts.earlier_attacks),
     ]
 
@@ -60,5 +60,5 @@ def _find_end_of_day(moment: datetime, timezone: str) -> datetime:
     return next_midnight - _MICROSECOND
 
 
-def _list_point_events(facts: RoundFacts) -> list[tuple[datetime, Event]]:
-    return [(points.at, points) for points in facts.points]
+def _list_adjustment_events(facts: RoundFacts) -> list[tuple[datetime, Event]]:
+    return [(points.at, points) for points in facts.adjustments]

@@ -14,7 +14,8 @@ class FinishedRelease(NamedTuple):
     """A submission that has been scored.
 
     ``at``: when it was scored for the first time. ``numbers`` are None if it cannot represent its team,
-    because it was rejected or scored by versions that do not count.
+    because it was rejected or scored by versions that do not count. They are U and E only, unless the rules
+    use more of this submission (``verdict_details``).
     """
 
     submission_id: UUID
@@ -39,7 +40,7 @@ class JudgedGuess(NamedTuple):
     judged_at: datetime
 
 
-class Points(NamedTuple):
+class TeamAdjustment(NamedTuple):
     """A penalty or bonus that a team gets at a moment; a withdrawn one is given once more, negated."""
 
     team_id: UUID
@@ -75,16 +76,17 @@ class BoardTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RoundFacts:
-    """What happened in a round, in no particular order; disqualified teams and submissions are left out.
+    """What happened in a round; disqualified teams and submissions are left out.
 
     ``published_at``: from then on only ``targets`` and baselines are compared. ``teams`` are in order of
-    creation. ``earlier_releases`` and ``earlier_attacks`` are for the functions that rank these boards.
+    creation. ``earlier_releases`` and ``earlier_attacks`` are for the functions that rank these boards; of
+    several scores of a team at one moment the last holds. The order of everything else does not matter.
     """
 
     rules: Rules
     releases: Sequence[FinishedRelease]
     guesses: Sequence[JudgedGuess]
-    points: Sequence[Points]
+    adjustments: Sequence[TeamAdjustment]
     targets: Mapping[UUID, BoardTarget]
     """By submission."""
     teams: Sequence[CompetingTeam]

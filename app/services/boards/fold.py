@@ -12,18 +12,21 @@ from uuid import UUID
 
 from app.db.models import Series
 from app.db.now import BEGINNING, END
-from app.services.boards.attack_board import AttackBoard, AttackTotals
+from app.services.boards.attack_board import AttackBoard, ComputedAttackStanding
 from app.services.boards.events import Event, list_attack_board_events, list_release_board_events
 from app.services.boards.facts import RoundFacts
 from app.services.boards.function_ranking import BoardRanker
-from app.services.boards.release_board import ReleaseBoard, ReleaseStanding
+from app.services.boards.release_board import ComputedStanding, ReleaseBoard
 
-StandingT = TypeVar("StandingT", ReleaseStanding, AttackTotals)
-StandingT_co = TypeVar("StandingT_co", ReleaseStanding, AttackTotals, covariant=True)
+StandingT = TypeVar("StandingT", ComputedStanding, ComputedAttackStanding)
+StandingT_co = TypeVar("StandingT_co", ComputedStanding, ComputedAttackStanding, covariant=True)
 
 
 class Board(Protocol[StandingT_co]):
-    """The state of a board, which events change."""
+    """The state of a board, which events change.
+
+    It depends on the events alone, not on what has been computed in between: a fold may begin at any moment.
+    """
 
     def apply(self, event: Event) -> Iterable[UUID]:
         """Take an event into account, and return the teams whose standing may have changed."""
@@ -39,7 +42,7 @@ def fold_releases(
     since: datetime = BEGINNING,
     until: datetime = END,
     ranker: BoardRanker | None = None,
-) -> Iterator[tuple[datetime, ReleaseStanding]]:
+) -> Iterator[tuple[datetime, ComputedStanding]]:
     """Yield the standings on the anonymization board that change from ``since`` on and before ``until``.
 
     They are in order of time. ``ranker``: the ranking function of a package, if the rules name one.
@@ -54,12 +57,12 @@ def fold_attacks(
     since: datetime = BEGINNING,
     until: datetime = END,
     ranker: BoardRanker | None = None,
-) -> Iterator[tuple[datetime, AttackTotals]]:
+) -> Iterator[tuple[datetime, ComputedAttackStanding]]:
     """Yield the standings on the re-identification board that change in that time."""
     return _fold(AttackBoard(facts, ranker), list_attack_board_events(facts, series), since, until)
 
 
-def find_end(facts: RoundFacts, since: datetime, *, moments: int) -> datetime:
+def find_window_end(facts: RoundFacts, since: datetime, *, moments: int) -> datetime:
     """Return the end of a window that begins at ``since``, in which something happens at so many moments."""
     timed_events = (
         timed_event

@@ -1,8 +1,10 @@
 """The values of ranking formulas from the rows of a board."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 from uuid import UUID
 
 from anoncup.competition.ranking_formulas import (
@@ -18,7 +20,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from app.services.boards.verdicts import VerdictNumbers
 
-RisksByQuestion = Mapping[str, Mapping[UUID, float]]
+RisksByQuestion = dict[str, dict[UUID, float]]
 """The largest risk that each team's guesses found in a release, by question and team."""
 
 
@@ -44,6 +46,17 @@ class ReleaseNumbers:
     security: float
 
 
+class AttackNumbers(NamedTuple):
+    """The numbers of a team's attacks that formulas use.
+
+    ``risks`` has the largest that it found in each target of the others, 0 in those that it did not attack.
+    """
+
+    team_id: UUID
+    identified: int | None
+    risks: Sequence[float]
+
+
 def compute_defence(
     rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
 ) -> list[float | None]:
@@ -51,7 +64,9 @@ def compute_defence(
 
     Raises CompetitionUnavailable, for this competition alone, if the formula cannot be evaluated.
     """
-    numbers, rounding = _collect_numbers(rules, releases, inputs)
+    attackers = list_counting_attackers(rules)
+    numbers = [_build_release_numbers(rules, release, inputs, attackers) for release in releases]
+    rounding = {name: limit for release in releases for name, limit in release.numbers.rounding.items()}
     try:
         values = evaluate_defence(rules, numbers, rounding)
     except FormulaError as error:
@@ -60,92 +75,68 @@ def compute_defence(
 
 
 def compute_attack(
-    formula: Formula,
-    team_ids: Sequence[UUID],
-    owners: Mapping[UUID, UUID],
-    identified: Mapping[UUID, int | None],
-    inputs: FormulaInputs,
-) -> dict[UUID, float | None]:
-    """Return the value of the formula that ranks attacks for each team.
-
-    ``team_ids`` are the teams whose guesses count, ``owners`` has the team of each target's submission,
-    and ``identified`` the number of individuals that each team re-identified.
-    """
-    teams = [
+    formula: Formula, teams: Sequence[AttackNumbers], adjustments: Mapping[UUID, float]
+) -> list[float | None]:
+    """Return the value of the formula that ranks attacks for each team, or None where it is missing."""
+    numbers = [
         TeamNumbers(
             {
-                "penalty": _find_penalty(team_id, inputs),
-                "mean_per_target": _average_risk(team_id, owners, inputs),
-                "identified": float(identified.get(team_id) or 0),
+                "penalty": _find_penalty(team.team_id, adjustments),
+                "mean_per_target": math.fsum(team.risks) / len(team.risks) if team.risks else math.nan,
+                "identified": float(team.identified or 0),
             }
         )
-        for team_id in team_ids
+        for team in teams
     ]
     try:
-        values = evaluate_formula(formula, teams)
+        values = evaluate_formula(formula, numbers)
     except FormulaError as error:
         raise CompetitionUnavailable(error.message) from None
-    return {
-        team_id: None if math.isnan(value) else value for team_id, value in zip(team_ids, values, strict=True)
+    return [None if math.isnan(value) else value for value in values]
+
+
+def _build_release_numbers(
+    rules: Rules, release: ReleaseNumbers, inputs: FormulaInputs, attackers: Mapping[str, Collection[str]]
+) -> TeamNumbers:
+    """Return the numbers of a release by their names in formulas.
+
+    ``attackers`` has the questions of those that count.
+    """
+    track, numbers = TRACKS[rules.track], release.numbers
+    names = {
+        **{name: numbers.measures.get(name, math.nan) for name in track.measures},
+        **{name: numbers.attackers.get(name, math.nan) for name in attackers},
+        "utility": numbers.utility,
+        "security": release.security,
+        "penalty": _find_penalty(release.team_id, inputs.adjustments),
     }
+    find_risks = partial(_list_risks, release, inputs, attackers)
+    questions = tuple(track.select_questions(rules))
+    return TeamNumbers(names, {"strongest": build_strongest(questions, find_risks)})
 
 
-def _average_risk(team_id: UUID, owners: Mapping[UUID, UUID], inputs: FormulaInputs) -> float:
-    """Return the mean of the largest risks that a team found in the targets of the others, 0 where none."""
-    risks = [
-        max(
-            (by_team.get(team_id, 0.0) for by_team in inputs.risks.get(submission_id, {}).values()),
-            default=0.0,
-        )
-        for submission_id, owner in owners.items()
-        if owner != team_id
+def _list_risks(
+    release: ReleaseNumbers, inputs: FormulaInputs, attackers: Mapping[str, Collection[str]], question: str
+) -> list[float]:
+    """Return the risks that other teams and the attackers that count found with a question."""
+    by_team = inputs.risks.get(release.submission_id, {}).get(question, {})
+    return [
+        *(risk for team_id, risk in by_team.items() if team_id != release.team_id),
+        *(
+            _find_attacker_risk(release.numbers, name, question)
+            for name, questions in attackers.items()
+            if question in questions
+        ),
     ]
-    return math.fsum(risks) / len(risks) if risks else math.nan
-
-
-def _collect_numbers(
-    rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
-) -> tuple[list[TeamNumbers], Mapping[str, float]]:
-    """Return the numbers of the releases, and the largest values of measures that are rounding noise."""
-    track = TRACKS[rules.track]
-    questions, attackers = tuple(track.select_questions(rules)), list_counting_attackers(rules)
-
-    def build_numbers(release: ReleaseNumbers) -> TeamNumbers:
-        numbers = release.numbers
-
-        def find_risks(question: str) -> list[float]:
-            by_team = inputs.risks.get(release.submission_id, {}).get(question, {})
-            return [
-                *(by_team[team_id] for team_id in by_team.keys() - {release.team_id}),
-                *(
-                    _find_attacker_risk(numbers, name, question)
-                    for name in attackers
-                    if question in attackers[name]
-                ),
-            ]
-
-        names = {
-            **{name: numbers.measures.get(name, math.nan) for name in track.measures},
-            **{name: numbers.attackers.get(name, math.nan) for name in attackers},
-            "utility": numbers.utility,
-            "security": release.security,
-            "penalty": _find_penalty(release.team_id, inputs),
-        }
-        return TeamNumbers(names, {"strongest": build_strongest(questions, find_risks)})
-
-    rounding = {name: limit for release in releases for name, limit in release.numbers.rounding.items()}
-    return [build_numbers(release) for release in releases], rounding
 
 
 def _find_attacker_risk(numbers: VerdictNumbers, attacker: str, question: str) -> float:
     by_question = numbers.risks.get(attacker)
-    return (
-        numbers.attackers.get(attacker, math.nan)
-        if by_question is None
-        else by_question.get(question, math.nan)
-    )
+    if by_question is None:
+        return numbers.attackers.get(attacker, math.nan)
+    return by_question.get(question, math.nan)
 
 
-def _find_penalty(team_id: UUID, inputs: FormulaInputs) -> float:
+def _find_penalty(team_id: UUID, adjustments: Mapping[UUID, float]) -> float:
     """Return the sum of penalties less that of bonuses."""
-    return 0.0 - inputs.adjustments.get(team_id, 0.0)
+    return 0.0 - adjustments.get(team_id, 0.0)

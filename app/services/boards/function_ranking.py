@@ -7,7 +7,7 @@ from uuid import UUID
 from anoncup.competition.ranking_formulas import list_counting_attackers
 from anoncup.plugins import TRACKS
 from anoncup.tracks.ranking_board import BoardAttack, BoardSubmission, Ranked, RankingBoard
-from app.services.boards.entries import Entry
+from app.services.boards.entries import Entry, get_receipt
 from app.services.boards.facts import BoardTarget, EarlierScore, JudgedGuess, RoundFacts
 
 BoardRanker = Callable[[RankingBoard], Sequence[Ranked]]
@@ -18,7 +18,7 @@ def build_ranking_board(
     facts: RoundFacts,
     entries: Iterable[Entry],
     guesses: Iterable[JudgedGuess],
-    points: Mapping[UUID, Sequence[float]],
+    adjustments: Mapping[UUID, Sequence[float]],
     earlier_scores: Iterable[EarlierScore],
     *,
     is_published: bool,
@@ -29,9 +29,7 @@ def build_ranking_board(
     """
     entries, guesses = list(entries), list(guesses)
     team_ids = {entry.release.team_id for entry in entries} | {guess.team_id for guess in guesses}
-    accepted = sorted(
-        (entry for entry in entries if entry.numbers is not None), key=lambda entry: entry.release.received_at
-    )
+    accepted = sorted((entry for entry in entries if entry.numbers is not None), key=get_receipt)
     return RankingBoard(
         teams=tuple(str(team.id) for team in facts.teams if team.id in team_ids),
         submissions=tuple(
@@ -41,7 +39,7 @@ def build_ranking_board(
             for place, entry in enumerate(accepted)
         ),
         attacks=(*_merge_guesses(facts, guesses), *_iter_built_in_attacks(facts, accepted)),
-        penalties={str(team_id): 0.0 - fsum(values) for team_id, values in points.items()},
+        penalties={str(team_id): 0.0 - fsum(values) for team_id, values in adjustments.items()},
         earlier_rounds=_group_by_round(earlier_scores),
     )
 

@@ -36,7 +36,7 @@ class StandingChange(NamedTuple):
     overall: float | None
     utility: float | None
     security: float | None
-    rivals: float | None
+    rival_risk: float | None
     score: float | None
 
 
@@ -87,7 +87,7 @@ class TeamTimeline:
             return None
         if last is None or self.scores.overall is None or last.submission_id != change.submission_id:
             return "release"
-        return "guesses" if last.rivals != change.rivals else None
+        return "guesses" if last.rival_risk != change.rival_risk else None
 
 
 @dataclass

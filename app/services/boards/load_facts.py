@@ -18,92 +18,56 @@ from app.db.models import (
     Rejudgement,
     Rescore,
     Round,
-    Series,
     Standing,
     State,
     Submission,
     Target,
     Team,
 )
-from app.db.now import END
+from app.services.boards import earlier_scores
 from app.services.boards.facts import (
     BoardTarget,
     CompetingTeam,
-    EarlierScore,
     FinishedRelease,
     JudgedGuess,
-    Points,
     RoundFacts,
+    TeamAdjustment,
 )
+from app.services.boards.verdict_details import add_details
 from app.services.boards.verdicts import VerdictNumbers, has_same_versions
 from app.services.contests.contest import Contest
 
-_SERIES_BY_FEEDBACK = {
-    "hidden": Series.WITHOUT_GUESSES,
-    "daily": Series.DAILY,
-    "immediate": Series.ALL_GUESSES,
-}
-"""The standings that everybody sees before the close."""
-ENDED_STATES = (State.SCORED, State.REJECTED)
+_ENDED_STATES = (State.SCORED, State.REJECTED)
 
 
 def load_facts(
     session: Session,
     contest: Contest,
+    since: datetime,
     team_ids: Collection[UUID] | None = None,
     *,
     proposed_by: Rescore | None = None,
 ) -> RoundFacts:
-    """Load the facts of a round, or those on which the standings of these teams depend.
+    """Load the facts for the standings of a round from ``since`` on, or for those of these teams.
 
     ``proposed_by``: as they would be if this rescore were applied.
     """
     rules, round_ = (proposed_by or contest.round).rules, contest.round
     targets = load_targets(session, round_, proposed_by)
-    return RoundFacts(
+    facts = RoundFacts(
         rules=rules,
         releases=_load_releases(session, round_, rules, team_ids, proposed_by),
         guesses=_load_guesses(session, rules, targets, team_ids, proposed_by),
-        points=list(_iter_points(session, round_.id)),
+        adjustments=list(_iter_adjustments(session, round_.id)),
         targets={target.submission_id: target for target in targets},
         teams=list_competing_teams(session, round_.id),
         published_at=round_.published_at,
-        earlier_releases=_load_earlier_scores(session, contest, Standing) if rules.ranking.function else (),
+        earlier_releases=earlier_scores.load(session, contest, Standing) if rules.ranking.function else (),
         earlier_attacks=(
-            _load_earlier_scores(session, contest, AttackStanding) if rules.ranking.attack_function else ()
+            earlier_scores.load(session, contest, AttackStanding) if rules.ranking.attack_function else ()
         ),
     )
-
-
-def _load_earlier_scores(
-    session: Session, contest: Contest, table: type[Standing | AttackStanding]
-) -> list[EarlierScore]:
-    """Return the scores on the boards of the earlier rounds. A practice round counts for nothing."""
-    return [
-        score
-        for round_ in contest.competition.rounds
-        if round_.position < contest.round.position and not round_.settings.practice
-        for score in iter_public_scores(session, round_, table)
-    ]
-
-
-def iter_public_scores(
-    session: Session, round_: Round, table: type[Standing | AttackStanding]
-) -> Iterator[EarlierScore]:
-    """Yield the scores that everybody saw: without hidden guesses and what was frozen, until the close."""
-    publication, closed_at = round_.rules.publication, round_.closed_at
-    public_series = _SERIES_BY_FEEDBACK[publication.feedback]
-    hidden_from = min(filter(None, (publication.frozen_from, closed_at)), default=END)
-    query = (
-        select(table.series, table.team_id, table.score, table.at)
-        .where(table.round_id == round_.id)
-        .order_by(table.at)
-    )
-    for series, team_id, score, at in session.execute(query):
-        if series == public_series and at < hidden_from:
-            yield EarlierScore(round_.name, team_id, score, at)
-        if series == Series.ALL_GUESSES and closed_at is not None:
-            yield EarlierScore(round_.name, team_id, score, max(at, closed_at))
+    return add_details(session, facts, since)
 
 
 def _is_counted(rescore: Rescore | None) -> ColumnElement[bool]:
@@ -118,11 +82,7 @@ def _load_releases(
     team_ids: Collection[UUID] | None,
     rescore: Rescore | None,
 ) -> list[FinishedRelease]:
-    """Return the finished submissions in order of receipt, with utility and security only.
-
-    Cancelled submissions are left out, although a rescore may have scored them.
-    """
-    current = aliased(Evaluation)  # ``Evaluation`` counts, or would if the rescore were applied
+    """Return the finished submissions in order of receipt, with utility and security only."""
     content = RecordedVerdict.content
     query = (
         select(
@@ -138,10 +98,9 @@ def _load_releases(
         )
         .join(Submission.team)
         .join(Evaluation, and_(Evaluation.submission_id == Submission.id, _is_counted(rescore)))
-        .join(current, and_(current.submission_id == Submission.id, current.current))
         .join(RecordedVerdict, RecordedVerdict.evaluation_id == Evaluation.id)
-        .where(Submission.round_id == round_.id, current.state != State.CANCELLED)
-        .where(Evaluation.state.in_(ENDED_STATES), *qualified_conditions())
+        .where(Submission.round_id == round_.id, _is_not_cancelled())
+        .where(Evaluation.state.in_(_ENDED_STATES), *qualified_conditions())
         .where(true() if team_ids is None else Team.id.in_(team_ids))
         .order_by(Submission.received_at, Submission.id)
     )
@@ -159,6 +118,11 @@ def _load_releases(
     ]
 
 
+def _is_not_cancelled() -> ColumnElement[bool]:
+    """Build the condition that a submission counts. A rescore may have scored cancelled ones."""
+    return Submission.evaluation.has(Evaluation.state != State.CANCELLED)
+
+
 def _select_first_verdict_at() -> ScalarSelect[datetime]:
     """Select the moment from which a submission counts: its first verdict.
 
@@ -169,7 +133,7 @@ def _select_first_verdict_at() -> ScalarSelect[datetime]:
         select(func.min(func.coalesce(Rescore.applied_at, earlier.finished_at)))
         .select_from(earlier)
         .outerjoin(Rescore, Rescore.id == earlier.rescore_id)
-        .where(earlier.submission_id == Submission.id, earlier.state.in_(ENDED_STATES))
+        .where(earlier.submission_id == Submission.id, earlier.state.in_(_ENDED_STATES))
         .where(or_(earlier.rescore_id.is_(None), Rescore.applied_at.is_not(None)))
         .scalar_subquery()
     )
@@ -246,12 +210,12 @@ def _load_guesses(
     ]
 
 
-def _iter_points(session: Session, round_id: UUID) -> Iterator[Points]:
+def _iter_adjustments(session: Session, round_id: UUID) -> Iterator[TeamAdjustment]:
     adjustments = session.scalars(select(Adjustment).where(Adjustment.round_id == round_id))
     for adjustment in adjustments:
-        yield Points(adjustment.team_id, adjustment.points, adjustment.created_at)
+        yield TeamAdjustment(adjustment.team_id, adjustment.points, adjustment.created_at)
         if adjustment.withdrawn_at is not None:
-            yield Points(adjustment.team_id, -adjustment.points, adjustment.withdrawn_at)
+            yield TeamAdjustment(adjustment.team_id, -adjustment.points, adjustment.withdrawn_at)
 
 
 def list_competing_teams(session: Session, round_id: UUID) -> list[CompetingTeam]:

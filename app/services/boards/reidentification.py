@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import AttackStanding, Standing
-from app.services.boards import load_facts, stored_standings
+from app.services.boards import load_facts, newest_standings
 from app.services.boards.facts import CompetingTeam
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.visibility import BoardAccess, BoardScope
@@ -18,7 +18,7 @@ from app.services.contests.visibility import BoardAccess, BoardScope
 def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     """Build the board as this viewer may see it."""
     contest, scope = access.contest, access.scope
-    newest = stored_standings.load_newest(
+    newest = newest_standings.load(
         session, AttackStanding, contest.round.id, scope.series, before=scope.before
     )
     teams = load_facts.list_competing_teams(session, contest.round.id)

@@ -10,15 +10,14 @@ from uuid import UUID
 
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.plugins import TRACKS
-from app.services.boards import entries as board_entries
-from app.services.boards.entries import Entry
+from app.services.boards.entries import ComparedEntries, Entry, apply_formula, build_entry, choose_lowest
 from app.services.boards.events import Event, TargetPublication
-from app.services.boards.facts import EarlierScore, FinishedRelease, JudgedGuess, Points, RoundFacts
-from app.services.boards.formula_values import FormulaInputs
+from app.services.boards.facts import EarlierScore, FinishedRelease, JudgedGuess, RoundFacts, TeamAdjustment
+from app.services.boards.formula_values import FormulaInputs, RisksByQuestion
 from app.services.boards.function_ranking import BoardRanker, build_ranking_board
 
 
-class ReleaseStanding(NamedTuple):
+class ComputedStanding(NamedTuple):
     """A team's standing on the anonymization board, see ``app.db.models.Standing``."""
 
     team_id: UUID
@@ -27,7 +26,7 @@ class ReleaseStanding(NamedTuple):
     utility: float | None
     security: float | None
     overall: float | None
-    rivals: float | None
+    rival_risk: float | None
     score: float | None
     parts: str | None
 
@@ -39,23 +38,21 @@ class ReleaseBoard:
     - By a formula over one team's numbers (or ``overall``): an event gives the entries that it concerns their
       losses, and the best release is the one with the lowest.
     - By a formula that compares teams: the best release is the one with the lowest ``overall``. The formula
-      ranks these, whenever one of them changes (``compared``, and ``compared_scores`` with its values).
+      ranks these, whenever one of them changes (``compared``).
     - By the function of a package (``ranker``): it gets all entries and chooses the release of each team.
 
-    ``entries`` are by team and submission, ``risks`` by submission, question and team that guessed. Once
-    targets are published, only these and baselines are compared.
+    ``entries`` are by team and submission. Once targets are published, only these and baselines are compared.
     """
 
     facts: RoundFacts
     ranker: BoardRanker | None = None
-    is_published: bool = False
-    entries: dict[UUID, dict[UUID, Entry]] = field(default_factory=lambda: defaultdict(dict))
-    risks: dict[UUID, dict[str, dict[UUID, float]]] = field(default_factory=dict)
-    points: dict[UUID, list[float]] = field(default_factory=lambda: defaultdict(list))
-    guesses: list[JudgedGuess] = field(default_factory=list)
-    compared: dict[UUID, Entry] = field(default_factory=dict)
-    compared_scores: dict[UUID, Entry] = field(default_factory=dict)
-    earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(default_factory=dict)
+    is_published: bool = field(init=False, default=False)
+    entries: dict[UUID, dict[UUID, Entry]] = field(init=False, default_factory=lambda: defaultdict(dict))
+    risks: dict[UUID, RisksByQuestion] = field(init=False, default_factory=dict)
+    adjustments: dict[UUID, list[float]] = field(init=False, default_factory=lambda: defaultdict(list))
+    guesses: list[JudgedGuess] = field(init=False, default_factory=list)
+    compared: ComparedEntries = field(init=False, default_factory=ComparedEntries)
+    earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(init=False, default_factory=dict)
 
     @cached_property
     def _compares_teams(self) -> bool:
@@ -69,8 +66,8 @@ class ReleaseBoard:
             case JudgedGuess():
                 self.guesses.append(event)
                 return self._record_guess(event)
-            case Points():
-                self.points[event.team_id].append(event.points)
+            case TeamAdjustment():
+                self.adjustments[event.team_id].append(event.points)
                 self._update_entries(
                     [entry.release for entry in self.entries.get(event.team_id, {}).values()]
                 )
@@ -101,65 +98,49 @@ class ReleaseBoard:
         """Replace the entries of these releases by new ones, which have the losses of this moment."""
         entries: Sequence[Entry] = [self._build_entry(release) for release in releases]
         if not self._compares_teams:
-            entries = board_entries.apply_formula(self.facts.rules, entries, self._collect_inputs())
+            entries = apply_formula(self.facts.rules, entries, self._collect_inputs())
         for entry in entries:
             self.entries[entry.release.team_id][entry.release.submission_id] = entry
 
     def _collect_inputs(self) -> FormulaInputs:
-        return FormulaInputs(self.risks, {team: fsum(points) for team, points in self.points.items()})
+        return FormulaInputs(self.risks, {team: fsum(points) for team, points in self.adjustments.items()})
 
-    def compute(self, team_ids: Collection[UUID]) -> Iterable[ReleaseStanding]:
+    def compute(self, team_ids: Collection[UUID]) -> Iterable[ComputedStanding]:
         if self.facts.rules.ranking.function is not None:
             return map(self._build_standing, self._rank_by_function())
-        best = [
-            board_entries.choose_lowest(self.entries[team_id].values())
-            for team_id in team_ids
-            if self.entries.get(team_id)
+        best: Sequence[Entry] = [
+            choose_lowest(self.entries[team_id].values()) for team_id in team_ids if self.entries.get(team_id)
         ]
-        return map(self._build_standing, self._score_by_comparison(best) if self._compares_teams else best)
-
-    def _score_by_comparison(self, best: Sequence[Entry]) -> Iterable[Entry]:
-        """Return the best entries of these teams with their scores; those of all if one of them is new.
-
-        An entry is replaced whenever something of it changes, so the same object means that nothing has.
-        """
-        if all(self.compared.get(entry.release.team_id) is entry for entry in best):
-            return [self.compared_scores[entry.release.team_id] for entry in best]
-        self.compared |= {entry.release.team_id: entry for entry in best}
-        scored = board_entries.apply_formula(
-            self.facts.rules, list(self.compared.values()), self._collect_inputs()
-        )
-        self.compared_scores = {entry.release.team_id: entry for entry in scored}
-        return scored
+        if self._compares_teams:
+            best = self.compared.score(self.facts.rules, best, self._collect_inputs())
+        return map(self._build_standing, best)
 
     def _rank_by_function(self) -> Iterator[Entry]:
         """Yield the entry of each team that the function chose, or that with the lowest ``overall``."""
         entries = [entry for by_id in self.entries.values() for entry in by_id.values()]
         if not entries:
             return
-        earlier_scores = self.earlier_scores.values()
         board = build_ranking_board(
             self.facts,
             entries,
             self.guesses,
-            self.points,
-            earlier_scores,
+            self.adjustments,
+            self.earlier_scores.values(),
             is_published=self.is_published,
         )
-        ranked = {UUID(team.team): team for team in self.ranker(board)} if self.ranker else {}
+        results = {UUID(result.team): result for result in self.ranker(board)} if self.ranker else {}
         for team_id, by_id in self.entries.items():
-            best, team = board_entries.choose_lowest(by_id.values()), ranked.get(team_id)
-            if team is None:
-                yield replace(best, loss=None)
+            best, result = choose_lowest(by_id.values()), results.get(team_id)
+            if result is None:
+                yield best
             else:
-                chosen = by_id.get(UUID(team.submission), best) if team.submission else best
-                loss = board_entries.to_loss(self.facts.rules, team.score) if chosen.numbers else None
-                yield replace(chosen, loss=loss, parts=team.text)
+                chosen = by_id.get(UUID(result.submission), best) if result.submission else best
+                yield replace(chosen, score=result.score if chosen.numbers else None, parts=result.text)
 
     def _build_entry(self, release: FinishedRelease) -> Entry:
         """Return a release with the risk that guesses found in it."""
         counts = not self.is_published or release.is_baseline or release.submission_id in self.facts.targets
-        return board_entries.build_entry(
+        return build_entry(
             release, release.numbers if counts else None, self._find_rival_risk(release.submission_id)
         )
 
@@ -170,15 +151,15 @@ class ReleaseBoard:
         largest = {question: max(by_team.values()) for question, by_team in self.risks[submission_id].items()}
         return TRACKS[rules.track].combine_risks(largest, rules)
 
-    def _build_standing(self, entry: Entry) -> ReleaseStanding:
-        return ReleaseStanding(
+    def _build_standing(self, entry: Entry) -> ComputedStanding:
+        return ComputedStanding(
             team_id=entry.release.team_id,
             submission_id=entry.release.submission_id,
             entries=len(self.entries[entry.release.team_id]),
             utility=entry.utility,
             security=entry.security,
             overall=entry.overall,
-            rivals=entry.rivals,
-            score=board_entries.get_score(self.facts.rules, entry),
+            rival_risk=entry.rival_risk,
+            score=entry.overall if self.facts.rules.ranking.is_by_overall else entry.score,
             parts=entry.parts,
         )

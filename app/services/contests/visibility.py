@@ -91,7 +91,7 @@ class BoardScope:
                 "overall": self.round_overall(row.overall),
                 "utility": _round_score(row.utility, self.digits),
                 "security": _round_score(row.security, self.digits),
-                "rivals": None,
+                "rival_risk": None,
                 "score": self.round_score(row.score),
                 "parts": None,
                 "measures": {},

@@ -12,7 +12,7 @@ from app.db.models import Adjustment
 from app.db.now import read_clock
 from app.services.accounts import audit, memberships
 from app.services.accounts.principal import Principal
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.services.contests import competitions
 from app.services.organizing.disqualification import clean_reason, lock_team
 
@@ -37,7 +37,7 @@ def create(
     adjustment = Adjustment(round_id=contest.round.id, team=team, points=points, reason=cleaned_reason)
     session.add(adjustment)
     session.flush()
-    standings.refresh(session, contest.round.id)
+    standing_updates.refresh(session, contest.round.id)
     details = {"points": points, "reason": cleaned_reason}
     audit.record(session, principal, "team.adjust", contest.id, subject=team.name, after=details)
     return adjustment
@@ -53,7 +53,7 @@ def withdraw(session: Session, principal: Principal, adjustment_id: UUID) -> Adj
     if adjustment.withdrawn_at is not None:
         raise Conflict("it is withdrawn already", code="already_withdrawn")
     adjustment.withdrawn_at = read_clock(session)
-    standings.refresh(session, adjustment.round_id)
+    standing_updates.refresh(session, adjustment.round_id)
     details = {"points": adjustment.points, "reason": adjustment.reason}
     team = adjustment.team
     audit.record(

@@ -12,7 +12,7 @@ from app.db.models import Round, Submission
 from app.processes import parsing
 from app.services.accounts import audit, memberships
 from app.services.accounts.principal import Principal
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.services.contests import competitions
 from app.services.organizing import disqualification
 from app.services.submissions.uploads import ReleaseUpload
@@ -80,5 +80,5 @@ def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> 
     principal.require_reauthentication()
     audit.record(session, principal, "baseline.remove", round_.competition_id, subject=team.name)
     team.disqualified_at = now.read_clock(session)
-    standings.refresh(session, round_.id, [team.id])
+    standing_updates.refresh(session, round_.id, [team.id])
     team.name_key = f"{team.name_key} {team.id}"  # frees the name for a team

@@ -13,7 +13,7 @@ from app.db.models import Evaluation, Grant, Round, State, Submission, Team
 from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.services.contests import competitions
 from app.services.submissions import evaluations, quota, submissions, uploads
 
@@ -82,7 +82,7 @@ def set_team_disqualified(
     team = lock_team(session, contest.round, team_id)
     _require_change(principal, contest.round, team, disqualified)
     verb = _set_disqualified(session, team, disqualified, reason)
-    standings.refresh_all_rounds(session, contest.competition)
+    standing_updates.refresh_all_rounds(session, contest.competition)
     _audit_action(session, principal, contest.round, f"team.{verb}", team.name, reason=reason)
     return team
 
@@ -109,7 +109,7 @@ def set_submission_disqualified(
     round_, submission = _lock_submission(session, principal, submission_id)
     _require_change(principal, round_, submission, disqualified)
     verb = _set_disqualified(session, submission, disqualified, reason)
-    standings.refresh(session, round_.id)
+    standing_updates.refresh(session, round_.id)
     _audit_action(session, principal, round_, f"submission.{verb}", str(submission.id), reason=reason)
     return submission
 

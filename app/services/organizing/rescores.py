@@ -36,7 +36,7 @@ from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements
 from app.services.attacks.rejudgements import RejudgementCounts
-from app.services.boards import anonymization, standings, stored_standings, verdicts
+from app.services.boards import anonymization, newest_standings, standing_updates, verdicts
 from app.services.boards.anonymization import RankedStanding
 from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions
@@ -220,13 +220,13 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Rescore
     result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
     round_ = session.get_one(Round, result.rescore.round_id)
     contest, rescore = Contest(round_), result.rescore
-    newest = stored_standings.load_newest(
+    newest = newest_standings.load(
         session, Standing, round_.id, Series.ALL_GUESSES, before=now.read_clock(session)
     )
     current = anonymization.rank_standings(session, contest.rules, newest)
     proposed = (
         anonymization.rank_standings(
-            session, rescore.rules, standings.compute_proposed(session, contest, rescore)
+            session, rescore.rules, standing_updates.compute_proposed(session, contest, rescore)
         )
         if result.stage == "ready"
         else []
@@ -346,7 +346,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     round_.scales, round_.scored_by = rescore.scales, rescore.scored_by
     round_.allocation = competitions.describe_allocation(round_.rules)
     rescore.applied_at = now.read_clock(session)
-    standings.refresh(session, round_.id)
+    standing_updates.refresh(session, round_.id)
     audit.record(
         session, principal, "rescore.apply", round_.competition_id, subject=str(rescore.id), after=details
     )

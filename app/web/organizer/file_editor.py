@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.http.authentication import CurrentPrincipal
 from app.http.problems import get_status
 from app.http.step_up import STEP_UP_ERRORS
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision
@@ -168,7 +168,7 @@ def _save_repair(page: OrganizerPage, form: ParsedForm, file_problem: Competitio
         organizer = page.reauthenticate(form.secret("password"))
         with transaction() as session:
             contest = revisions.apply_revision(session, organizer, page.slug, revision)
-            standings.refresh_all_rounds(session, contest.competition)
+            standing_updates.refresh_all_rounds(session, contest.competition)
     except (*FORM_ERRORS, InvalidCompetition, InvalidUpload) as rejection:
         return _render_repair(page, file_problem, text=text, rejection=require_form_error(rejection))
     return see_other(f"{page.path}/file", notice="setup_saved")

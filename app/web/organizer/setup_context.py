@@ -24,7 +24,7 @@ from anoncup.errors import (
 from app.db.transaction import transaction
 from app.http.problems import get_status
 from app.services.accounts.principal import STEP_UP_CODES, Principal
-from app.services.boards import standings
+from app.services.boards import standing_updates
 from app.services.contests import competitions, phases, revisions
 from app.services.contests.contest import Contest
 from app.services.contests.revisions import Revision
@@ -172,7 +172,7 @@ def apply_or_rescore(
             rescores.begin(session, principal, slug, revision)
             return see_other(f"/competitions/{slug}/organize/rescores", notice="new_rules_scored")
         contest = revisions.apply_revision(session, principal, slug, revision)
-        standings.refresh_all_rounds(session, contest.competition)
+        standing_updates.refresh_all_rounds(session, contest.competition)
     were_weights_removed = any(remark.code == original_import.WEIGHT_REMOVED for remark in revision.remarks)
     notice = "weights_taken" if were_weights_removed else "setup_saved"
     return see_other(f"/competitions/{slug}/organize/{page_name}", notice=notice)

@@ -71,7 +71,7 @@ def _build_board_content(
             for row in board.rows
             if (rank_change := standings.compute_rank_change(row, board))
         },
-        "has_rivals": standings.has_rivals(board),
+        "has_rival_risk": standings.has_rival_risk(board),
         "choices": choices,
         "choice": choice,
         "scatter": draw_scatter(board, t, with_levels=frame.rules.ranking.is_by_overall),

@@ -124,9 +124,9 @@ def count_ranked_teams(board: Board | AttackersBoard) -> int:
     return sum(row.rank is not None for row in board.rows)
 
 
-def has_rivals(board: Board) -> bool:
+def has_rival_risk(board: Board) -> bool:
     """Return whether any row shows the best guess of a rival."""
-    return any(row.rivals is not None for row in board.rows)
+    return any(row.rival_risk is not None for row in board.rows)
 
 
 def find_tied_ranks(board: Board | AttackersBoard) -> frozenset[int]:

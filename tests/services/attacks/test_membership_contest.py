@@ -157,8 +157,8 @@ def test_both_questions_are_judged_and_revealed(membership_contest: MembershipCo
     boards = contest.get_boards()
     rows_by_team = {row["team"]: row for row in boards["anonymization"]["rows"]}
     assert [row["team"] for row in boards["anonymization"]["rows"]] == ["blue", "red"]
-    assert (rows_by_team["red"]["security"], rows_by_team["red"]["rivals"]) == (1.0, 1.0)
-    assert rows_by_team["blue"]["rivals"] == 0.0
+    assert (rows_by_team["red"]["security"], rows_by_team["red"]["rival_risk"]) == (1.0, 1.0)
+    assert rows_by_team["blue"]["rival_risk"] == 0.0
     attackers_by_team = {row["team"]: row for row in boards["reidentification"]["rows"]}
     assert attackers_by_team["blue"]["by_question"] == {"membership": 1.0, "attribute": float(expected_value)}
     assert attackers_by_team["red"]["by_question"] == {"membership": 0.0, "attribute": 0.0}

@@ -124,7 +124,7 @@ def test_boards_combine_the_best_guesses_of_each_question(
         assert rows[team]["rate"] == pytest.approx(sum(expected.values()) / 2)
     assert (cells["blue"]["red"]["trials"], cells["blue"]["red"]["correct"]) == (3, None)
     assert cells["blue"]["緑"]["by_question"] == {"link": 0.2, "value": 0.0}
-    rivals = {row["team"]: row["rivals"] for row in boards["anonymization"]["rows"]}
+    rivals = {row["team"]: row["rival_risk"] for row in boards["anonymization"]["rows"]}
     assert rivals["red"] == pytest.approx(on_red)
 
 

@@ -19,8 +19,8 @@ from app.services.boards.facts import (
     CompetingTeam,
     FinishedRelease,
     JudgedGuess,
-    Points,
     RoundFacts,
+    TeamAdjustment,
 )
 from app.services.boards.fold import fold_attacks, fold_releases
 from app.services.boards.verdicts import VerdictNumbers
@@ -91,8 +91,8 @@ def build_guess(random: Random, target: BoardTarget) -> JudgedGuess:
     )
 
 
-def build_points(random: Random) -> Points:
-    return Points(
+def build_adjustment(random: Random) -> TeamAdjustment:
+    return TeamAdjustment(
         random.choice(TEAMS), random.choice((-0.5, 0.25)), build_moment(random.randrange(LAST_HOUR))
     )
 
@@ -108,7 +108,7 @@ def round_facts(draw: st.DrawFn) -> RoundFacts:
         rules=RULES[draw(st.sampled_from(list(RULES)))],
         releases=releases,
         guesses=[build_guess(random, random.choice(targets)) for _ in range(8) if targets],
-        points=[build_points(random) for _ in range(3)],
+        adjustments=[build_adjustment(random) for _ in range(3)],
         targets={target.submission_id: target for target in targets},
         teams=(),
         published_at=build_moment(PUBLICATION_HOUR),
@@ -161,7 +161,7 @@ def test_the_order_of_the_facts_does_not_matter(facts: RoundFacts, series: Serie
         facts,
         releases=shuffle(facts.releases),
         guesses=shuffle(facts.guesses),
-        points=shuffle(facts.points),
+        adjustments=shuffle(facts.adjustments),
         targets=dict(shuffle(facts.targets.items())),
     )
     for rows, shuffled_rows in zip(fold_all(facts, series), fold_all(shuffled, series), strict=True):
@@ -186,7 +186,7 @@ def test_a_board_is_computed_from_what_its_viewer_may_see(
             for guess in facts.guesses
             if guess.judged_at < before and guess.accepted_at < horizons[series]
         ],
-        points=[points for points in facts.points if points.at < before],
+        adjustments=[adjustment for adjustment in facts.adjustments if adjustment.at < before],
         published_at=facts.published_at if facts.published_at and facts.published_at < before else None,
     )
     for rows, visible_rows in zip(
@@ -207,11 +207,12 @@ def test_a_withdrawn_adjustment_leaves_nothing(facts: RoundFacts, series: Series
     """Its points are given once more, negated."""
     end = datetime.max.replace(tzinfo=UTC)
     withdrawn = [
-        points._replace(points=-points.points, at=build_moment(LAST_HOUR + 48)) for points in facts.points
+        points._replace(points=-points.points, at=build_moment(LAST_HOUR + 48))
+        for points in facts.adjustments
     ]
-    without = fold_all(replace(facts, points=()), series)
+    without = fold_all(replace(facts, adjustments=()), series)
     for rows, expected in zip(
-        fold_all(replace(facts, points=[*facts.points, *withdrawn]), series), without, strict=True
+        fold_all(replace(facts, adjustments=[*facts.adjustments, *withdrawn]), series), without, strict=True
     ):
         assert find_newest(rows, end) == find_newest(expected, end)
 
@@ -251,7 +252,7 @@ def test_guesses_count_from_their_judging_or_from_midnight() -> None:
             rules=RULES["score"],
             releases=[release._replace(numbers=build_numbers(random))],
             guesses=[guess],
-            points=(),
+            adjustments=(),
             targets={target.submission_id: target},
             teams=(),
             published_at=build_moment(PUBLICATION_HOUR),
@@ -291,7 +292,7 @@ def test_standings_of_a_small_round_are_those_computed_by_hand() -> None:
             guess._replace(submission_id=targets[1].submission_id, correct=4, risk=0.1, team_id=green),
             guess._replace(correct=20, risk=0.5, received_at=build_moment(40)),
         ],
-        points=[Points(blue, -0.25, build_moment(1))],
+        adjustments=[TeamAdjustment(blue, -0.25, build_moment(1))],
         targets={target.submission_id: target for target in targets},
         teams=(),
         published_at=build_moment(PUBLICATION_HOUR),
@@ -299,7 +300,7 @@ def test_standings_of_a_small_round_are_those_computed_by_hand() -> None:
     end = datetime.max.replace(tzinfo=UTC)
     defences = find_newest(list(fold_releases(replace(facts, rules=RULES["score"]), Series.ALL_GUESSES)), end)
     assert {
-        team_id: (row.submission_id, row.entries, row.overall, row.rivals)
+        team_id: (row.submission_id, row.entries, row.overall, row.rival_risk)
         for team_id, row in defences.items()
     } == {
         red: (releases[0].submission_id, 2, 0.5, 0.5),

@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 from app.db.models import AttackStanding, Base, StaleStanding, Standing
 from app.db.now import BEGINNING, END
 from app.db.transaction import transaction
-from app.services.boards import stale_standings, standings
+from app.services.boards import stale_standings, standing_rows, standing_updates
 from app.services.jobs import queue
 from tests.support.contest import Contest, load_round_id
 from tests.support.database_rows import execute, load_all, load_team_id
@@ -274,7 +274,7 @@ def test_change_during_a_claim_is_not_lost(marked_round: Contest) -> None:
         stale_standings.mark(session, claim.round_id, since=later)
         assert stale_standings.claim_next(session) is None
     with transaction() as session:
-        standings.store_claimed(session, claim, [], until=END)
+        standing_updates.store_claimed(session, claim, [], until=END)
     with transaction() as session:
         second_claim = stale_standings.claim_next(session)
     assert second_claim is not None
@@ -292,7 +292,7 @@ def test_claim_of_a_dead_worker_is_taken_over_and_its_result_dropped(marked_roun
         no_messages = dict.fromkeys(queue.QUEUES, 0)
         assert stale_standings.requeue_due(session, waiting_messages=no_messages)
         assert not stale_standings.requeue_due(session, waiting_messages=no_messages | {queue.SCORE: 1})
-        standings.store_claimed(session, claim, [standings.TableRows(Standing, [])], until=END)
+        standing_updates.store_claimed(session, claim, [standing_rows.TableRows(Standing, [])], until=END)
     assert list_rows() == stored
     rank.compute_stale_standings()
     assert (list_marks(), list_rows()) == ([], stored)

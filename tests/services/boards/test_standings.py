@@ -12,9 +12,9 @@ from sqlalchemy import select, text
 from anoncup.rules.toml_text import replace_tables
 from app.db.models import AttackStanding, Evaluation, Guess, Round, Series, Standing, State, Target
 from app.db.transaction import transaction
-from app.services.boards import standings
+from app.services.boards import standing_updates
+from app.services.boards.earlier_scores import iter_public_scores
 from app.services.boards.facts import EarlierScore
-from app.services.boards.load_facts import iter_public_scores
 from app.services.submissions import evaluations
 from app.web.site import notation
 from tests.support.database_rows import load_all, load_one
@@ -114,7 +114,7 @@ def test_transactions_may_commit_in_another_order_than_their_moments(live: LiveC
         for evaluation_id in later:
             with transaction() as other_session:
                 live.score(other_session, evaluation_id)
-        standings.refresh_evaluation(session, evaluation)
+        standing_updates.refresh_evaluation(session, evaluation)
     require_rebuilt_standings("verdicts")
 
 
@@ -151,11 +151,11 @@ def test_refreshes_of_two_rounds_wait_for_each_other(client: TestClient) -> None
 
     def refresh_second() -> None:
         with transaction() as session:
-            standings.refresh(session, second_round)
+            standing_updates.refresh(session, second_round)
 
     thread = threading.Thread(target=refresh_second)
     with transaction() as session:
-        standings.refresh(session, first_round)
+        standing_updates.refresh(session, first_round)
         thread.start()
         assert poll_until(lambda: is_a_lock_awaited() or not thread.is_alive())
         assert thread.is_alive()

@@ -26,7 +26,7 @@ from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
-HIDDEN_DETAILS: dict[str, Any] = {"rivals": None, "score": None, "measures": {}, "attackers": {}}
+HIDDEN_DETAILS: dict[str, Any] = {"rival_risk": None, "score": None, "measures": {}, "attackers": {}}
 LONG_DECIMAL = re.compile(r"-?\d+\.\d{5,}(?:[eE][-+]?\d+)?")
 EXCLUDED_PARTS = ("original", "openapi", "reference")
 """Path parts of outputs without scores: public data, and API documents generated from the code."""

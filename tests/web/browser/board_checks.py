@@ -72,7 +72,7 @@ def compute_standings(results: Mapping[str, TeamResult], file: str) -> list[list
 
 
 def format_anonymization_row(row: dict[str, Any]) -> list[str]:
-    scores = [format_score(row[name]) for name in ("overall", "utility", "security", "rivals")]
+    scores = [format_score(row[name]) for name in ("overall", "utility", "security", "rival_risk")]
     return [str(row["rank"]), row["team"], *scores]
 
 

@@ -1,14 +1,12 @@
-"""Stored standings: computed when something that counts changes, and read by every board.
+"""Writes the stored standings when something that counts changes.
 
 They are replaced in the transaction of the change, from its moment on, so that a board is never behind. What
 cannot be computed there (a ranking function of a package, a file that cannot be read) is marked as stale, and
 keeps its last state until a worker has computed it.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection
 from datetime import datetime
-from functools import partial
-from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import delete, func, insert, select
@@ -17,32 +15,21 @@ from sqlalchemy.orm import Session
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.errors import CompetitionUnavailable
 from app.db.models import (
-    AttackStanding,
     Competition,
     Evaluation,
     Rescore,
     Round,
     Series,
-    Standing,
     Submission,
 )
 from app.db.now import BEGINNING, END
 from app.services.boards import fold, stale_standings
-from app.services.boards.complete_facts import load_complete_facts
 from app.services.boards.facts import RoundFacts
-from app.services.boards.function_ranking import BoardRanker
-from app.services.boards.release_board import ReleaseStanding
+from app.services.boards.load_facts import load_facts
+from app.services.boards.release_board import ComputedStanding
 from app.services.boards.stale_standings import StaleClaim
+from app.services.boards.standing_rows import TableRows, compute_rows
 from app.services.contests.contest import Contest
-
-BoardFold = Callable[..., Iterator[tuple[datetime, Any]]]
-
-
-class TableRows(NamedTuple):
-    """New rows of one of the tables."""
-
-    table: type[Standing | AttackStanding]
-    rows: list[dict[str, Any]]
 
 
 def refresh(
@@ -54,7 +41,7 @@ def refresh(
     committed before is taken into account.
     """
     session.flush()
-    _lock(session, session.get_one(Round, round_id).competition_id)
+    _lock(session, session.get_one(Round, round_id))
     contest = Contest(session.get_one(Round, round_id, populate_existing=True))
     if _needs_worker(contest.round):
         stale_standings.mark(session, round_id, since=since)
@@ -73,19 +60,20 @@ def _compute_and_store(
     attack = contest.rules.ranking.attack
     if compares_teams(contest.rules) or (attack and attack.compares_teams):
         team_ids = None
-    facts = load_complete_facts(session, contest, since, team_ids)
+    facts = load_facts(session, contest, since, team_ids)
     rows = compute_rows(facts, since, team_ids=team_ids)
     _replace_rows(session, contest, rows, since, team_ids=team_ids)
     if team_ids is None and since == BEGINNING:  # nothing older is stale any more
         stale_standings.remove_mark(session, contest.round.id)
 
 
-def _lock(session: Session, competition_id: UUID) -> None:
-    """Lock the standings of a competition until the transaction ends.
+def _lock(session: Session, round_: Round) -> None:
+    """Lock the standings of the round's competition until the transaction ends.
 
     There is no lock for each round: changes of several rounds would take them in different orders.
     """
-    session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(str(competition_id), 0))))
+    key = func.hashtextextended(str(round_.competition_id), 0)
+    session.execute(select(func.pg_advisory_xact_lock(key)))
 
 
 def _needs_worker(round_: Round) -> bool:
@@ -111,12 +99,13 @@ def refresh_all_rounds(session: Session, competition: Competition) -> None:
 def refresh_claimed(session: Session, claim: StaleClaim) -> RoundFacts | None:
     """Compute the claimed standings; return the facts instead if functions of packages have to rank them.
 
+    Without functions all standings are computed, whatever was claimed, so that the mark can be removed.
     Raises CompetitionUnavailable.
     """
     contest = Contest(session.get_one(Round, claim.round_id))
     if contest.rules.ranking.list_functions():
-        return load_complete_facts(session, contest, claim.since)
-    _lock(session, contest.id)
+        return load_facts(session, contest, claim.since)
+    _lock(session, contest.round)
     _compute_and_store(session, contest, None, BEGINNING)
     return None
 
@@ -124,38 +113,11 @@ def refresh_claimed(session: Session, claim: StaleClaim) -> RoundFacts | None:
 def store_claimed(session: Session, claim: StaleClaim, rows: list[TableRows], *, until: datetime) -> None:
     """Store what a worker has computed, unless it took too long or everything changed meanwhile."""
     contest = Contest(session.get_one(Round, claim.round_id))
-    _lock(session, contest.id)
+    _lock(session, contest.round)
     stale = stale_standings.lock_claim(session, claim)
     if stale is not None:
         _replace_rows(session, contest, rows, claim.since, until=until)
         stale_standings.finish(session, stale, until=until)
-
-
-def compute_rows(
-    facts: RoundFacts,
-    since: datetime,
-    *,
-    until: datetime = END,
-    team_ids: Collection[UUID] | None = None,
-    rankers: Mapping[str, BoardRanker] | None = None,
-) -> list[TableRows]:
-    """Return the new rows between two moments, of these teams or of all.
-
-    ``rankers`` run the ranking functions that the rules name.
-    """
-    rankers, ranking = rankers or {}, facts.rules.ranking
-    folds: list[tuple[type[Standing | AttackStanding], BoardFold, str | None]] = [
-        (Standing, fold.fold_releases, ranking.function),
-        (AttackStanding, fold.fold_attacks, ranking.attack_function),
-    ]
-    new_rows: list[TableRows] = []
-    for table, fold_board, function in folds:
-        ranker = rankers.get(function) if function is not None else None
-        rows = _fold_series(facts, partial(fold_board, since=since, until=until, ranker=ranker))
-        new_rows.append(
-            TableRows(table, [row for row in rows if team_ids is None or row["team_id"] in team_ids])
-        )
-    return new_rows
 
 
 def _replace_rows(
@@ -187,20 +149,8 @@ def _mark_later_rounds(session: Session, contest: Contest, since: datetime) -> N
             stale_standings.mark(session, round_.id, since=since)
 
 
-def compute_proposed(session: Session, contest: Contest, rescore: Rescore) -> list[ReleaseStanding]:
+def compute_proposed(session: Session, contest: Contest, rescore: Rescore) -> list[ComputedStanding]:
     """Return the standings on the anonymization board that organizers would see if a rescore were applied."""
-    facts = load_complete_facts(session, contest, BEGINNING, proposed_by=rescore)
+    facts = load_facts(session, contest, BEGINNING, proposed_by=rescore)
     changes = fold.fold_releases(facts, Series.ALL_GUESSES)
     return list({standing.team_id: standing for _, standing in changes}.values())
-
-
-def _fold_series(facts: RoundFacts, fold_board: BoardFold) -> Iterator[dict[str, Any]]:
-    """Yield the new rows of all series. They are the same as long as there are no guesses.
-
-    ``Series`` begins with the one that says least: a ranking function could remember what it has read.
-    """
-    depends_on_series = facts.guesses or facts.earlier_releases or facts.earlier_attacks
-    shared = None if depends_on_series else list(fold_board(facts, Series.ALL_GUESSES))
-    for series in Series:
-        for at, standing in fold_board(facts, series) if shared is None else shared:
-            yield {"series": series, "at": at, **standing._asdict()}

@@ -13,13 +13,13 @@ from app.db.models import AttackStanding, Series, Standing
 TeamStandingT = TypeVar("TeamStandingT", Standing, AttackStanding)
 
 
-def load_newest(
+def load(
     session: Session, table: type[TeamStandingT], round_id: UUID, series: Series, *, before: datetime
 ) -> list[TeamStandingT]:
-    return list(session.scalars(select_newest(table, round_id, series, before=before)))
+    return list(session.scalars(build_query(table, round_id, series, before=before)))
 
 
-def select_newest(
+def build_query(
     table: type[TeamStandingT], round_id: UUID, series: Series, *, before: datetime
 ) -> Select[TeamStandingT]:
     """Select the standing of each team just before a moment."""

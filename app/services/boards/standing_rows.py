@@ -1,0 +1,78 @@
+"""The rows of standings that follow from the facts of a round. Nothing is read or stored here."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+from app.db.models import AttackStanding, Series, Standing
+from app.db.now import END
+from app.services.boards.attack_board import ComputedAttackStanding
+from app.services.boards.facts import RoundFacts
+from app.services.boards.fold import fold_attacks, fold_releases
+from app.services.boards.function_ranking import BoardRanker
+from app.services.boards.release_board import ComputedStanding
+
+_Changes = Iterator[tuple[datetime, ComputedStanding | ComputedAttackStanding]]
+
+
+class BoardFold(Protocol):
+    """``fold_releases`` or ``fold_attacks``."""
+
+    def __call__(
+        self,
+        facts: RoundFacts,
+        series: Series,
+        *,
+        since: datetime,
+        until: datetime,
+        ranker: BoardRanker | None,
+    ) -> _Changes: ...
+
+
+class TableRows(NamedTuple):
+    """New rows of one of the tables."""
+
+    table: type[Standing | AttackStanding]
+    rows: list[dict[str, Any]]
+
+
+def compute_rows(
+    facts: RoundFacts,
+    since: datetime,
+    *,
+    until: datetime = END,
+    team_ids: Collection[UUID] | None = None,
+    rankers: Mapping[str, BoardRanker] | None = None,
+) -> list[TableRows]:
+    """Return the new rows between two moments, of these teams or of all.
+
+    ``rankers`` run the ranking functions that the rules name.
+    """
+    ranking = facts.rules.ranking
+    folds: list[tuple[type[Standing | AttackStanding], BoardFold, str | None]] = [
+        (Standing, fold_releases, ranking.function),
+        (AttackStanding, fold_attacks, ranking.attack_function),
+    ]
+    new_rows: list[TableRows] = []
+    for table, fold_board, function in folds:
+        ranker = rankers.get(function) if rankers and function else None
+        rows = _fold_series(facts, partial(fold_board, since=since, until=until, ranker=ranker))
+        new_rows.append(
+            TableRows(table, [row for row in rows if team_ids is None or row["team_id"] in team_ids])
+        )
+    return new_rows
+
+
+def _fold_series(
+    facts: RoundFacts, fold_board: Callable[[RoundFacts, Series], _Changes]
+) -> Iterator[dict[str, Any]]:
+    """Yield the new rows of all series, which differ only in guesses.
+
+    ``Series`` begins with the one that says least: a ranking function could remember what it has read.
+    """
+    shared = None if facts.guesses else list(fold_board(facts, Series.ALL_GUESSES))
+    for series in Series:
+        for at, standing in fold_board(facts, series) if shared is None else shared:
+            yield {"series": series, "at": at, **standing._asdict()}
