@@ -2,13 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.evaluation.pareto_front import find_pareto_front
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
@@ -19,7 +18,7 @@ from app.services.boards.load_facts import qualified_conditions
 from app.services.boards.release_board import ComputedStanding
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.boards.verdicts import VerdictNumbers, is_any
-from app.services.contests.visibility import BoardAccess, BoardScope
+from app.services.contests.visibility import BoardAccess, BoardScope, ReleaseScores
 
 
 class RankedStanding(NamedTuple):
@@ -57,7 +56,7 @@ def build_board(session: Session, access: BoardAccess) -> Board:
         compared_with=scope.compared_with if previous_ranks else None,
         measures=tuple(contest.track.measures),
         attackers=tuple(contest.track.attackers),
-        rows=tuple(mask_rows(rows, scope, rules)),
+        rows=tuple(mask_rows(rows, scope)),
     )
 
 
@@ -81,8 +80,14 @@ def rank_standings(
     )
     by_submission = {standing.submission_id: standing for standing in newest}
     teams = [
-        RankedStanding._make((by_submission[submission_id], *fields, None))
-        for submission_id, *fields in session.execute(query)
+        RankedStanding(
+            standing=by_submission[submission_id],
+            team=name,
+            is_baseline=is_baseline,
+            received_at=received_at,
+            evaluation_id=evaluation_id,
+        )
+        for submission_id, name, is_baseline, received_at, evaluation_id in session.execute(query)
     ]
     received = sorted(teams, key=lambda team: (team.received_at, team.standing.submission_id))
     losses = [entries.to_loss(rules, team.standing.score) for team in received]
@@ -155,29 +160,30 @@ def build_row(
     )
 
 
-def mask_rows(rows: Sequence[BoardRow], scope: BoardScope, rules: Rules) -> list[BoardRow]:
-    """Return the rows as this viewer may see them. The Pareto front compares scores as shown.
-
-    A score that compares teams would reveal comparisons of each measure, and is hidden.
-    """
-    hides_scores = scope.digits is not None and compares_teams(rules)
-    front_flags = find_pareto_front([_round_losses(row, scope) for row in rows])
+def mask_rows(rows: Sequence[BoardRow], scope: BoardScope) -> list[BoardRow]:
+    """Return the rows as this viewer may see them. The Pareto front compares scores as shown."""
+    scores = [
+        scope.mask_scores(ReleaseScores(row.overall, row.utility, row.security, row.score)) for row in rows
+    ]
+    front_flags = find_pareto_front([_get_losses(*pair) for pair in zip(rows, scores, strict=True)])
     return [
-        _mask_row(row, scope, is_on_front=is_on_front, hides_score=hides_scores)
-        for row, is_on_front in zip(rows, front_flags, strict=True)
+        _mask_row(row, row_scores, scope, is_on_front=is_on_front)
+        for row, row_scores, is_on_front in zip(rows, scores, front_flags, strict=True)
     ]
 
 
-def _mask_row(row: BoardRow, scope: BoardScope, *, is_on_front: bool, hides_score: bool) -> BoardRow:
-    is_own = not row.baseline and row.team_id == scope.viewer.team_id
-    score = None if hides_score and not is_own else row.score
-    return scope.mask_row(row.model_copy(update={"own": is_own, "on_front": is_on_front, "score": score}))
-
-
-def _round_losses(row: BoardRow, scope: BoardScope) -> tuple[float, float] | None:
-    if row.baseline or row.utility is None or row.security is None:
+def _get_losses(row: BoardRow, scores: ReleaseScores) -> tuple[float, float] | None:
+    if row.baseline or scores.utility is None or scores.security is None:
         return None
-    return scope.round_losses(row.utility, row.security)
+    return scores.utility, scores.security
+
+
+def _mask_row(row: BoardRow, scores: ReleaseScores, scope: BoardScope, *, is_on_front: bool) -> BoardRow:
+    is_own = not row.baseline and row.team_id == scope.viewer.team_id
+    visible: dict[str, Any] = {"own": is_own, "on_front": is_on_front}
+    if not is_own and scope.digits is not None:
+        visible |= scores._asdict() | {"rival_risk": None, "parts": None, "measures": {}, "attackers": {}}
+    return row.model_copy(update=visible)
 
 
 def render_csv(board: Board) -> str:

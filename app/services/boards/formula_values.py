@@ -60,10 +60,7 @@ class AttackNumbers(NamedTuple):
 def compute_defence(
     rules: Rules, releases: Sequence[ReleaseNumbers], inputs: FormulaInputs
 ) -> list[float | None]:
-    """Return the value of the formula that ranks releases for each of them, or None where it is missing.
-
-    Raises CompetitionUnavailable, for this competition alone, if the formula cannot be evaluated.
-    """
+    """Return the value of the formula that ranks releases for each of them, like ``evaluate_teams``."""
     attackers = list_counting_attackers(rules)
     numbers = [_build_release_numbers(rules, release, inputs, attackers) for release in releases]
     rounding = {name: limit for release in releases for name, limit in release.numbers.rounding.items()}
@@ -88,8 +85,16 @@ def compute_attack(
         )
         for team in teams
     ]
+    return evaluate_teams(formula, numbers)
+
+
+def evaluate_teams(formula: Formula, teams: Sequence[TeamNumbers]) -> list[float | None]:
+    """Return the value of a formula for each team, or None where it is missing.
+
+    Raises CompetitionUnavailable, for this competition alone, if it cannot be evaluated.
+    """
     try:
-        values = evaluate_formula(formula, numbers)
+        values = evaluate_formula(formula, teams)
     except FormulaError as error:
         raise CompetitionUnavailable(error.message) from None
     return [None if math.isnan(value) else value for value in values]

@@ -5,7 +5,7 @@ read in order, kept as tuples, and written team by team.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain, groupby
@@ -15,16 +15,15 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.formulas.ranks import TIE_TOLERANCE
 from anoncup.schemas import History, HistoryStep, HistoryTeam
 from app.db.models import Standing, Team
 from app.services.boards import entries, spreadsheet
-from app.services.contests.visibility import BoardAccess
+from app.services.contests.visibility import BoardAccess, ReleaseScores
 
 _SECOND = timedelta(seconds=1)
 _ROWS_AT_ONCE = 1000
-_CSV_COLUMNS = ("rank", "overall", "utility", "security", "score")
+_NO_SCORES = ReleaseScores(overall=None, utility=None, security=None, score=None)
 
 
 class StandingChange(NamedTuple):
@@ -40,24 +39,12 @@ class StandingChange(NamedTuple):
     score: float | None
 
 
-class ShownScores(NamedTuple):
-    """The scores of a team as the board shows them. ``score`` is the value of a formula."""
-
-    overall: float | None = None
-    utility: float | None = None
-    security: float | None = None
-    score: float | None = None
-
-
-_NO_SCORES = ShownScores()
-
-
 class Step(NamedTuple):
     """The scores that are shown for a team from a moment on."""
 
     at: datetime
     rank: int | None
-    scores: ShownScores
+    scores: ReleaseScores
     why: Literal["release", "guesses"] | None
 
 
@@ -68,12 +55,13 @@ class TeamTimeline:
     team_id: UUID
     team: str
     is_baseline: bool
+    is_own: bool
     last: StandingChange | None = None
-    scores: ShownScores = _NO_SCORES
+    scores: ReleaseScores = _NO_SCORES
     steps: list[Step] = field(default_factory=list)
 
     def add_step(
-        self, at: datetime, change: StandingChange, scores: ShownScores, rank: int | None, *, is_exact: bool
+        self, at: datetime, change: StandingChange, scores: ReleaseScores, rank: int | None, *, is_exact: bool
     ) -> None:
         """Add a step if the shown scores have changed."""
         if scores != self.scores:
@@ -111,17 +99,17 @@ class RankedLosses:
 
 
 def build_history(session: Session, access: BoardAccess) -> History:
-    teams = tuple(_build_team(timeline, access) for timeline in _load_timelines(session, access))
+    teams = tuple(_build_team(timeline) for timeline in _load_timelines(session, access))
     return _build_frame(access).model_copy(update={"teams": teams})
 
 
 def stream_json(session: Session, access: BoardAccess) -> Iterator[str]:
     """Return the parts of the history as JSON. The session is not needed to iterate over them."""
     timelines = _load_timelines(session, access)
-    opening, closing = _build_frame(access).model_dump_json().rsplit("]", 1)
-    teams = (_build_team(timeline, access).model_dump_json() for timeline in timelines)
+    frame = _build_frame(access).model_dump_json(exclude={"teams"}).removesuffix("}")
+    teams = (_build_team(timeline).model_dump_json() for timeline in timelines)
     separated = (f",{team}" if index else team for index, team in enumerate(teams))
-    return chain([opening], separated, [f"]{closing}"])
+    return chain([f'{frame},"teams":['], separated, ["]}"])
 
 
 def stream_csv(session: Session, access: BoardAccess) -> Iterator[str]:
@@ -131,30 +119,58 @@ def stream_csv(session: Session, access: BoardAccess) -> Iterator[str]:
         for timeline in _load_timelines(session, access)
         for step in timeline.steps
     )
-    return spreadsheet.iter_csv_lines(["at", "team", *_CSV_COLUMNS], rows)
+    return spreadsheet.iter_csv_lines(["at", "team", "rank", *ReleaseScores._fields], rows)
 
 
 def _load_timelines(session: Session, access: BoardAccess) -> list[TeamTimeline]:
     """Return the timelines of the teams that ever had scores, in order of their first standing."""
-    contest, scope, mask = access.contest, access.scope, _make_mask(access)
-    timelines, losses, rules = _load_teams(session, access), RankedLosses(), contest.rules
+    timelines, losses = _load_teams(session, access), RankedLosses()
     on_board: dict[UUID, TeamTimeline] = {}
     for at, changes in groupby(_iter_changes(session, access), key=lambda change: _round_up(change.at)):
         newest = {change.team_id: change for change in changes}
-        for team_id, change in newest.items():
-            if not timelines[team_id].is_baseline:
-                losses.set_loss(team_id, entries.to_loss(rules, change.score))
-        for team_id, change in newest.items():
-            on_board[team_id] = timelines[team_id]
-            is_exact, rank = scope.can_see_details(team_id), losses.find_rank(team_id)
-            on_board[team_id].add_step(at, change, mask(change), rank, is_exact=is_exact)
+        on_board |= {team_id: timelines[team_id] for team_id in newest}
+        _add_steps(at, newest, on_board, losses, access)
     return [timeline for timeline in on_board.values() if timeline.steps]
+
+
+def _add_steps(
+    at: datetime,
+    changes: Mapping[UUID, StandingChange],
+    timelines: Mapping[UUID, TeamTimeline],
+    losses: RankedLosses,
+    access: BoardAccess,
+) -> None:
+    """Take the changes of one moment into account. Ranks compare the teams after all of them."""
+    scope, rules = access.scope, access.contest.rules
+    for team_id, change in changes.items():
+        if not timelines[team_id].is_baseline:
+            losses.set_loss(team_id, entries.to_loss(rules, change.score))
+    for team_id, change in changes.items():
+        timeline = timelines[team_id]
+        scores = ReleaseScores(
+            overall=change.overall,
+            utility=change.utility,
+            security=change.security,
+            score=None if rules.ranking.is_by_overall else change.score,
+        )
+        timeline.add_step(
+            at,
+            change,
+            scores if timeline.is_own else scope.mask_scores(scores),
+            losses.find_rank(team_id),
+            is_exact=timeline.is_own or scope.digits is None,
+        )
 
 
 def _load_teams(session: Session, access: BoardAccess) -> dict[UUID, TeamTimeline]:
     query = select(Team.id, Team.name, Team.baseline).where(Team.competition_id == access.contest.id)
     return {
-        team_id: TeamTimeline(team_id, name, is_baseline)
+        team_id: TeamTimeline(
+            team_id=team_id,
+            team=name,
+            is_baseline=is_baseline,
+            is_own=not is_baseline and team_id == access.scope.viewer.team_id,
+        )
         for team_id, name, is_baseline in session.execute(query)
     }
 
@@ -174,27 +190,6 @@ def _round_up(moment: datetime) -> datetime:
     return moment.replace(microsecond=0) + _SECOND
 
 
-def _make_mask(access: BoardAccess) -> Callable[[StandingChange], ShownScores]:
-    """Return a function that returns the scores of a standing as this viewer may see them."""
-    scope, rules = access.scope, access.contest.rules
-    has_score, hides_score = (
-        not rules.ranking.is_by_overall,
-        scope.digits is not None and compares_teams(rules),
-    )
-
-    def mask(change: StandingChange) -> ShownScores:
-        overall, utility, security = change.overall, change.utility, change.security
-        if overall is None or utility is None or security is None:
-            return _NO_SCORES
-        score = change.score if has_score else None
-        if scope.viewer.team_id == change.team_id:
-            return ShownScores(overall, utility, security, score)
-        shown_score = None if hides_score else scope.round_score(score)
-        return ShownScores(scope.round_overall(overall), *scope.round_losses(utility, security), shown_score)
-
-    return mask
-
-
 def _build_frame(access: BoardAccess) -> History:
     """Return the history without its teams."""
     rules = access.contest.rules
@@ -207,17 +202,14 @@ def _build_frame(access: BoardAccess) -> History:
     )
 
 
-def _build_team(timeline: TeamTimeline, access: BoardAccess) -> HistoryTeam:
+def _build_team(timeline: TeamTimeline) -> HistoryTeam:
     return HistoryTeam(
         team_id=timeline.team_id,
         team=timeline.team,
-        own=access.scope.viewer.team_id == timeline.team_id,
+        own=timeline.is_own,
         baseline=timeline.is_baseline,
-        steps=_build_steps(timeline.steps),
-    )
-
-
-def _build_steps(steps: Sequence[Step]) -> tuple[HistoryStep, ...]:
-    return tuple(
-        HistoryStep(at=step.at, rank=step.rank, **step.scores._asdict(), why=step.why) for step in steps
+        steps=tuple(
+            HistoryStep(at=step.at, rank=step.rank, **step.scores._asdict(), why=step.why)
+            for step in timeline.steps
+        ),
     )

@@ -3,19 +3,20 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlalchemy.orm import Session
 
 from anoncup.competition.ranking_formulas import build_round, find_total_formula
-from anoncup.errors import CompetitionUnavailable, NotFound
-from anoncup.formulas.errors import FormulaError
-from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
+from anoncup.errors import NotFound
+from anoncup.formulas.evaluation import TeamNumbers
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.formulas.syntax import Formula
 from anoncup.rules.rounds import RoundSettings
 from anoncup.schemas import AttackersRow, BoardRow, TotalBoard, TotalRow
 from app.db.now import read_clock
 from app.services.boards import anonymization, reidentification
+from app.services.boards.formula_values import evaluate_teams
 from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import BoardAccess, can_see_boards, compute_scope
@@ -49,35 +50,35 @@ def build_attack_total(session: Session, access: BoardAccess) -> TotalBoard:
 def _build_board(
     session: Session,
     access: BoardAccess,
-    key: str,
+    key: Literal["total", "attack_total"],
     read: Callable[[Session, BoardAccess], _RoundScores],
     *,
     is_descending: bool,
 ) -> TotalBoard:
     contest = access.contest
-    settings = _list_counting_rounds(contest)
-    formula = find_total_formula(contest.rules.ranking, key, settings)
+    counting_rounds = _list_counting_rounds(contest)
+    formula = find_total_formula(contest.rules.ranking, key, counting_rounds)
     if formula is None:
         raise NotFound("the competition has no rounds to add up", code="no_rounds")
-    names = [entry.name for entry in settings]
+    round_names = [settings.name for settings in counting_rounds]
     scores = {
         round_access.contest.round.name: read(session, round_access)
         for round_access in _list_round_accesses(session, access)
-        if round_access.contest.round.name in names
+        if round_access.contest.round.name in round_names
     }
     return TotalBoard(
         competition=contest.competition.slug,
         title=dict(contest.competition.title),
         formula=formula.text,
-        rounds=tuple(names),
-        rows=tuple(_rank_teams(formula, names, scores, is_descending=is_descending)),
+        rounds=tuple(round_names),
+        rows=tuple(_rank_teams(formula, round_names, scores, is_descending=is_descending)),
     )
 
 
 def _list_counting_rounds(contest: Contest) -> list[RoundSettings]:
     if not contest.round.name:
         return []
-    return [entry for entry in contest.competition.round_settings if not entry.practice]
+    return [settings for settings in contest.competition.round_settings if not settings.practice]
 
 
 def _list_round_accesses(session: Session, access: BoardAccess) -> list[BoardAccess]:
@@ -94,27 +95,19 @@ def _list_round_accesses(session: Session, access: BoardAccess) -> list[BoardAcc
 def _read_releases(session: Session, access: BoardAccess) -> _RoundScores:
     rules = access.contest.rules
     teams = [team for team in anonymization.load_ranked(session, access) if not team.is_baseline]
-    rows = [anonymization.build_row(team, rules) for team in teams]
-    shown_rows = anonymization.mask_rows(rows, access.scope, rules)
-
-    def get_score(row: BoardRow) -> float | None:
-        return row.overall if rules.ranking.is_by_overall else row.score
-
+    rows = anonymization.mask_rows([anonymization.build_row(team, rules) for team in teams], access.scope)
     return _RoundScores(
-        {row.team: get_score(row) for row in rows},
-        {row.team: get_score(row) for row in shown_rows},
-        _find_own_team(shown_rows),
+        exact={team.team: team.standing.score for team in teams},
+        visible={row.team: row.overall if rules.ranking.is_by_overall else row.score for row in rows},
+        own_team=_find_own_team(rows),
     )
 
 
 def _read_attacks(session: Session, access: BoardAccess) -> _RoundScores:
     board = reidentification.build_board(session, access)
-
-    def get_score(row: AttackersRow) -> float | None:
-        return row.identified if board.counted and not board.by_formula else row.score
-
-    scores = {row.team: get_score(row) for row in board.rows}
-    return _RoundScores(scores, scores, _find_own_team(board.rows))
+    ranks_by_count = board.counted and not board.by_formula
+    scores = {row.team: row.identified if ranks_by_count else row.score for row in board.rows}
+    return _RoundScores(exact=scores, visible=scores, own_team=_find_own_team(board.rows))
 
 
 def _find_own_team(rows: Sequence[BoardRow | AttackersRow]) -> str | None:
@@ -123,15 +116,15 @@ def _find_own_team(rows: Sequence[BoardRow | AttackersRow]) -> str | None:
 
 def _rank_teams(
     formula: Formula,
-    names: Sequence[str],
+    round_names: Sequence[str],
     scores: Mapping[str, _RoundScores],
     *,
     is_descending: bool,
 ) -> list[TotalRow]:
     """Return the rows by rank, which compares exact values; teams without a total follow."""
     teams = list(dict.fromkeys(team for round_scores in scores.values() for team in round_scores.exact))
-    shown_scores = {name: scores[name].visible if name in scores else {} for name in names}
-    exact_scores = {name: scores[name].exact if name in scores else {} for name in names}
+    shown_scores = {name: scores[name].visible if name in scores else {} for name in round_names}
+    exact_scores = {name: scores[name].exact if name in scores else {} for name in round_names}
     losses = [
         -total if total is not None and is_descending else total
         for total in _evaluate(formula, teams, exact_scores)
@@ -145,7 +138,7 @@ def _rank_teams(
             team=teams[index],
             own=teams[index] in own_teams,
             total=shown_totals[index],
-            scores={name: shown_scores[name].get(teams[index]) for name in names},
+            scores={name: shown_scores[name].get(teams[index]) for name in round_names},
         )
         for index in sort_for_board(losses)
     ]
@@ -153,25 +146,15 @@ def _rank_teams(
 
 def _evaluate(formula: Formula, teams: Sequence[str], scores: Mapping[str, _Scores]) -> list[float | None]:
     """Return the total of each team; None where it is missing."""
-    rows = [
-        TeamNumbers(
-            {},
-            {
-                "round": build_round(
-                    {
-                        name: math.nan if (score := by_team.get(team)) is None else score
-                        for name, by_team in scores.items()
-                    }
-                )
-            },
-        )
-        for team in teams
-    ]
-    try:
-        totals = evaluate_formula(formula, rows)
-    except FormulaError as error:
-        raise CompetitionUnavailable(error.message) from None
-    return [None if math.isnan(total) else total for total in totals]
+    return evaluate_teams(
+        formula, [TeamNumbers({}, {"round": build_round(_collect_scores(team, scores))}) for team in teams]
+    )
+
+
+def _collect_scores(team: str, scores: Mapping[str, _Scores]) -> dict[str, float]:
+    """Return the score of a team in each round, NaN where it has none."""
+    team_scores = {name: by_team.get(team) for name, by_team in scores.items()}
+    return {name: math.nan if score is None else score for name, score in team_scores.items()}
 
 
 def render_csv(board: TotalBoard) -> str:

@@ -12,14 +12,14 @@ still be changed after others have told its sender their scores.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.errors import Forbidden, NotFound
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
-from anoncup.schemas import BoardRow
 from app.db.models import Competition, Round, Series
 from app.db.now import read_clock
 from app.services.accounts import memberships
@@ -32,7 +32,6 @@ UNFROZEN = datetime.max.replace(tzinfo=UTC)
 """A moment later than any other: the boards are shown as they are now."""
 
 
-_Score = TypeVar("_Score", float, float | None)
 _OpenT = TypeVar("_OpenT")
 
 
@@ -42,6 +41,15 @@ class Viewer:
 
     team_id: UUID | None = None
     is_organizer: bool = False
+
+
+class ReleaseScores(NamedTuple):
+    """The scores of a team on the anonymization board. ``score`` is the value of a formula."""
+
+    overall: float | None
+    utility: float | None
+    security: float | None
+    score: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,7 @@ class BoardScope:
     ``finals_only``: the board compares the frozen finals.
     ``owners_known``: targets show their teams.
     ``digits``: decimals of U and E of other teams; with None, nothing is rounded or hidden.
+    ``hides_formula_values``: other teams' scores would reveal comparisons of each measure.
     ``compared_with``: moment whose ranks are shown next to the current ones.
     """
 
@@ -64,40 +73,29 @@ class BoardScope:
     finals_only: bool
     owners_known: bool
     digits: int | None
+    hides_formula_values: bool
     compared_with: datetime
 
     def can_see_details(self, team_id: UUID) -> bool:
         """Whether the exact scores of this team and its measures are shown."""
         return self.digits is None or team_id == self.viewer.team_id
 
-    def round_losses(self, utility: float, security: float) -> tuple[float, float]:
-        """Round U and E to the precision that this viewer may see."""
-        return _round_score(utility, self.digits), _round_score(security, self.digits)
-
-    def round_overall(self, overall: _Score) -> _Score:
-        """Round ``overall`` to the precision that this viewer may see."""
-        return _round_score(overall, None if self.digits is None else OVERALL_DIGITS)
+    def mask_scores(self, scores: ReleaseScores) -> ReleaseScores:
+        """Return the scores of another team to the precision that this viewer may see."""
+        if self.digits is None:
+            return scores
+        return ReleaseScores(
+            overall=_round(scores.overall, OVERALL_DIGITS),
+            utility=_round(scores.utility, self.digits),
+            security=_round(scores.security, self.digits),
+            score=None if self.hides_formula_values else self.round_score(scores.score),
+        )
 
     def round_score(self, score: float | None) -> float | None:
-        """Round the value of a formula to the precision that this viewer may see."""
-        return score if self.digits is None else _round_significantly(score)
-
-    def mask_row(self, row: BoardRow) -> BoardRow:
-        """Return a row of the anonymization board as this viewer may see it, rounded or without details."""
-        if row.own or self.digits is None:
-            return row
-        return row.model_copy(
-            update={
-                "overall": self.round_overall(row.overall),
-                "utility": _round_score(row.utility, self.digits),
-                "security": _round_score(row.security, self.digits),
-                "rival_risk": None,
-                "score": self.round_score(row.score),
-                "parts": None,
-                "measures": {},
-                "attackers": {},
-            }
-        )
+        """Round the value of a formula to the digits and decimals that this viewer may see."""
+        if score is None or self.digits is None:
+            return score
+        return round(float(f"{score:.{OVERALL_DIGITS}g}"), OVERALL_DIGITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +106,8 @@ class BoardAccess:
     scope: BoardScope
 
 
-def _round_score(score: _Score, digits: int | None) -> _Score:
-    return score if score is None or digits is None else round(score, digits)
-
-
-def _round_significantly(score: float | None) -> float | None:
-    """Round the value of a formula to the digits and decimals that others may see."""
-    return score if score is None else round(float(f"{score:.{OVERALL_DIGITS}g}"), OVERALL_DIGITS)
+def _round(score: float | None, digits: int) -> float | None:
+    return None if score is None else round(score, digits)
 
 
 def load_viewer(session: Session, competition: Competition, principal: Principal | None) -> Viewer:
@@ -151,6 +144,7 @@ def compute_scope(contest: Contest, viewer: Viewer, now: datetime) -> BoardScope
     round_, publication = contest.round, contest.rules.publication
     before = min(now, compute_freeze_time(contest, viewer, now))
     horizon = compute_guess_horizon(contest, viewer, before)
+    is_exact = _can_see_exact_scores(round_, viewer)
     return BoardScope(
         viewer=viewer,
         before=before,
@@ -158,7 +152,8 @@ def compute_scope(contest: Contest, viewer: Viewer, now: datetime) -> BoardScope
         guesses_before=None if horizon is None else min(horizon, before),
         finals_only=round_.published_at is not None and round_.published_at < before,
         owners_known=can_see_owners(contest, viewer),
-        digits=None if _can_see_exact_scores(round_, viewer) else publication.digits,
+        digits=None if is_exact else publication.digits,
+        hides_formula_values=not is_exact and compares_teams(contest.rules),
         compared_with=(before - _ONE_DAY).replace(minute=0, second=0, microsecond=0),
     )
 
