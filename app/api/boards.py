@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.http.authentication import OptionalPrincipal
 from app.http.etags import send_if_changed
 from app.services.accounts.principal import Principal
-from app.services.boards import anonymization, history, matrix, reidentification, total
+from app.services.boards import anonymization, history, matrix, matrix_table, reidentification, total
 from app.services.contests import visibility
 from app.services.contests.visibility import BoardAccess
 
@@ -104,7 +104,7 @@ _add_board(
     description="Return the best trial of every attacker on every target.",
     build=matrix.build_matrix,
     model=schemas.Matrix,
-    render_csv=matrix.render_csv,
+    render_csv=matrix_table.render_csv,
 )
 
 

@@ -340,7 +340,6 @@ def _apply_formula(session: Session, contest: Contest, candidates: list[Candidat
     if compares_teams(rules):
         return candidates
     numbers = verdicts.load_numbers(session, [candidate.evaluation_id for candidate in candidates])
-    comparable = [candidate for candidate in candidates if candidate.evaluation_id in numbers]
     releases = [
         ReleaseNumbers(
             candidate.submission.id,
@@ -348,13 +347,13 @@ def _apply_formula(session: Session, contest: Contest, candidates: list[Candidat
             numbers[candidate.evaluation_id],
             numbers[candidate.evaluation_id].security,
         )
-        for candidate in comparable
+        for candidate in candidates
     ]
     inputs = FormulaInputs(adjustments=_load_adjustments(session, contest.round.id))
     values = compute_defence(rules, releases, inputs)
     return [
         replace(candidate, loss=entries.to_loss(rules, value))
-        for candidate, value in zip(comparable, values, strict=True)
+        for candidate, value in zip(candidates, values, strict=True)
     ]
 
 

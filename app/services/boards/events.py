@@ -21,7 +21,7 @@ def list_release_board_events(facts: RoundFacts, series: Series) -> list[tuple[d
     return [
         *_list_release_events(facts),
         *_list_guess_events(facts, series),
-        *_list_adjustment_events(facts),
+        *((adjustment.at, adjustment) for adjustment in facts.adjustments),
         *((score.at, score) for score in facts.earlier_releases),
     ]
 
@@ -29,7 +29,7 @@ def list_release_board_events(facts: RoundFacts, series: Series) -> list[tuple[d
 def list_attack_board_events(facts: RoundFacts, series: Series) -> list[tuple[datetime, Event]]:
     return [
         *_list_guess_events(facts, series),
-        *_list_adjustment_events(facts),
+        *((adjustment.at, adjustment) for adjustment in facts.adjustments),
         *((score.at, score) for score in facts.earlier_attacks),
     ]
 
@@ -58,7 +58,3 @@ def _list_guess_events(facts: RoundFacts, series: Series) -> list[tuple[datetime
 def _find_end_of_day(moment: datetime, timezone: str) -> datetime:
     _, next_midnight = phases.find_midnights(moment, timezone)
     return next_midnight - _MICROSECOND
-
-
-def _list_adjustment_events(facts: RoundFacts) -> list[tuple[datetime, Event]]:
-    return [(points.at, points) for points in facts.adjustments]

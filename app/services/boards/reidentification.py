@@ -102,11 +102,20 @@ def _build_row(
     team: CompetingTeam, attack: AttackStanding | None, *, rank: int | None, own: bool, by_formula: bool
 ) -> AttackersRow:
     """Return a row. The score of a board that counts individuals is their number, unless a formula ranks."""
-    names = ("identified", "tried", "rate", "targets", "score", "parts", "by_question")
-    numbers = {name: getattr(attack, name) if attack else None for name in names}
-    if numbers["identified"] is not None and not by_formula:
-        numbers["score"] = None
-    return AttackersRow(rank=rank, team=team.name, team_id=team.id, own=own, **numbers)
+    numbers = attack or AttackStanding()  # which has none
+    return AttackersRow(
+        rank=rank,
+        team=team.name,
+        team_id=team.id,
+        own=own,
+        identified=numbers.identified,
+        tried=numbers.tried,
+        rate=numbers.rate,
+        targets=numbers.targets,
+        score=numbers.score if by_formula or numbers.identified is None else None,
+        parts=numbers.parts,
+        by_question=numbers.by_question,
+    )
 
 
 def render_csv(board: AttackersBoard) -> str:

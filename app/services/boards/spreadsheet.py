@@ -15,29 +15,30 @@ FORMULA_PREFIXES = ("=", "+", "-", "@")
 """Compared after NFKC normalization, because Japanese spreadsheets read ＝ as =."""
 _CELL_SEPARATORS = ("\t", "\r", "\n")
 """Characters that must not start a cell, because a spreadsheet may begin another cell there."""
-_NO_PARTS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 def render_board_csv(
-    columns: Sequence[str], lines: Iterable[BoardLine], parts: Mapping[str, Sequence[str]] = _NO_PARTS
+    columns: Sequence[str],
+    lines: Iterable[BoardLine],
+    columns_by_field: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> str:
     """Render the given columns of a board as CSV.
 
-    ``parts`` maps a field that holds several numbers to the names of its columns.
+    ``columns_by_field`` has the columns of the fields that hold several numbers.
     """
-    header = [part for name in columns for part in parts.get(name, [name])]
-    return render_csv(header, ([*_iter_cells(line, columns, parts)] for line in lines))
+    header = [column for name in columns for column in columns_by_field.get(name, [name])]
+    return render_csv(header, ([*_iter_cells(line, columns, columns_by_field)] for line in lines))
 
 
 def _iter_cells(
-    line: BoardLine, columns: Iterable[str], parts: Mapping[str, Sequence[str]]
+    line: BoardLine, columns: Iterable[str], columns_by_field: Mapping[str, Sequence[str]]
 ) -> Iterator[object]:
     for name in columns:
         match getattr(line, name):
             case Mapping() as numbers:
-                yield from (numbers.get(part) for part in parts[name])
-            case None if name in parts:
-                yield from (None for _ in parts[name])
+                yield from (numbers.get(column) for column in columns_by_field[name])
+            case None if name in columns_by_field:
+                yield from (None for _ in columns_by_field[name])
             case bool() as flag:
                 yield str(flag).lower()
             case datetime() as moment:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.db.models import AttackStanding, Series, Standing
@@ -15,20 +15,6 @@ from app.services.boards.function_ranking import BoardRanker
 from app.services.boards.release_board import ComputedStanding
 
 _Changes = Iterator[tuple[datetime, ComputedStanding | ComputedAttackStanding]]
-
-
-class BoardFold(Protocol):
-    """``fold_releases`` or ``fold_attacks``."""
-
-    def __call__(
-        self,
-        facts: RoundFacts,
-        series: Series,
-        *,
-        since: datetime,
-        until: datetime,
-        ranker: BoardRanker | None,
-    ) -> _Changes: ...
 
 
 class TableRows(NamedTuple):
@@ -50,19 +36,20 @@ def compute_rows(
 
     ``rankers`` run the ranking functions that the rules name.
     """
-    ranking = facts.rules.ranking
-    folds: list[tuple[type[Standing | AttackStanding], BoardFold, str | None]] = [
-        (Standing, fold_releases, ranking.function),
-        (AttackStanding, fold_attacks, ranking.attack_function),
-    ]
-    new_rows: list[TableRows] = []
-    for table, fold_board, function in folds:
-        ranker = rankers.get(function) if rankers and function else None
-        rows = _fold_series(facts, partial(fold_board, since=since, until=until, ranker=ranker))
-        new_rows.append(
-            TableRows(table, [row for row in rows if team_ids is None or row["team_id"] in team_ids])
+    rankers, ranking = rankers or {}, facts.rules.ranking
+    release_ranker = rankers[ranking.function] if ranking.function else None
+    attack_ranker = rankers[ranking.attack_function] if ranking.attack_function else None
+    folds = (
+        (Standing, partial(fold_releases, since=since, until=until, ranker=release_ranker)),
+        (AttackStanding, partial(fold_attacks, since=since, until=until, ranker=attack_ranker)),
+    )
+    return [
+        TableRows(
+            table,
+            [row for row in _fold_series(facts, fold) if team_ids is None or row["team_id"] in team_ids],
         )
-    return new_rows
+        for table, fold in folds
+    ]
 
 
 def _fold_series(

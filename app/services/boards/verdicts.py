@@ -106,12 +106,12 @@ def _drop_older_versions(numbers: VerdictNumbers, newest: Mapping[str, int]) -> 
     if not dropped:
         return numbers
 
-    def select(kind: str, values: Mapping[str, float]) -> dict[str, float]:
+    def list_newest(kind: str, values: Mapping[str, float]) -> dict[str, float]:
         return {name: value for name, value in values.items() if f"{kind}.{name}" not in dropped}
 
     return replace(
         numbers,
-        measures=select("measures", numbers.measures),
-        attackers=select("attackers", numbers.attackers),
-        correct=select("attackers", numbers.correct),
+        measures=list_newest("measures", numbers.measures),
+        attackers=list_newest("attackers", numbers.attackers),
+        correct=list_newest("attackers", numbers.correct),
     )

@@ -13,7 +13,7 @@ from anoncup import schemas
 from app.db.models import AuditEntry, Evaluation, Guess, Member, Round, Submission, Target, Team
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
-from app.services.boards import anonymization, matrix, reidentification
+from app.services.boards import anonymization, matrix, matrix_table, reidentification
 from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility
 from app.services.contests.contest import Contest
@@ -79,7 +79,7 @@ def _iter_boards(session: Session, principal: Principal, slug: str) -> Iterator[
     """Yield the boards as organizers see them, as CSV."""
     access = visibility.authorize_boards(session, principal, slug)
     yield "anonymization", anonymization.render_csv(anonymization.build_board(session, access))
-    yield "matrix", matrix.render_csv(matrix.build_matrix(session, access))
+    yield "matrix", matrix_table.render_csv(matrix.build_matrix(session, access))
     yield "reidentification", reidentification.render_csv(reidentification.build_board(session, access))
 
 

@@ -13,7 +13,7 @@ from app.db.models import Round, Target
 from app.db.now import read_clock
 from app.services.accounts.principal import Principal
 from app.services.attacks import targets
-from app.services.boards import anonymization, matrix, reidentification
+from app.services.boards import anonymization, matrix, matrix_table, reidentification
 from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility
 from app.services.contests.contest import Contest
@@ -85,7 +85,7 @@ def _build_boards(session: Session, contest: Contest) -> dict[str, tuple[BaseMod
     return {
         "anonymization": (releases, anonymization.render_csv(releases)),
         "reidentification": (attacks, reidentification.render_csv(attacks)),
-        "matrix": (trials, matrix.render_csv(trials)),
+        "matrix": (trials, matrix_table.render_csv(trials)),
     }
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from anoncup.schemas import Matrix
 from app.db.transaction import transaction
 from app.locale.language import Translator
-from app.services.boards import matrix
+from app.services.boards import matrix_table
 from app.web.site.frame import load_frame
 from app.web.site.language import adapt_to_track
 from app.web.site.open_boards import OpenMatrix
@@ -53,7 +53,7 @@ def _build_content(board: Matrix, question: str, order: str, t: Translator) -> d
     questions = label_questions(board.distinct_questions, t)
     selected_question = question if question in questions else None
     if order != "name":
-        board = matrix.sort_by_strength(board, selected_question)
+        board = matrix_table.sort_by_strength(board, selected_question)
     return {
         "board": board,
         "questions": questions,
@@ -68,7 +68,7 @@ def _collect_rates(board: Matrix, question: str | None) -> MatrixRates:
     If individuals are counted, a target's weight is their number. Then an attacker's mean is its rate on the
     re-identification board.
     """
-    rows = [[matrix.find_rate(cell, question) for cell in row.cells] for row in board.rows]
+    rows = [[matrix_table.find_rate(cell, question) for cell in row.cells] for row in board.rows]
     weights = [target.rows if board.counted else 1 for target in board.targets]
     return MatrixRates(
         rows,
