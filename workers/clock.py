@@ -28,7 +28,6 @@ from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
 from app.processes import child_process, package_calls, runners
 from app.services.attacks import contest_lifecycle
-from app.services.boards import stale_standings
 from app.services.jobs import health, queue, requeue
 from app.services.notifications import deliveries
 from app.storage import staging
@@ -217,7 +216,7 @@ def _run_step(action: Callable[[Session, UUID], bool], round_id: UUID) -> bool:
 
 
 def sweep() -> None:
-    """Send messages again for lost evaluations, guesses and reports. Concurrent runs do no harm."""
+    """Send messages again for lost jobs. Concurrent runs do no harm."""
     waiting_messages = queue.count_messages_by_task()
     with transaction() as session:
         requeued_counts = (
@@ -225,8 +224,6 @@ def sweep() -> None:
             if waiting_messages is None
             else requeue.requeue_unattended(session, waiting_messages=waiting_messages)
         )
-        if waiting_messages is not None:  # workers compute standings after scoring
-            stale_standings.requeue_due(session, waiting_messages=waiting_messages)
     with transaction() as session:
         deliveries.add_phase_events(session)
         health.record_heartbeat(session, health.SWEEP_TASK)

@@ -63,7 +63,7 @@ def run(
         result = runners.run(job, settings, limits, environment=environment, on_step=on_step)
         failure = None
     except RUNNER_ERRORS as problem:
-        failure = _describe_failure(problem, package, limits)
+        failure = describe_failure(problem, package, limits)
     require_same_packages(environment, rules)
     if failure is not None:
         raise failure
@@ -80,7 +80,7 @@ def require_same_packages(environment: str, rules: Rules) -> None:
         raise Unavailable("a package was installed again meanwhile; scoring begins again")
 
 
-def _describe_failure(problem: Exception, package: Package | None, limits: JobLimits) -> DomainError:
+def describe_failure(problem: Exception, package: Package | None, limits: JobLimits) -> DomainError:
     """Return the error for a failure. It names the package of the track, if it has one."""
     match problem:
         case JobFailure():

@@ -22,10 +22,10 @@ from workers.readiness import SCORING_READINESS
 def judge(*_: str) -> None:
     """Claim the next guess or rejudgement by fair order, judge it and record the outcome.
 
-    Standings that wait are computed afterwards. Running the task twice or killing it does no harm.
+    Stale standings are computed afterwards. Running the task twice or killing it does no harm.
     """
     _judge_next()
-    rank.compute_stale_standings()
+    rank.compute_next()
 
 
 def _judge_next() -> None:

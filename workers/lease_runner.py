@@ -162,7 +162,7 @@ def postpone(lease: Lease, problem: CompetitionUnavailable) -> None:
     if lease.model is ThresholdReport and not isinstance(problem, PackageChangeError):
         _end_in_error(lease, problem)
         return
-    log.error("competition_unreadable", **lease.describe(), reason=str(problem))
+    log.error("work_postponed", **lease.describe(), reason=str(problem))
     with transaction() as session:
         leases.release_uncounted(session, *lease, problem.coded_message)
 

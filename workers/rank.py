@@ -1,127 +1,118 @@
-"""Standings that are left to workers: ranking functions of packages run in the sandbox, a board at a time."""
+"""Jobs of computing stale standings: ranking functions of packages run in the sandbox, a board at a time."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 
-import structlog
-
-from anoncup.errors import DatabaseUnavailable, DomainError, InvalidResult
+from anoncup.errors import CompetitionUnavailable, InvalidResult
 from anoncup.messages import N_, Message
 from anoncup.plugins import INSTALLED, Package
+from anoncup.rules.model import Rules
 from anoncup.runner.answers import JobFailure
-from anoncup.runner.client import ChildDeath, LimitExcess, RunnerUnavailable
+from anoncup.runner.client import LimitExcess, ProgressStep
 from anoncup.runner.jobs import RankJob
 from anoncup.runner.protocol import JobLimits
 from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
 from app.config import Settings, get_settings
+from app.db.models import Round, StaleStanding
+from app.db.now import END
 from app.db.transaction import transaction
 from app.processes import runners
 from app.services.boards import fold, stale_standings, standing_rows, standing_updates
-from app.services.boards.facts import RoundFacts
+from app.services.boards.load_facts import load_facts
 from app.services.boards.stale_standings import StaleClaim
+from app.services.boards.standing_rows import TableRows
 from app.services.contests.competitions import require_current_packages
-from workers import jobs
-from workers.jobs import RUNNER_ERRORS, ChildDiedError, ScoringError
+from app.services.contests.contest import Contest
+from workers import jobs, lease_runner
+from workers.lease_runner import Lease
 from workers.readiness import SCORING_READINESS
-
-log = structlog.get_logger(__name__)
 
 LIMIT_S = 60.0
 """Limit for the functions of a round, which run after another job within the time limit of a task."""
-MAX_MOMENTS = 100
+MAX_MOMENTS = 30
 """Maximum number of moments that are computed and stored at once; each is a board in each series."""
-_CLAIM_WITHIN_S = 10.0
 _MAX_REASON_LENGTH = 200
 _FAILED = N_("the ranking function of the package {package} failed: {reason}")
-_TOO_LONG = N_("it took longer than the limit of {limit} s")
-_TOO_LARGE = N_("it needed more memory than the limit of {limit} MB")
-_DIED = N_("its process ended")
-_INVALID_ANSWER = N_("it sent an invalid answer")
+_TOO_LONG = N_("the boards took longer than the limit of {limit} s")
 
 
-def compute_stale_standings() -> None:
-    """Compute standings until none are due, or until the rest is left to the next task."""
-    last_claim_at = time.monotonic() + _CLAIM_WITHIN_S
-    while SCORING_READINESS.is_ready() and _compute_next() and time.monotonic() < last_claim_at:
-        pass
+class RankingError(CompetitionUnavailable):
+    """A ranking function failed. The boards keep their state until its package or the boards change."""
 
 
-def _compute_next() -> bool:
-    """Compute the standings of the next round, or record why not; return False if none is due."""
-    with transaction() as session:
-        claim = stale_standings.claim_next(session)
+def compute_next() -> None:
+    """Compute the stale standings of the next round, or record why that failed."""
+    if not SCORING_READINESS.is_ready():
+        return
+    claim = lease_runner.claim(stale_standings.claim_next)
     if claim is None:
-        return False
-    try:
+        return
+    result = lease_runner.run(
+        lambda on_step: _compute(claim, get_settings(), on_step),
+        Lease(StaleStanding, claim.job_id, claim.attempt),
+        readiness=SCORING_READINESS,
+    )
+    if result is not None:
+        rows, until = result
         with transaction() as session:
-            facts = standing_updates.refresh_claimed(session, claim)
-        if facts is not None:
-            _compute(claim, facts, get_settings())
-    except DatabaseUnavailable:
-        raise
-    except DomainError as problem:
-        log.error("standings_failed", round=str(claim.round_id), reason=str(problem))
-        with transaction() as session:
-            stale_standings.record_failure(session, claim, problem)
-    return True
+            standing_updates.store_claimed(session, claim, rows, until=until)
 
 
-def _compute(claim: StaleClaim, facts: RoundFacts, settings: Settings) -> None:
-    """Run the functions of the rules without an open transaction, and store the standings."""
-    require_current_packages(facts.rules)
-    until = fold.find_window_end(facts, claim.since, moments=MAX_MOMENTS)
-    names = sorted(set(facts.rules.ranking.list_functions()))
-    functions = {name: PackageFunction(name, settings, LIMIT_S / len(names)) for name in names}
-    rankers = {name: function.rank for name, function in functions.items()}
-    rows = standing_rows.compute_rows(facts, claim.since, until=until, rankers=rankers)
-    for function in functions.values():
-        jobs.require_same_packages(function.package.environment, facts.rules)
+def _compute(
+    claim: StaleClaim, settings: Settings, on_step: Callable[[ProgressStep], None]
+) -> tuple[list[TableRows], datetime]:
+    """Return the new rows before a moment. No transaction is open while functions run."""
     with transaction() as session:
-        standing_updates.store_claimed(session, claim, rows, until=until)
+        contest = Contest(session.get_one(Round, claim.round_id))
+        facts = load_facts(session, contest, claim.since)
+    require_current_packages(facts.rules)
+    names, functions = facts.rules.ranking.list_functions(), RankingFunctions(facts.rules, settings, on_step)
+    until = fold.find_window_end(facts, claim.since, moments=MAX_MOMENTS) if names else END
+    rankers = {name: partial(functions.rank, name) for name in names}
+    return standing_rows.compute_rows(facts, claim.since, until=until, rankers=rankers), until
 
 
 @dataclass
-class PackageFunction:
-    """A ranking function that may take ``limit_s`` for all boards of a round together."""
+class RankingFunctions:
+    """The ranking functions of a round, which may take ``LIMIT_S`` for all of its boards together."""
 
-    name: str
+    rules: Rules
     settings: Settings
-    limit_s: float
+    on_step: Callable[[ProgressStep], None]
     spent_s: float = 0.0
 
-    @property
-    def package(self) -> Package:
-        provider = INSTALLED.find_provider(f"ranking_functions.{self.name.partition(':')[2]}")
-        assert provider is not None  # noqa: S101  # checked when the file was read
-        return provider
-
-    def rank(self, board: RankingBoard) -> tuple[Ranked, ...]:
-        """Return the ranked teams; raise ScoringError, which names the package, if the function fails."""
-        job = RankJob(function=self.name, board=board)
-        limits = JobLimits(self.settings.scoring_memory_mb, max(0.0, self.limit_s - self.spent_s))
+    def rank(self, name: str, board: RankingBoard) -> tuple[Ranked, ...]:
+        """Return the ranked teams; raise RankingError, which names the package, if the function fails."""
+        package = INSTALLED.find_provider(f"ranking_functions.{name.partition(':')[2]}")
+        assert package is not None  # noqa: S101  # checked when the file was read
+        self.on_step(ProgressStep(0, 0, ""))  # so that many short jobs renew the lease
+        job = RankJob(function=name, board=board)
+        limits = JobLimits(self.settings.scoring_memory_mb, max(0.0, LIMIT_S - self.spent_s))
         started_at = time.monotonic()
         try:
-            ranked = runners.run(job, self.settings, limits, environment=self.package.environment)
-            return check_ranked(board, ranked, package=self.package.name)
-        except RUNNER_ERRORS as problem:
-            failure = self._explain(problem)
+            ranked = runners.run(
+                job, self.settings, limits, environment=package.environment, on_step=self.on_step
+            )
+            jobs.require_same_packages(package.environment, self.rules)
+            return check_ranked(board, ranked, package=package.name)
         except InvalidResult as problem:  # its message names the package
-            failure = ScoringError(problem.message, code="package_failed")
+            raise RankingError(problem.message, code="package_failed") from None
+        except jobs.RUNNER_ERRORS as problem:
+            raise _describe_failure(problem, package, limits) from None
         finally:
             self.spent_s += time.monotonic() - started_at
-        raise failure
 
-    def _explain(self, problem: Exception) -> ScoringError:
-        """Return the failure for the organizers. Its reason is the last line of a traceback, or ours."""
-        code: str = ScoringError.code
-        reason: Message | str = Message(_INVALID_ANSWER)
-        match problem:
-            case JobFailure():
-                code, reason = "package_failed", problem.trace.rpartition("\n")[2][:_MAX_REASON_LENGTH]
-            case LimitExcess(kind="memory"):
-                code, reason = "memory_limit", Message(_TOO_LARGE, limit=self.settings.scoring_memory_mb)
-            case LimitExcess():
-                code, reason = "time_limit", Message(_TOO_LONG, limit=round(self.limit_s))
-            case ChildDeath() | RunnerUnavailable():
-                code, reason = ChildDiedError.code, Message(_DIED)
-        return ScoringError(_FAILED, code=code, package=self.package.name, reason=reason)
+
+def _describe_failure(problem: Exception, package: Package, limits: JobLimits) -> RankingError:
+    """Return the failure for the organizers, with the last line of a traceback."""
+    failure = jobs.describe_failure(problem, package, limits)
+    reason: Message | str = failure.message
+    match problem:
+        case JobFailure():
+            reason = problem.trace.rpartition("\n")[2][:_MAX_REASON_LENGTH]
+        case LimitExcess(kind="time"):  # the message would name the time that was left
+            reason = Message(_TOO_LONG, limit=round(LIMIT_S))
+    return RankingError(_FAILED, code=failure.code, package=package.name, reason=reason)

@@ -26,10 +26,10 @@ from workers.readiness import SCORING_READINESS
 def score(*_: str) -> None:
     """Claim the next submission by fair order, evaluate it and record the result.
 
-    Standings that wait are computed afterwards. Running the task twice or killing it does no harm.
+    Stale standings are computed afterwards. Running the task twice or killing it does no harm.
     """
     _score_next()
-    rank.compute_stale_standings()
+    rank.compute_next()
 
 
 def _score_next() -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID, uuid4
 
 from sqlalchemy import (
@@ -110,8 +110,11 @@ def _inserted_at_column() -> Mapped[datetime]:
 class LeasedJob:
     """Columns of jobs that a worker leases and finishes once.
 
-    Jobs are evaluations, guesses, rejudgements and threshold reports.
+    Jobs are evaluations, guesses, rejudgements, threshold reports and stale standings.
     """
+
+    max_backoff: ClassVar[timedelta] = timedelta(minutes=1)
+    """Longest pause before a job that was released uncounted can be claimed again."""
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     state: Mapped[State] = mapped_column(Text, default=State.QUEUED)
@@ -1010,20 +1013,16 @@ class AttackStanding(TeamStanding, Base):
     """When the first of these guesses was received, which decides ties."""
 
 
-class StaleStanding(Base):
-    """A mark that a worker has to compute the standings of a round from ``since`` on.
+class StaleStanding(LeasedJob, Base):
+    """The job of computing the standings of a round from ``since`` on, see the module ``stale_standings``.
 
-    A worker that computes them moves ``since`` to ``claimed_since``, so that later changes are not lost.
+    They were up to date for the last time when it was created. There is no foreign key, see ``TeamStanding``.
     """
 
     __tablename__ = "stale_standings"
+    max_backoff = timedelta(minutes=15)
+    """Longer, because a function may loop each time until its limit."""
 
-    round_id: Mapped[UUID] = mapped_column(primary_key=True)
+    round_id: Mapped[UUID] = mapped_column(unique=True)
     since: Mapped[datetime | None]
     claimed_since: Mapped[datetime | None]
-    marked_at: Mapped[datetime] = _inserted_at_column()
-    """When the standings were up to date for the last time."""
-    failure: Mapped[CodedMessage | None]
-    """Why they could not be computed the last time."""
-    not_before: Mapped[datetime | None]
-    """When another worker may compute them: the end of a claim, or of the pause after a failure."""

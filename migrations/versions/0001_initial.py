@@ -669,7 +669,7 @@ def _standing_columns() -> tuple[sa.Column[Any], ...]:
 
 
 def _create_standings() -> None:
-    """Create what boards show, and the marks of rounds whose standings a worker has to compute."""
+    """Create what boards show, and the jobs of computing what a worker has to compute."""
     key = ("round_id", "series", "team_id", "at")
     op.create_table(
         "standings",
@@ -698,10 +698,9 @@ def _create_standings() -> None:
         sa.Column("round_id", sa.Uuid(), nullable=False),
         sa.Column("since", MOMENT),
         sa.Column("claimed_since", MOMENT),
-        sa.Column("marked_at", MOMENT, server_default=sa.text("clock_timestamp()"), nullable=False),
-        sa.Column("failure", sa.JSON()),
-        sa.Column("not_before", MOMENT),
-        sa.PrimaryKeyConstraint("round_id", name=op.f("pk_stale_standings")),
+        *_job_columns(),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_stale_standings")),
+        sa.UniqueConstraint("round_id", name=op.f("uq_stale_standings_round_id")),
     )
 
 

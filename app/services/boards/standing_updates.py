@@ -20,16 +20,17 @@ from app.db.models import (
     Rescore,
     Round,
     Series,
+    StaleStanding,
     Submission,
 )
 from app.db.now import BEGINNING, END
 from app.services.boards import fold, stale_standings
-from app.services.boards.facts import RoundFacts
 from app.services.boards.load_facts import load_facts
 from app.services.boards.release_board import ComputedStanding
 from app.services.boards.stale_standings import StaleClaim
 from app.services.boards.standing_rows import TableRows, compute_rows
 from app.services.contests.contest import Contest
+from app.services.jobs import leases
 
 
 def refresh(
@@ -43,7 +44,7 @@ def refresh(
     session.flush()
     _lock(session, session.get_one(Round, round_id))
     contest = Contest(session.get_one(Round, round_id, populate_existing=True))
-    if _needs_worker(contest.round):
+    if _needs_worker(session, contest.round):
         stale_standings.mark(session, round_id, since=since)
         return
     try:
@@ -63,8 +64,6 @@ def _compute_and_store(
     facts = load_facts(session, contest, since, team_ids)
     rows = compute_rows(facts, since, team_ids=team_ids)
     _replace_rows(session, contest, rows, since, team_ids=team_ids)
-    if team_ids is None and since == BEGINNING:  # nothing older is stale any more
-        stale_standings.remove_mark(session, contest.round.id)
 
 
 def _lock(session: Session, round_: Round) -> None:
@@ -76,10 +75,13 @@ def _lock(session: Session, round_: Round) -> None:
     session.execute(select(func.pg_advisory_xact_lock(key)))
 
 
-def _needs_worker(round_: Round) -> bool:
-    """Return whether standings can only be computed by a worker: functions of packages run in its sandbox."""
+def _needs_worker(session: Session, round_: Round) -> bool:
+    """Return whether a worker has to compute the standings.
+
+    Functions of packages run in its sandbox, and what it is computing already would undo newer standings.
+    """
     try:
-        return bool(round_.rules.ranking.list_functions())
+        return bool(round_.rules.ranking.list_functions()) or stale_standings.is_marked(session, round_.id)
     except CompetitionUnavailable:
         return True
 
@@ -96,28 +98,14 @@ def refresh_all_rounds(session: Session, competition: Competition) -> None:
         refresh(session, round_.id)
 
 
-def refresh_claimed(session: Session, claim: StaleClaim) -> RoundFacts | None:
-    """Compute the claimed standings; return the facts instead if functions of packages have to rank them.
-
-    Without functions all standings are computed, whatever was claimed, so that the mark can be removed.
-    Raises CompetitionUnavailable.
-    """
-    contest = Contest(session.get_one(Round, claim.round_id))
-    if contest.rules.ranking.list_functions():
-        return load_facts(session, contest, claim.since)
-    _lock(session, contest.round)
-    _compute_and_store(session, contest, None, BEGINNING)
-    return None
-
-
 def store_claimed(session: Session, claim: StaleClaim, rows: list[TableRows], *, until: datetime) -> None:
-    """Store what a worker has computed, unless it took too long or everything changed meanwhile."""
+    """Store what a worker has computed, unless it has lost its lease."""
     contest = Contest(session.get_one(Round, claim.round_id))
     _lock(session, contest.round)
-    stale = stale_standings.lock_claim(session, claim)
-    if stale is not None:
+    job = leases.lock_lease(session, StaleStanding, claim.job_id, claim.attempt)
+    if job is not None:
         _replace_rows(session, contest, rows, claim.since, until=until)
-        stale_standings.finish(session, stale, until=until)
+        stale_standings.finish(session, job, until=until)
 
 
 def _replace_rows(
@@ -145,7 +133,7 @@ def _mark_later_rounds(session: Session, contest: Contest, since: datetime) -> N
     if not contest.round.name:  # the only round of its competition
         return
     for round_ in contest.competition.rounds:
-        if round_.position > contest.round.position and _needs_worker(round_):
+        if round_.position > contest.round.position and _needs_worker(session, round_):
             stale_standings.mark(session, round_.id, since=since)
 
 

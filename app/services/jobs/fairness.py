@@ -32,14 +32,12 @@ from app.db.models import (
     LeasedJob,
     Rejudgement,
     Round,
+    StaleStanding,
     State,
     ThresholdReport,
 )
 
-JobKind = type[Evaluation] | type[Guess] | type[Rejudgement] | type[ThresholdReport]
-
-MAX_BACKOFF = timedelta(minutes=1)
-"""Longest time before a job that was released uncounted can be claimed again."""
+JobKind = type[Evaluation] | type[Guess] | type[Rejudgement] | type[ThresholdReport] | type[StaleStanding]
 
 UNFINISHED = (State.QUEUED, State.SCORING)
 PARTY_COLUMNS: dict[type[LeasedJob], Any] = {
@@ -47,6 +45,7 @@ PARTY_COLUMNS: dict[type[LeasedJob], Any] = {
     Guess: Guess.team_id,
     Rejudgement: Rejudgement.rescore_id,
     ThresholdReport: ThresholdReport.user_id,
+    StaleStanding: StaleStanding.round_id,
 }
 """Column that identifies the party of each kind of job."""
 
@@ -58,7 +57,7 @@ def _is_ready(kind: type[LeasedJob]) -> ColumnElement[bool]:
     """
     now = func.clock_timestamp()
     is_backoff_over = or_(
-        kind.not_before.is_(None), kind.not_before <= now, kind.not_before > now + MAX_BACKOFF
+        kind.not_before.is_(None), kind.not_before <= now, kind.not_before > now + kind.max_backoff
     )
     return and_(kind.state == State.QUEUED, is_backoff_over)
 

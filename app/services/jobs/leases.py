@@ -11,14 +11,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.messages import CodedMessage, Message, PluralMessage
-from app.db.models import Evaluation, Guess, LeasedJob, Rejudgement, State, ThresholdReport
+from app.db.models import Evaluation, Guess, LeasedJob, Rejudgement, StaleStanding, State, ThresholdReport
 from app.db.now import read_clock
 from app.services.jobs import fairness
 
 log = structlog.get_logger(__name__)
 
 _JobT = TypeVar("_JobT", bound=LeasedJob)
-_ClaimedJobT = TypeVar("_ClaimedJobT", Evaluation, Guess, Rejudgement, ThresholdReport)
+_ClaimedJobT = TypeVar("_ClaimedJobT", Evaluation, Guess, Rejudgement, ThresholdReport, StaleStanding)
 
 UNFINISHED = fairness.UNFINISHED
 ATTEMPTS_EXHAUSTED = "attempts_used_up"
@@ -119,9 +119,9 @@ def renew(
 
 
 def lock_lease(session: Session, kind: type[_JobT], job_id: UUID, attempt: int) -> _JobT | None:
-    """Lock and return the job; None if this attempt no longer holds the lease."""
-    job = session.get_one(kind, job_id, with_for_update=True)
-    return job if (job.state, job.attempt) == (State.SCORING, attempt) else None
+    """Lock and return the job; None if this attempt no longer holds the lease, or if the job is gone."""
+    job = session.get(kind, job_id, with_for_update=True)
+    return job if job is not None and (job.state, job.attempt) == (State.SCORING, attempt) else None
 
 
 def finish(session: Session, job: LeasedJob, state: State) -> datetime:
@@ -202,7 +202,7 @@ def release_for_missing_file(
 
 def _requeue_with_backoff(session: Session, job: LeasedJob, reason: CodedMessage) -> None:
     job.not_before = read_clock(session) + min(
-        _MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), fairness.MAX_BACKOFF
+        _MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), job.max_backoff
     )
     job.excused += 1
     job.failure = reason

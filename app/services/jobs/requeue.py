@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Evaluation, Guess, Rejudgement, ThresholdReport
+from app.db.models import Evaluation, Guess, Rejudgement, StaleStanding, ThresholdReport
 from app.services.jobs import leases, queue
 from app.services.jobs.fairness import JobKind
 
 _KINDS_BY_TASK: dict[str, tuple[JobKind, ...]] = {
-    queue.SCORE: (Evaluation,),
+    queue.SCORE: (Evaluation, StaleStanding),
     queue.JUDGE: (Guess, Rejudgement),
     queue.ADVISE: (ThresholdReport,),
 }

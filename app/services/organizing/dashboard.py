@@ -254,7 +254,7 @@ def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTa
 def _list_stale_standings(stale: StaleStanding | None) -> list[OrganizerTask]:
     if stale is None or stale.failure is None:
         return []
-    reason, since = stale.failure.message, stale.marked_at
+    reason, since = stale.failure.message, stale.created_at
     return [OrganizerTask("stale_standings", urgent=True, reason=reason, since=since)]
 
 

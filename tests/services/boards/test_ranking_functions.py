@@ -10,11 +10,13 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
+from app.config import get_settings
 from app.db.models import AttackStanding, Base, StaleStanding, Standing
 from app.db.now import BEGINNING, END
 from app.db.transaction import transaction
 from app.services.boards import stale_standings, standing_rows, standing_updates
-from app.services.jobs import queue
+from app.services.boards.stale_standings import StaleClaim
+from app.services.jobs import queue, requeue
 from tests.support.contest import Contest, load_round_id
 from tests.support.database_rows import execute, load_all, load_team_id
 from tests.support.page_requests import get_page
@@ -27,7 +29,7 @@ from tests.support.ranking_packages import (
 )
 from tests.support.standings import rebuild_standings
 from tests.support.two_rounds import create_two_rounds, play_both_rounds
-from workers import rank
+from workers import lease_runner, rank
 
 
 @pytest.fixture(params=[False, True], ids=["service's interpreter", "own interpreter"])
@@ -55,7 +57,7 @@ def compute_everything() -> None:
     """Compute the marked standings at once, also after a failure."""
     execute(update(StaleStanding).values(not_before=None))
     while any(mark.not_before is None for mark in list_marks()):
-        rank.compute_stale_standings()
+        rank.compute_next()
 
 
 def play(contest: Contest) -> None:
@@ -122,7 +124,7 @@ def test_two_workers_at_once_store_the_same(client: TestClient, own_package: Pat
     stored = list_rows()
     rebuild_standings()
     with ThreadPoolExecutor(2) as pool:
-        for future in [pool.submit(rank.compute_stale_standings) for _ in range(2)]:
+        for future in [pool.submit(rank.compute_next) for _ in range(2)]:
             future.result()
     compute_everything()
     assert list_rows() == stored
@@ -149,9 +151,9 @@ def test_parts_are_shown_where_scores_are_exact(client: TestClient, own_package:
 
 
 FAILURES = {
-    "import os; os._exit(0)": ("child_died", "its process ended"),
-    "while True: pass": ("time_limit", "it took longer than the limit of 10 s"),
-    "return bytearray(2**45)": ("memory_limit", "it needed more memory than the limit of"),
+    "import os; os._exit(0)": ("child_died", "the scoring process was killed"),
+    "while True: pass": ("time_limit", "the boards took longer than the limit of 10 s"),
+    "return bytearray(2**45)": ("memory_limit", "scoring needed more memory than the limit of"),
     "return 7": ("package_failed", "returned int instead of a sequence of Ranked"),
     "return [Ranked(team, 1) for team in board.teams] * 2": ("package_failed", "each team of the board once"),
     "return [Ranked(team, 1, 'x' * 10**7) for team in board.teams]": ("package_failed", "at most 500"),
@@ -163,7 +165,7 @@ FAILURES = {
             os.write(pipe, b'{"verdict": {"ranked": []}, "scorer": "x"}\\n')
         except OSError:
             pass
-    """: ("scoring_failed", "it sent an invalid answer"),
+    """: ("scoring_failed", "with an internal error"),
     "raise ZeroDivisionError": ("package_failed", "ZeroDivisionError"),
 }
 """Code of a function, with the code and a part of its failure."""
@@ -264,35 +266,69 @@ def marked_round(client: TestClient) -> Contest:
     return contest
 
 
+def claim_next() -> StaleClaim | None:
+    return lease_runner.claim(stale_standings.claim_next)
+
+
+def end_lease() -> None:
+    """Let the lease end, as if the worker had been killed some time ago."""
+    execute(update(StaleStanding).values(leased_until=datetime.now(UTC)))
+
+
+def store(claim: StaleClaim) -> None:
+    """Store for a worker that there are no standings at all."""
+    with transaction() as session:
+        standing_updates.store_claimed(session, claim, [standing_rows.TableRows(Standing, [])], until=END)
+
+
 def test_change_during_a_claim_is_not_lost(marked_round: Contest) -> None:
     later = datetime.now(UTC)
-    with transaction() as session:
-        claim = stale_standings.claim_next(session)
+    claim = claim_next()
     assert claim is not None
     assert claim.since == BEGINNING
     with transaction() as session:
         stale_standings.mark(session, claim.round_id, since=later)
-        assert stale_standings.claim_next(session) is None
-    with transaction() as session:
-        standing_updates.store_claimed(session, claim, [], until=END)
-    with transaction() as session:
-        second_claim = stale_standings.claim_next(session)
+    assert claim_next() is None
+    store(claim)
+    second_claim = claim_next()
     assert second_claim is not None
     assert second_claim.since == later
 
 
-def test_claim_of_a_dead_worker_is_taken_over_and_its_result_dropped(marked_round: Contest) -> None:
-    with transaction() as session:
-        claim = stale_standings.claim_next(session)
+def test_verdict_while_a_worker_computes_is_not_undone(marked_round: Contest) -> None:
+    claim, stored = claim_next(), list_rows()
     assert claim is not None
-    execute(update(StaleStanding).values(not_before=datetime.now(UTC)))
-    stored = list_rows()
-    assert stored != []
-    with transaction() as session:
-        no_messages = dict.fromkeys(queue.QUEUES, 0)
-        assert stale_standings.requeue_due(session, waiting_messages=no_messages)
-        assert not stale_standings.requeue_due(session, waiting_messages=no_messages | {queue.SCORE: 1})
-        standing_updates.store_claimed(session, claim, [standing_rows.TableRows(Standing, [])], until=END)
+    marked_round.submit("blue")
     assert list_rows() == stored
-    rank.compute_stale_standings()
+    store(claim)
+    rank.compute_next()
+    assert load_team_id("blue") in {row["team_id"] for row in list_rows()}
+    assert list_marks() == []
+
+
+def test_claim_of_a_dead_worker_is_taken_over_and_its_result_dropped(marked_round: Contest) -> None:
+    first_claim, stored = claim_next(), list_rows()
+    assert first_claim is not None
+    assert stored != []
+    end_lease()
+    no_messages = dict.fromkeys(queue.QUEUES, 0)
+    with transaction() as session:
+        requeued = requeue.requeue_unattended(session, waiting_messages=no_messages)
+        requeued_again = requeue.requeue_unattended(session, waiting_messages=no_messages | {queue.SCORE: 1})
+    assert (requeued, requeued_again) == ({queue.SCORE: 1}, {})
+    second_claim = claim_next()
+    assert second_claim is not None
+    assert second_claim.since == BEGINNING
+    store(first_claim)
+    end_lease()
+    rank.compute_next()
+    store(second_claim)
     assert (list_marks(), list_rows()) == ([], stored)
+
+
+def test_lost_workers_do_not_end_the_job(marked_round: Contest) -> None:
+    for _ in range(get_settings().scoring_attempts + 1):
+        assert claim_next() is not None
+        end_lease()
+    rank.compute_next()
+    assert list_marks() == []
