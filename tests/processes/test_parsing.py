@@ -29,16 +29,18 @@ def with_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "code", "words"),
+    ("action", "limit_s", "code", "words"),
     [
-        ("take_memory", "parsing_memory_limit", "more memory than the limit of 2500 MB"),
-        ("run_endlessly", "parsing_time_limit", "longer than the limit of 1 s"),
+        ("take_memory", 60, "parsing_memory_limit", "more memory than the limit of 2500 MB"),
+        ("run_endlessly", 1, "parsing_time_limit", "longer than the limit of 1 s"),
     ],
 )
-def test_upload_above_a_limit_is_refused(action: str, code: str, words: str) -> None:
+def test_upload_above_a_limit_is_refused(action: str, limit_s: float, code: str, words: str) -> None:
+    parsing.enable(QUICK.model_copy(update={"parsing_time_limit_s": limit_s}))
     with pytest.raises(InvalidInput, match=words) as refusal:
         parsing.read_upload(Deed(name=action), "microdata")
     assert refusal.value.code == code
+    parsing.enable(QUICK)
 
 
 def test_error_of_ours_is_told_as_one(caplog: pytest.LogCaptureFixture) -> None:
