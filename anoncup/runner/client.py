@@ -73,7 +73,7 @@ class RunnerOptions:
     sandbox: Sandbox
     jobs_per_child: int = 20
     idle_s: float = 60.0
-    start_limit_s: float = 60.0
+    start_limit_s: float = 120.0
     variables: Mapping[str, str] = field(default_factory=dict)
     preloads: bool = True
 
