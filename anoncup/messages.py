@@ -6,13 +6,35 @@ Pages translate the template and then fill in the values. No code needs to parse
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
 
 JsonObject: TypeAlias = dict[str, Any]
 """A JSON object, as it is stored or sent."""
 
 _ScalarValue: TypeAlias = "str | int | float | Message | None"
 MessageValue: TypeAlias = "_ScalarValue | tuple[_ScalarValue, ...]"
+
+
+class PluralForms(TypedDict):
+    """The English forms of a plural message, and the name of the value that selects one."""
+
+    one: str
+    many: str
+    by: str
+
+
+class StoredMessage(TypedDict):
+    """The result of ``Message.to_json``, as pydantic checks it in what other processes send."""
+
+    template: str
+    values: "StoredValues"
+    plural: NotRequired[PluralForms]
+
+
+_StoredValue: TypeAlias = bool | int | float | str | StoredMessage | None
+StoredValues: TypeAlias = dict[str, _StoredValue | list[_StoredValue]]
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
 """Placeholders, a small subset of ``str.format``. Templates are untrusted: they may come from the database or
@@ -84,7 +106,11 @@ class Message:
         from pydantic_core import core_schema  # noqa: PLC0415  # only needed if pydantic is loaded
 
         serializer = core_schema.plain_serializer_function_ser_schema(lambda message: message.to_json())
-        return core_schema.no_info_plain_validator_function(_validate_message, serialization=serializer)
+        stored = handler.generate_schema(StoredMessage)
+        restored = core_schema.no_info_after_validator_function(Message.from_json, stored)
+        return core_schema.union_schema(
+            [core_schema.is_instance_schema(Message), restored], serialization=serializer
+        )
 
     @staticmethod
     def from_json(stored: JsonObject) -> "Message":
@@ -213,20 +239,6 @@ def _read_count(values: Mapping[str, MessageValue], count_name: str) -> int:
 def replace_control_characters(text: str) -> str:
     """Replace the control characters of an untrusted text by visible symbols."""
     return text.translate(_CONTROL_CHARACTER_SYMBOLS)
-
-
-def _validate_message(value: Any) -> Message:
-    """Return a message, given itself or its ``to_json`` form; raise ValueError for anything else."""
-    if isinstance(value, Message):
-        return value
-    try:
-        message = Message.from_json(value)
-    except (AttributeError, KeyError, TypeError, RecursionError):
-        raise ValueError("no message") from None
-    forms = message.forms if isinstance(message, PluralMessage) else (message.template,)
-    if not all(isinstance(form, str) for form in forms):
-        raise ValueError("no message")
-    return message
 
 
 def _convert_to_json(value: MessageValue, convert_message: Callable[[Message], Any]) -> Any:

@@ -78,7 +78,7 @@ class Job(BaseModel, Generic[ResultT]):
     def read_result(self, content: bytes) -> ResultT:
         """Validate a result; raise ValueError for one of another type or with impossible values."""
         result_model = _build_result_model(self.find_result_type())
-        result: ResultT = result_model.model_validate_json(content).value
+        result: ResultT = result_model.model_validate_json(content, strict=True, extra="forbid").value
         self.check_result(result)
         return result
 

@@ -1,12 +1,12 @@
 """Field types and helpers shared by all schemas."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeAlias, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, GetPydanticSchema, WithJsonSchema
+
+T = TypeVar("T")
 
 
 def example(value: object) -> Any:
@@ -17,6 +17,12 @@ def example(value: object) -> Any:
 def omit_if_none(**options: Any) -> Any:
     """Return a field that is omitted from the output if it is None."""
     return Field(default=None, exclude_if=lambda value: value is None, **options)
+
+
+Omissible: TypeAlias = Annotated[
+    T | None, GetPydanticSchema(lambda source, handler: handler(source)["schema"])
+]
+"""A value that is never null, but may be missing; the default is then ``omit_if_none()``."""
 
 
 def open_enum(*values: str) -> WithJsonSchema:
@@ -48,20 +54,6 @@ PersonName = Annotated[str, example("Rei")]
 Rows = Annotated[int, example(50)]
 Digest = Annotated[str, example(DIGEST)]
 Digests = Annotated[dict[str, str], example({"anonymized.csv": DIGEST})]
-
-
-@dataclass(frozen=True, slots=True)
-class ChildConstraint:
-    """Additional constraints on a field in the result of a scoring process.
-
-    Such a result is trusted less than a row of the database. A ``required`` field must be present, although
-    API responses may omit it. ``sent_by_child`` is False for fields that the process never sends. ``limits``
-    are keyword arguments of pydantic's ``Field``.
-    """
-
-    required: bool = False
-    sent_by_child: bool = True
-    limits: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Form(BaseModel):

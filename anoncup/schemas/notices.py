@@ -4,8 +4,15 @@ from typing import Annotated
 
 from pydantic import Field, field_serializer
 
-from anoncup.messages import CodedMessage, JsonObject, Message, describe_in_english
-from anoncup.schemas.fields import ChildConstraint, Form, example, omit_if_none
+from anoncup.messages import (
+    CodedMessage,
+    JsonObject,
+    Message,
+    PluralForms,
+    StoredValues,
+    describe_in_english,
+)
+from anoncup.schemas.fields import Form, Omissible, example, omit_if_none
 
 
 class FailureFields(Form):
@@ -30,14 +37,12 @@ class Notice(Form):
     code: Annotated[str, Field(description="stable"), example("sent_before")]
     message: Annotated[str, example("your team has already sent this release 2 times")]
     values: Annotated[
-        JsonObject,
+        StoredValues,
         Field(description="the values in the sentence, by name", default_factory=dict),
-        ChildConstraint(required=True),
         example({"times": 2}),
     ]
-    template: Annotated[str | None, Field(exclude=True), ChildConstraint(required=True)] = None
-
-    plural: Annotated[dict[str, str] | None, Field(exclude=True)] = omit_if_none()
+    template: Annotated[str | None, Field(exclude=True)] = None
+    plural: Annotated[Omissible[PluralForms], Field(exclude=True)] = omit_if_none()
 
     @staticmethod
     def create(code: str, message: Message) -> "Notice":
@@ -51,5 +56,5 @@ class Notice(Form):
         return Message.from_json({"template": self.template, "values": self.values, "plural": self.plural})
 
     @field_serializer("values")
-    def serialize_values(self, values: JsonObject) -> JsonObject:
+    def serialize_values(self, values: StoredValues) -> JsonObject:
         return values if self.template is None else self.sentence.render_values_in_english()

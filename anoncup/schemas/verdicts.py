@@ -2,20 +2,16 @@
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, NonNegativeInt, WithJsonSchema
 
-from anoncup.messages import JsonObject, Message, deserialize_prefixed
-from anoncup.schemas.fields import ChildConstraint, Form, Number, omit_if_none, open_enum
+from anoncup.messages import JsonObject, Message, PluralForms, StoredValues
+from anoncup.schemas.fields import Form, Number, Omissible, omit_if_none, open_enum
 from anoncup.schemas.notices import Notice
 
-
-def _limit_entries(max_entries: int, *, required: bool = False) -> ChildConstraint:
-    return ChildConstraint(required=required, limits={"max_length": max_entries})
-
-
-_PAIR = ChildConstraint(limits={"min_length": 2, "max_length": 2})
-Share = Annotated[Number, ChildConstraint(limits={"ge": 0, "le": 1})]
-_VERDICTS = "accepted", "rejected"
+Share = Annotated[Number, Field(ge=0, le=1), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
+Count = Annotated[Number, Field(ge=0), WithJsonSchema({"type": "number", "minimum": 0})]
+"""A number of records, which may be an expectation."""
+Interval = Annotated[list[Number], Field(min_length=2, max_length=2)]
 FORMAT = {"format": 1}
 """Fields that are added to a verdict when it is stored."""
 
@@ -62,7 +58,7 @@ class MeasureVerdict(VerdictPart):
     value: Number
     version: int
     rounding: float
-    details: Annotated[dict[str, Number] | None, _limit_entries(1000)] = omit_if_none()
+    details: Omissible[dict[str, Number]] = omit_if_none()
 
 
 class AttackerVerdict(VerdictPart):
@@ -74,21 +70,19 @@ class AttackerVerdict(VerdictPart):
     """
 
     rate: Share
-    correct: Number | None = omit_if_none()
-    trials: int | None = omit_if_none()
+    correct: Omissible[Count] = omit_if_none()
+    trials: Omissible[NonNegativeInt] = omit_if_none()
     version: int
     baseline: Share
-    interval: Annotated[list[Number] | None, ChildConstraint(limits={"min_length": 2, "max_length": 2})] = (
-        omit_if_none()
-    )
-    sd: Number | None = omit_if_none()
-    risk: Annotated[Number | None, ChildConstraint(limits={"ge": 0, "le": 1})] = omit_if_none()
-    details: Annotated[dict[str, Number] | None, _limit_entries(100)] = omit_if_none()
-    risks: Annotated[dict[str, Number] | None, _limit_entries(100)] = omit_if_none()
-    note: str | None = omit_if_none()
-    note_template: str | None = omit_if_none()
-    note_values: JsonObject | None = omit_if_none()
-    note_plural: dict[str, str] | None = omit_if_none()
+    interval: Omissible[Interval] = omit_if_none()
+    sd: Omissible[Number] = omit_if_none()
+    risk: Omissible[Share] = omit_if_none()
+    details: Omissible[dict[str, Number]] = omit_if_none()
+    risks: Omissible[dict[str, Number]] = omit_if_none()
+    note: Omissible[str] = omit_if_none()
+    note_template: Omissible[str] = omit_if_none()
+    note_values: Omissible[StoredValues] = omit_if_none()
+    note_plural: Omissible[PluralForms] = omit_if_none()
 
     @property
     def effective_risk(self) -> Number:
@@ -98,7 +92,11 @@ class AttackerVerdict(VerdictPart):
     @property
     def note_message(self) -> Message | None:
         """The attacker's note on its answer."""
-        return None if self.note_template is None else deserialize_prefixed("note", self.model_dump())
+        if self.note_template is None or self.note_values is None:
+            return None
+        return Message.from_json(
+            {"template": self.note_template, "values": self.note_values, "plural": self.note_plural}
+        )
 
 
 class GuessOutcome(VerdictPart):
@@ -106,10 +104,10 @@ class GuessOutcome(VerdictPart):
 
     value: Share
     baseline: Share
-    correct: Annotated[Number | None, ChildConstraint(limits={"ge": 0})] = omit_if_none()
-    trials: Annotated[int | None, ChildConstraint(limits={"ge": 0})] = omit_if_none()
-    interval: Annotated[list[Number] | None, _PAIR] = omit_if_none()
-    details: Annotated[dict[str, Number], _limit_entries(100)]
+    correct: Omissible[Count] = omit_if_none()
+    trials: Omissible[NonNegativeInt] = omit_if_none()
+    interval: Omissible[Interval] = omit_if_none()
+    details: dict[str, Number]
 
     @property
     def correct_count(self) -> int | None:
@@ -120,7 +118,7 @@ class GuessOutcome(VerdictPart):
 class Histogram(VerdictPart):
     """Numbers of individuals by distance, in bins of equal width from 0 to ``end``."""
 
-    counts: Annotated[list[int], _limit_entries(1000)]
+    counts: list[NonNegativeInt]
     end: Number
 
 
@@ -144,18 +142,16 @@ class Verdict(VerdictPart):
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [_EXAMPLE]})
 
-    verdict: Annotated[
-        str, open_enum(*_VERDICTS), ChildConstraint(limits={"pattern": f"^({'|'.join(_VERDICTS)})$"})
-    ]
-    violations: Annotated[list[Notice], _limit_entries(10)]
-    warnings: Annotated[list[Notice] | None, _limit_entries(10)] = omit_if_none()
+    verdict: Annotated[str, open_enum("accepted", "rejected")]
+    violations: list[Notice]
+    warnings: Omissible[list[Notice]] = omit_if_none()
     measures: dict[str, MeasureVerdict]
     attackers: dict[str, AttackerVerdict]
     excessive: Excess | None
     utility: Share
     security: Share
     overall: Share
-    format: Annotated[Literal[1], Field(exclude=True), ChildConstraint(sent_by_child=False)] = 1
+    format: Annotated[Literal[1], Field(exclude=True)] = 1
 
 
 def parse_verdict(stored: JsonObject) -> Verdict:

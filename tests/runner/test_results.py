@@ -196,6 +196,8 @@ def test_names_and_notes_may_use_any_script(microdata: tuple[ScoreJob, Json]) ->
         ("x", {"template": "x"}),
         ("x", {"template": "x", "values": {}, "more": 1}),
         ("x", {"template": "{a}", "values": {"a": [["x"]]}}),
+        ("5", {"template": 5, "values": {}}),
+        ("x", {"template": "x", "values": {}, "plural": {"one": "x", "many": 5, "by": "a"}}),
     ],
 )
 def test_note_must_match_its_template_and_values(
@@ -205,12 +207,16 @@ def test_note_must_match_its_template_and_values(
     assert not is_valid_verdict(request, add_note(verdict, text, said=note_value))
 
 
-def test_violation_must_match_its_template_and_values(microdata: tuple[ScoreJob, Json]) -> None:
+def test_violations_and_warnings_must_match_their_templates_and_values(
+    microdata: tuple[ScoreJob, Json],
+) -> None:
     request, verdict = microdata
-    violation = {"code": "x", "message": "3 rows", "template": "{a} rows", "values": {"a": 3}}
-    for values, is_consistent in (({"a": 3}, True), ({"a": 4}, False)):
-        rejected = verdict | {"verdict": "rejected", "violations": [violation | {"values": values}]}
+    notice = {"code": "x", "message": "3 rows", "template": "{a} rows", "values": {"a": 3}}
+    for values, is_consistent in (({"a": 3}, True), ({"a": 4}, False), (None, False)):
+        notices = [notice | {"values": values}]
+        rejected = verdict | {"verdict": "rejected", "violations": notices}
         assert is_valid_verdict(request, rejected) is is_consistent
+        assert is_valid_verdict(request, verdict | {"warnings": notices}) is is_consistent
 
 
 def test_counted_message_must_match_its_plural_form(
@@ -368,8 +374,8 @@ def nest(depth: int) -> Any:
     ("value", "is_plain"),
     [
         ({"a": [1, 2.5, None, True, "…"]}, True),
-        ({"a": nest(7)}, True),
-        ({"a": nest(8)}, False),
+        ({"a": nest(9)}, True),
+        ({"a": nest(10)}, False),
         ({"a": float("nan")}, False),
         ({"a": 10**400}, False),
         ({"a\0": 1}, False),

@@ -85,6 +85,9 @@ LIES: dict[str, dict[str, Any]] = {
         "answer": b'raised\n{"kind":"NotSignedIn","code":"x","message":{"template":"x","values":{}}}'
     },
     "an error without a message": {"answer": b'raised\n{"kind":"Conflict","code":"x","message":[1]}'},
+    "an error with an impossible part": {
+        "answer": b'raised\n{"kind":"Conflict","code":"x","message":{"template":"{a}","values":{"a":{}}}}'
+    },
     "half a character": {"answer": b'crashed\n{"trace":"\\ud800","package":""}'},
     "a large answer": {"answer": bytes(1 << 20), "answer_times": 257},
     "a step that is no JSON": {"progress": b"nonsense\n"},

@@ -46,7 +46,7 @@ EXCEPTIONS = {
     "anoncup/tracks/monthly/measures.py: deleted": "the name of a measure",
     "app/services/submissions/quota.py: left": "a field of the API",
     "app/web/organizer/submissions.py: said": "a parameter of the page",
-    "anoncup/runner/results.py: one": "a key of stored messages",
+    "anoncup/messages.py: one": "a key of stored messages",
 }
 """Path and name -> the reason why it may break a rule."""
 
