@@ -60,7 +60,7 @@ def run(
     limits = JobLimits(settings.scoring_memory_mb, settings.scoring_time_limit_s)
     package = INSTALLED.find_provider(f"tracks.{rules.track}")
     try:
-        result = runners.run(job, settings, limits, environment=environment, on_step=on_step)
+        result = runners.get_runner(settings, environment).run(job, limits, on_step=on_step)
         failure = None
     except RUNNER_ERRORS as problem:
         failure = describe_failure(problem, package, limits)

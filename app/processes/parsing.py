@@ -94,7 +94,7 @@ def run_for_package(job: Job[ResultT], settings: Settings, package: Package) -> 
 
 def _run_within(limits: JobLimits, job: Job[ResultT], settings: Settings, package: Package | None) -> ResultT:
     try:
-        return runners.run(job, settings, limits, environment=package.environment if package else "")
+        return runners.get_runner(settings, package.environment if package else "").run(job, limits)
     except (JobFailure, ChildDeath, LimitExcess, InvalidAnswer, RunnerUnavailable) as problem:
         failure = _describe_failure(problem, package, limits)
     raise failure

@@ -1,7 +1,6 @@
 """The runners of this process: one for this interpreter, and one for each package with its own."""
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -11,9 +10,7 @@ import structlog
 from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE, find_environments_folder
 from anoncup.plugins import INSTALLED, find_installed_version
 from anoncup.runner import sandbox
-from anoncup.runner.client import ProgressStep, Runner, RunnerOptions
-from anoncup.runner.jobs import Job, ResultT
-from anoncup.runner.protocol import JobLimits
+from anoncup.runner.client import Runner, RunnerOptions
 from app.config import Settings
 
 log = structlog.get_logger(__name__)
@@ -59,19 +56,7 @@ class Interpreter:
         }
 
 
-def run(
-    job: Job[ResultT],
-    settings: Settings,
-    limits: JobLimits,
-    *,
-    environment: str = "",
-    on_step: Callable[[ProgressStep], None] = lambda _: None,
-) -> ResultT:
-    """Do a job in the sandbox and return its result, see ``Runner.run``."""
-    return _get_runner(settings, environment).run(job, limits, on_step=on_step)
-
-
-def _get_runner(settings: Settings, environment: str) -> Runner:
+def get_runner(settings: Settings, environment: str) -> Runner:
     """Return the runner of an environment; one with packages that were replaced since its start is ended."""
     interpreter = Interpreter(environment)
     installation = interpreter.identify_installation()
