@@ -16,13 +16,12 @@ import platform
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import ParamSpec, TypeVar
 from uuid import UUID
 from weakref import WeakValueDictionary
 
 import redis
 import structlog
-from anyio import CancelScope, CapacityLimiter, to_thread
+from anyio import CancelScope, CapacityLimiter
 from redis.exceptions import LockError
 from redis.lock import Lock
 from starlette.concurrency import run_in_threadpool
@@ -32,9 +31,6 @@ from app.config import Settings, get_settings
 from app.http.redis_client import CONNECTION_ERRORS, get_pool
 
 log = structlog.get_logger(__name__)
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _LARGE_UPLOAD_LOCK = f"large:{platform.node()}"
 """Lock of this host for uploads that exceed the parse budget of one process."""
@@ -77,7 +73,8 @@ class Admission:
         self.team_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.turns: WeakValueDictionary[tuple[UUID, asyncio.Semaphore], asyncio.Lock] = WeakValueDictionary()
         self.parse_budget = ByteBudget(settings.compute_process_share(settings.parsed_mb * 2**20))
-        self.thread_limiter = CapacityLimiter(settings.compute_process_share(settings.uploads_at_once))
+        # Uploads are parsed in threads of their own, separate from those of other requests.
+        self.parser_threads = CapacityLimiter(settings.compute_process_share(settings.uploads_at_once))
 
     @asynccontextmanager
     async def hold_slot(
@@ -107,10 +104,6 @@ class Admission:
                 await self.parse_budget.acquire(size)
             stack.callback(self.parse_budget.release, size)
             yield
-
-    async def run_in_parser_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run the call in a parser thread, separate from the threads of other requests."""
-        return await to_thread.run_sync(lambda: function(*args, **kwargs), limiter=self.thread_limiter)
 
 
 @asynccontextmanager

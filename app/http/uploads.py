@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
-from anyio import CancelScope
+from anyio import CancelScope, to_thread
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
@@ -45,7 +45,9 @@ async def receive_upload(request: Request, principal: Principal, upload: Upload[
             open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,
             admission.reserve_memory(form.size),
         ):
-            return await admission.run_in_parser_thread(_accept, principal, upload, form)
+            return await to_thread.run_sync(
+                _accept, principal, upload, form, limiter=admission.parser_threads
+            )
 
 
 async def receive_dry_run(request: Request, principal: Principal, upload: Upload[Any, CheckT]) -> CheckT:
@@ -57,7 +59,9 @@ async def receive_dry_run(request: Request, principal: Principal, upload: Upload
         open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,
         admission.reserve_memory(form.size),
     ):
-        return await admission.run_in_parser_thread(lambda: upload.check(form.read_files(), form.texts))
+        return await to_thread.run_sync(
+            lambda: upload.check(form.read_files(), form.texts), limiter=admission.parser_threads
+        )
 
 
 def _begin(principal: Principal, upload: Upload[Any, Any]) -> list[str]:
