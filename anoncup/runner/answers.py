@@ -98,7 +98,7 @@ def answer(request: bytes, progress: int | None = None) -> bytes:
     """Do the job of a request, and return the answer to be written."""
     job = _read_request(request)
     try:
-        return _RETURNED + _serialize({"value": job.perform(ProgressPipe(progress))})
+        return _RETURNED + _serialize({"value": job.handler(job, ProgressPipe(progress))})
     except MemoryError:
         raise
     except Exception as error:

@@ -12,7 +12,6 @@ from pydantic import (
     ValidationInfo,
 )
 
-from anoncup.excessive import ProgressCallback
 from anoncup.lazy import LazyFunction, lazy_in
 from anoncup.runner.results import AdviceForm, JudgeResult, ScoreResult
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
@@ -57,8 +56,9 @@ def _build_result_model(result_type: Any) -> type[_ReturnedValue[Any]]:
 class Job(BaseModel, Generic[ResultT]):
     """A job about a competition, and usually about its original data.
 
-    ``handler`` does it inside the sandbox. With ``raises_errors``, its domain errors are raised in the
-    caller; without, they are failures of the code. A child does only one job with ``is_single``.
+    ``handler`` gets the job and a ``ProgressCallback``, and does it inside the sandbox. With
+    ``raises_errors``, its domain errors are raised in the caller; without, they are failures of the code. A
+    child does only one job with ``is_single``.
     """
 
     model_config = _BYTES_AS_BASE64
@@ -71,9 +71,6 @@ class Job(BaseModel, Generic[ResultT]):
 
     competition_file: str
     original: SentFiles = {}
-
-    def perform(self, progress: ProgressCallback) -> ResultT:
-        return cast("ResultT", self.handler(self, progress))
 
     def read_result(self, content: bytes) -> ResultT:
         """Validate a result; raise ValueError for one of another type or with impossible values."""

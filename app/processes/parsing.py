@@ -79,7 +79,8 @@ def _run(job: Job[ResultT], track: str, *, is_upload: bool) -> ResultT:
     if _is_closed:
         raise _build_ended_error()
     if _settings is None:
-        return job.perform(ProgressPipe())
+        result: ResultT = job.handler(job, ProgressPipe())
+        return result
     _require_sandbox(_settings.sandbox)
     package = INSTALLED.find_provider(f"tracks.{track}")
     limits = _choose_limits(_settings, is_upload=is_upload, has_package=package is not None)

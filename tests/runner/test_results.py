@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 def compute_result(job: AnyJob) -> Any:
     """Return the result that a child would give."""
-    return json.loads(to_json(job.perform(ProgressPipe()), bytes_mode="base64"))
+    return json.loads(to_json(job.handler(job, ProgressPipe()), bytes_mode="base64"))
 
 
 def is_valid(job: AnyJob, result: Any) -> bool:
