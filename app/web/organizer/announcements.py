@@ -17,7 +17,7 @@ from app.services.organizing import rescores
 from app.web.organizer.frame import OrganizerPage, RequestedOrganizerPage
 from app.web.organizer.rescores import list_rule_changes
 from app.web.site.language import adapt_to_track
-from app.web.site.notation import format_number
+from app.web.site.notation import localize_number
 from app.web.site.pages import PageRoute, see_other, show_problem
 
 router = APIRouter(prefix="/competitions/{slug}/organize/announcements", route_class=PageRoute)
@@ -100,8 +100,7 @@ def _describe_changes(old_file: str, new_file: str, t: Translator, *, has_guesse
 def _describe_change(name: str, old_value: float | None, new_value: float | None, t: Translator) -> str:
     label = t("Threshold") if name == "threshold" else t.label(f"measure_{name}", name)
     old_text, new_text = (
-        t("none") if value is None else t.localize_numbers(format_number(value))
-        for value in (old_value, new_value)
+        t("none") if value is None else localize_number(value, t) for value in (old_value, new_value)
     )
     return t("- {name}: {before} → {after}", name=label, before=old_text, after=new_text)
 

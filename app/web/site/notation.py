@@ -109,6 +109,11 @@ def format_score(number: float | None, digits: int = SCORE_DIGITS) -> str:
     return "–" if number is None else f"{number:.{digits}f}"
 
 
+def localize_score(value: float | None, t: Translator, digits: int = SCORE_DIGITS) -> str:
+    """Return a score or rate with a fixed number of decimals, with the signs of the reader's language."""
+    return t.localize_numbers(format_score(value, digits))
+
+
 def get_score_digits(board: Board, row: BoardRow) -> int:
     """Return the number of decimals with which a board shows U and E of a row."""
     return SCORE_DIGITS if row.own or board.digits is None else board.digits

@@ -108,9 +108,7 @@ class Page:
             "ngettext": t.ngettext,
             "pgettext": t.pgettext,
             "numeral": partial(notation.localize_number, t=t),
-            "score": lambda value, digits=notation.SCORE_DIGITS: t.localize_numbers(
-                notation.format_score(value, digits)
-            ),
+            "score": partial(notation.localize_score, t=t),
             "hundredths": lambda rate: t.localize_numbers(notation.format_hundredths(rate)),
             "language": t.language,
             "title_in": lambda titles: choose_text(titles, t.language),

@@ -7,7 +7,7 @@ from itertools import accumulate
 from app.db.models import State
 from app.locale.language import Translator
 from app.services.submissions.summaries import SubmissionSummary
-from app.web.site.notation import format_clock_time, format_number
+from app.web.site.notation import format_clock_time, localize_number
 from app.web.site.vega import DESCRIBED, Chart, Spec, encode_number, encode_time, find_ends, format_wall_clock
 
 
@@ -38,7 +38,7 @@ def draw_scores(
     """
     if not scores:
         return None
-    texts = [t.localize_numbers(format_number(score)) for _, score in scores]
+    texts = [localize_number(score, t) for _, score in scores]
     rows: list[Spec] = [
         {
             "at": format_wall_clock(at, zone),

@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from anoncup.schemas import History
 from app.locale.language import Translator
-from app.web.site.notation import format_clock_time, format_number
+from app.web.site.notation import format_clock_time, localize_number
 from app.web.site.vega import (
     AT_ENDS_OF_LINES,
     DATA,
@@ -160,7 +160,7 @@ def _build_rows(series: ScoreSeries, order: int, end: datetime, zone: str, t: Tr
     yield line | {
         "at": format_wall_clock(end, zone),
         "value": series.value,
-        "description": f"{name}: {t.localize_numbers(format_number(series.value))}",
+        "description": f"{name}: {localize_number(series.value, t)}",
         "label": name if order < _MAX_LABELS else "",
         "order": order,
     }

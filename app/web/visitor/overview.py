@@ -225,19 +225,16 @@ def _build_winner(
 
 def _format_board_result(row: BoardRow, t: Translator) -> str:
     if row.score is not None:
-        return t("score {score}", score=t.localize_numbers(notation.format_number(row.score)))
-    return t("overall score {overall}", overall=t.localize_numbers(notation.format_score(row.overall)))
+        return t("score {score}", score=notation.localize_number(row.score, t))
+    return t("overall score {overall}", overall=notation.localize_score(row.overall, t))
 
 
 def _format_attack_result(row: AttackersRow, t: Translator, *, by_formula: bool) -> str:
     if row.score is not None and (by_formula or row.identified is not None):
-        return t("score {score}", score=t.localize_numbers(notation.format_number(row.score)))
+        return t("score {score}", score=notation.localize_number(row.score, t))
     if row.score is not None:
-        return t(
-            "score {score} of {targets}",
-            score=t.localize_numbers(notation.format_score(row.score)),
-            targets=row.targets,
-        )
+        score = notation.localize_score(row.score, t)
+        return t("score {score} of {targets}", score=score, targets=row.targets)
     return t("{identified} of {tried} individuals identified", identified=row.identified, tried=row.tried)
 
 

@@ -7,7 +7,7 @@ from statistics import quantiles
 from anoncup.schemas import Board, BoardRow
 from app.locale.language import Translator
 from app.services.accounts.names import build_key
-from app.web.site.notation import format_score, get_score_digits
+from app.web.site.notation import get_score_digits, localize_score
 from app.web.site.vega import (
     BESIDE_POINTS,
     DATA,
@@ -111,9 +111,7 @@ def _describe_stack(stack: Sequence[BoardRow], board: Board, t: Translator) -> s
     if len(stack) > _MAX_LISTED_NAMES:
         names.append(t("{count} more", count=len(stack) - _MAX_LISTED_NAMES))
     digits = get_score_digits(board, stack[0])
-    x, y = (
-        t.localize_numbers(format_score(value, digits)) for value in (stack[0].utility, stack[0].security)
-    )
+    x, y = (localize_score(value, t, digits) for value in (stack[0].utility, stack[0].security))
     return t("{name}: utility loss {x}, risk {y}", name=", ".join(names), x=x, y=y)
 
 
@@ -152,7 +150,7 @@ def _build_levels(
     apart = [score for score in scores if leader is None or abs(score - leader) > step / 2]
     levels = [{"end": 2 * score, "text": t.localize_numbers(f"{score:g}"), "leads": False} for score in apart]
     if leader is not None:
-        levels.append({"end": 2 * leader, "text": t.localize_numbers(format_score(leader)), "leads": True})
+        levels.append({"end": 2 * leader, "text": localize_score(leader, t), "leads": True})
     return [level | {"zero": 0} for level in levels]
 
 
@@ -171,7 +169,7 @@ def _describe(
         "Utility loss from {x_least} to {x_largest}, risk from {y_least} to {y_largest}.",
         teams=sum(point["teams"] for point in points if not point["baseline"]),
         front=sum(point["on_front"] for point in points),
-        **{name: t.localize_numbers(format_score(value)) for name, value in values.items()},
+        **{name: localize_score(value, t) for name, value in values.items()},
     )
     own = [f"{point['description']}." for point in points if point["own"]]
     outside = sum(
