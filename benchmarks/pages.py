@@ -24,11 +24,11 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, text
 
+from anoncup.competition.parser import read_file
 from app.config import get_settings
 from app.crypto import sealing
 from app.db import engine
 from app.db.models import Competition, Round, Submission, Target, Team
-from app.db.stored_files import read_file
 from app.db.transaction import transaction
 from app.http.session_cookie import COOKIE
 from app.main import create_app, create_served_app

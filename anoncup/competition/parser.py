@@ -7,7 +7,7 @@ it.
 import re
 from collections.abc import Mapping
 from copy import deepcopy
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from zoneinfo import ZoneInfo
 
 import tomlkit
@@ -129,6 +129,10 @@ class CompetitionFile:
     def _copy_tables(self) -> dict[str, object]:
         """Return tables of which a reader may take the keys."""
         return deepcopy(dict(self.tables))
+
+
+read_file = lru_cache(maxsize=1024)(CompetitionFile)
+"""Reads a text once, because the files of a service change rarely."""
 
 
 def parse_common_rules(text: str) -> Rules:

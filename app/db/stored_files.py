@@ -1,16 +1,13 @@
-"""The reader of competition files in the service. It reads a text once, because files change rarely."""
+"""Read stored competition files."""
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TypeVar
 
-from anoncup.competition.parser import CompetitionFile
+from anoncup.competition.parser import CompetitionFile, read_file
 from anoncup.errors import CompetitionUnavailable, InvalidCompetition
 from anoncup.rules.model import Rules
 
 ResultT = TypeVar("ResultT")
-
-read_file = lru_cache(maxsize=1024)(CompetitionFile)
 
 
 def read_stored(part: Callable[[CompetitionFile], ResultT], text: str) -> ResultT:

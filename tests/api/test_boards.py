@@ -11,10 +11,10 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, text, update
 
+from anoncup.competition.parser import read_file
 from anoncup.schemas.roles import Role
 from app.db import engine
 from app.db.models import Submission, User
-from app.db.stored_files import read_file
 from app.db.transaction import transaction
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import API, Arena

@@ -3,7 +3,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from app.db.stored_files import read_file
+from anoncup.competition.parser import read_file
 from tests.support.application import build_application
 from tests.support.board_facts import make_hours
 from tests.support.random_contests import COMBINATIONS, RandomContest, unrecorded_versions

@@ -12,14 +12,13 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import parse_competition, read_file
 from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.competition.writer import replace_scored_by
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import parse_secret
 from app.db.models import Evaluation, RecordedVerdict, Round, Submission
-from app.db.stored_files import read_file
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from tests import upgrades

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
-from anoncup.competition.parser import SLUG, CompetitionFile, read_rounds
+from anoncup.competition.parser import SLUG, CompetitionFile, read_file, read_rounds
 from anoncup.competition.required_packages import check_current_packages
 from anoncup.competition.scoring_versions import Versions, collect_scoring_versions
 from anoncup.competition.writer import replace_scored_by
@@ -30,7 +30,6 @@ from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.schemas.roles import Role
 from app.db.models import AuditEntry, Competition, Organizer, Round, Submission, Team
 from app.db.now import read_clock
-from app.db.stored_files import read_file
 from app.services.accounts import audit, memberships
 from app.services.accounts.audit import AuditFilter
 from app.services.accounts.principal import Principal

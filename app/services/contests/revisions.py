@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from anoncup.competition.parser import read_file
 from anoncup.competition.ranking_formulas import check_ranking
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
 from anoncup.messages import N_
@@ -18,7 +19,6 @@ from anoncup.runner.originals import ParseOriginalJob
 from anoncup.tables.files import Remark
 from app.db.models import Competition, OrganizerFile, Rescore, Round
 from app.db.now import read_clock
-from app.db.stored_files import read_file
 from app.processes import parsing
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal

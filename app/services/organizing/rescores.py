@@ -14,6 +14,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from anoncup import schemas
+from anoncup.competition.parser import read_file
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
 from anoncup.rules.model import Rules
@@ -31,7 +32,7 @@ from app.db.models import (
     State,
     Submission,
 )
-from app.db.stored_files import read_file, read_rules
+from app.db.stored_files import read_rules
 from app.services.accounts import audit
 from app.services.accounts.principal import Principal
 from app.services.attacks import rejudgements

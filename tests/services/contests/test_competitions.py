@@ -7,9 +7,9 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.competition.parser import read_file
 from app.db.models import Competition, Round
 from app.db.now import read_clock
-from app.db.stored_files import read_file
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests import competitions, phases
