@@ -44,12 +44,14 @@ _DISCLOSURE_ORDER: Mapping[str, tuple[str, ...]] = {
 class RoundRevision:
     """A new state of a round's rules and data.
 
-    ``round_id``: None for a new round. ``file``: its rules as a competition file without rounds.
+    ``round_id``: None for a new round. ``file``: its rules as a competition file without rounds. ``weight``:
+    how much it counts in the total.
     """
 
     round_id: UUID | None
     file: str
     rules: Rules
+    weight: float
     original: dict[str, str]
     original_rows: int | None
     scales: dict[str, float]
@@ -146,7 +148,7 @@ def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None
         else:
             round_contents = _load_kept_contents(stored, rules) if stored else {}
         round_revision, round_remarks = _compute_round(
-            stored, new_file.round_texts[name], rules, round_contents
+            stored, new_file.round_texts[name], rules, entry.settings.weight, round_contents
         )
         round_revisions.append(round_revision)
         remarks = round_remarks if stored is round_ else remarks
@@ -161,7 +163,7 @@ def match_rounds(rounds: Sequence[Round], names: Sequence[str]) -> dict[str, Rou
 
 
 def _compute_round(
-    stored: Round | None, file: str, rules: Rules, contents: dict[str, bytes]
+    stored: Round | None, file: str, rules: Rules, weight: float, contents: dict[str, bytes]
 ) -> tuple[RoundRevision, tuple[Remark, ...]]:
     """Parse and store the original data of a round; compute the scales once all files are present."""
     in_use = stored is not None and bool(stored.scored_by)
@@ -172,6 +174,7 @@ def _compute_round(
         stored.id if stored else None,
         file,
         rules,
+        weight,
         digests,
         parsed_original.individuals,
         parsed_original.scales,
@@ -206,7 +209,6 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
             rules = round_revision.rules
             notice = timedelta(hours=rules.publication.reveal_notice_hours)
             reveal_notice.record_new_ends(session, round_, rules.phases, notice)
-    _require_step_up_for_weights(session, principal, competition, revision)
     _audit_revision(session, principal, competition, revision)
     for position, round_revision in enumerate(revision.rounds):
         _apply_to_round(session, competition, position, round_revision)
@@ -227,7 +229,7 @@ def _remove_round(session: Session, round_: Round) -> None:
 def _check_round(session: Session, principal: Principal, contest: Contest, revision: RoundRevision) -> None:
     _check_fixed_parts(session, contest, revision)
     require_step_up_for_earlier_end(session, principal, contest.round, revision.rules.phases)
-    _require_step_up_for_disclosure(session, principal, contest, revision.rules)
+    _require_step_up_after_submissions(session, principal, contest, revision)
 
 
 def _apply_to_round(
@@ -344,7 +346,7 @@ def require_step_up_for_earlier_end(
 ) -> None:
     """Require the password for an earlier or removed end of a phase once the contest has begun.
 
-    The ends in an unreadable file are unknown; ``_require_step_up_for_disclosure`` handles its replacement.
+    The ends in an unreadable file are unknown; ``_require_step_up_after_submissions`` is about those files.
     """
     try:
         is_under_way = phases.has_contest_begun(session, round_)
@@ -358,38 +360,26 @@ def require_step_up_for_earlier_end(
         principal.require_reauthentication()
 
 
-def _require_step_up_for_disclosure(
-    session: Session, principal: Principal, contest: Contest, new_rules: Rules
+def _require_step_up_after_submissions(
+    session: Session, principal: Principal, contest: Contest, revision: RoundRevision
 ) -> None:
     """Require the password if, after the first submission, others see more or teams may guess more often.
 
-    A longer notice needs it, too, because it can never be shortened again, and so does the replacement of an
-    unreadable file, because nobody knows what that file kept hidden, and until when.
+    Another weight in the total needs it, too, and a longer notice, because it can never be shortened again,
+    and the replacement of an unreadable file, because nobody knows what that file kept hidden, and until
+    when.
     """
     try:
         current_rules = contest.rules
-        shows_more = discloses_more(current_rules, new_rules) or _get_notice_hours(
-            new_rules
-        ) > _get_notice_hours(current_rules)
+        needs_password = (
+            discloses_more(current_rules, revision.rules)
+            or contest.settings.weight != revision.weight
+            or _get_notice_hours(revision.rules) > _get_notice_hours(current_rules)
+        )
     except CompetitionUnavailable:
-        shows_more = True
-    if shows_more and competitions.has_submissions(session, contest.round.id):
+        needs_password = True
+    if needs_password and competitions.has_submissions(session, contest.round.id):
         principal.require_reauthentication()
-
-
-def _require_step_up_for_weights(
-    session: Session, principal: Principal, competition: Competition, revision: Revision
-) -> None:
-    """Require the password if a round that has submissions gets another weight in the total."""
-    try:
-        weights = {settings.name: settings.weight for settings in competition.round_settings}
-    except CompetitionUnavailable:
-        return  # _require_step_up_for_disclosure handles the replacement of an unreadable file
-    new_weights = {name: entry.settings.weight for name, entry in read_file(revision.file).rounds.items()}
-    for round_ in competition.rounds:
-        is_changed = round_.name and weights[round_.name] != new_weights.get(round_.name)
-        if is_changed and competitions.has_submissions(session, round_.id):
-            principal.require_reauthentication()
 
 
 def _check_fixed_parts(session: Session, contest: Contest, revision: RoundRevision) -> None:
