@@ -180,8 +180,6 @@ class Settings(BaseSettings):
     """Sandbox of the processes that read untrusted files, see ``anoncup.runner.sandbox``. On a machine that
     cannot provide it, ``required`` accepts neither work nor uploads, and ``wanted`` only warns. ``anoncup
     serve`` with embedded servers sets ``wanted``."""
-    niceness: int = 0
-    """Niceness of worker processes, to give priority to the web server."""
     scoring_attempts: int = 3
     """Number of attempts before a submission ends in ERROR."""
     lost_after_s: int = 300

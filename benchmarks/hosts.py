@@ -18,7 +18,7 @@ from app.processes.supervisor import (
     Program,
     build_clock_program,
     build_web_program,
-    build_worker_programs,
+    build_worker_program,
     run,
 )
 from benchmarks.load import HOST
@@ -132,6 +132,10 @@ def build_programs(installation: Installation, port: int, hosts: int, jobs: int)
         host_folder.mkdir()
         env = {"ANONCUP_STORE": installation.shared_env["ANONCUP_DATA"], **private_env}
         env |= {"ANONCUP_DATA": str(host_folder), "TMPDIR": str(host_folder)}
-        yield from build_worker_programs(
-            kinds=("scores", "guesses"), jobs=jobs, env=env, log_folder=host_folder, name=f"{port}-{number}"
+        yield build_worker_program(
+            kinds=("scores", "guesses"),
+            jobs=jobs,
+            env=env,
+            log=host_folder / "worker.log",
+            name=f"{port}-{number}",
         )

@@ -11,10 +11,7 @@ import psutil
 
 _KIND_BY_MARK = {
     "app.cli.web_server": "web",
-    "workers.parser": "parsers of uploads",
     "anoncup.runner": "runners and their children",
-    "reports@": "reports worker",
-    "reports-": "reports worker",
     "workers.main": "worker",
     "workers.clock": "clock",
     "workers.deliver": "deliveries",

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from app.config import Settings
 from app.db.logins import ROLES, get_login_path
-from app.processes.supervisor import QUEUE_BY_KIND, build_worker_programs
+from app.processes.supervisor import QUEUE_BY_KIND, build_worker_program
 
 ROOT = Path(__file__).parent.parent
 ONE_SHOT_SERVICES = {"keys", "migrate"}
@@ -260,7 +260,7 @@ def test_worker_health_checks_use_celerys_node_name(
 ) -> None:
     for service in (services[name] for name in WORKER_SERVICES):
         queues, name = get_command_option(service, "--queues"), get_command_option(service, "--name")
-        (program,) = build_worker_programs(kinds=queues.split(","), name=name)
+        program = build_worker_program(kinds=queues.split(","), name=name)
         node = program.command[program.command.index("--hostname") + 1]
         assert f" -d {node.replace('%h', '$$(hostname)')} " in service["healthcheck"]["test"][1]
 

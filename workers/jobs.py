@@ -15,7 +15,7 @@ from anoncup.plugins import INSTALLED, Package
 from anoncup.rules.model import Rules
 from anoncup.runner.answers import JobFailure
 from anoncup.runner.client import ChildDeath, InvalidAnswer, LimitExcess, ProgressStep, RunnerUnavailable
-from anoncup.runner.jobs import Files, Job, ResultT
+from anoncup.runner.jobs import AdviceJob, Files, Job, ResultT
 from anoncup.runner.protocol import JobLimits
 from app.config import Settings
 from app.crypto import sealing
@@ -27,6 +27,8 @@ from app.storage import get_store
 log = structlog.get_logger(__name__)
 
 RUNNER_ERRORS = (JobFailure, ChildDeath, LimitExcess, InvalidAnswer, RunnerUnavailable)
+_REPORT_NICENESS = 5
+"""Reports take minutes. With a lower priority they delay no score."""
 CRASH_MESSAGE = Message("scoring failed with an internal error; the operators have been told")
 PACKAGE_MESSAGE = N_("scoring failed with an error in the package {package}; the organizers see where")
 DIED_MESSAGE = Message("the scoring process was killed, perhaps because memory ran out")
@@ -57,7 +59,8 @@ def run(
     rules = read_rules(job.competition_file)
     require_current_packages(rules)
     environment = INSTALLED.find_environment(rules.track)
-    limits = JobLimits(settings.scoring_memory_mb, settings.scoring_time_limit_s)
+    niceness = _REPORT_NICENESS if isinstance(job, AdviceJob) else 0
+    limits = JobLimits(settings.scoring_memory_mb, settings.scoring_time_limit_s, niceness=niceness)
     package = INSTALLED.find_provider(f"tracks.{rules.track}")
     try:
         result = runners.get_runner(settings, environment).run(job, limits, on_step=on_step)

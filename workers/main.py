@@ -1,15 +1,9 @@
-"""The Celery application with its tasks, and the signal handlers that set up a worker's processes."""
+"""The Celery application with its tasks, and the signal handlers that set up a worker."""
 
 import os
 from typing import Any
 
-from celery.signals import (
-    celeryd_after_setup,
-    celeryd_init,
-    setup_logging,
-    worker_init,
-    worker_shutdown,
-)
+from celery.signals import celeryd_after_setup, celeryd_init, setup_logging, worker_init
 from celery.worker.control import inspect_command
 
 from anoncup.runner import allocator, sandbox
@@ -23,6 +17,8 @@ from app.services.jobs.worker_reports import DUTIES_QUERY, SANDBOX_QUERY
 from workers import advise, judge, readiness, score
 
 __all__ = ["advise", "celery", "judge", "score"]
+
+_NICENESS = 10
 
 
 @celeryd_init.connect
@@ -64,10 +60,6 @@ def check_database_privileges(**_: Any) -> None:
 @worker_init.connect
 def prepare_process(**_: Any) -> None:
     """Lower the priority of this process and of its jobs, so that the web server keeps answering."""
-    os.nice(get_settings().niceness)
+    os.nice(_NICENESS)
+    allocator.return_freed_memory()  # or each thread would keep that of a large release
     allocator.keep_from_collector()
-
-
-@worker_shutdown.connect
-def end_runners(**_: Any) -> None:
-    runners.end_all()

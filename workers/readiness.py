@@ -5,7 +5,8 @@ Without store, keys or sandbox it takes no jobs. It logs that once and recovers 
 
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 import structlog
 
@@ -43,6 +44,8 @@ class Readiness:
     check_valid_until: float = 0.0
     backoff_until: float = 0.0
     backoff_s: float = MIN_BACKOFF_S
+    lock: Lock = field(default_factory=Lock)
+    """Held while one thread checks for all."""
 
     def wait_until_ready(self) -> bool:
         """Return whether to take a job now. Waits for ``READY_TIMEOUT_S`` if the process is not ready."""
@@ -54,13 +57,14 @@ class Readiness:
         return True
 
     def is_ready(self) -> bool:
-        now = time.monotonic()
-        if now < self.backoff_until:
-            return False
-        if now >= self.check_valid_until:
-            self.update_reason(self.find_problem())
-            self.check_valid_until = now + _READY_CACHE_S if self.reason is None else now
-        return self.reason is None
+        with self.lock:
+            now = time.monotonic()
+            if now < self.backoff_until:
+                return False
+            if now >= self.check_valid_until:
+                self.update_reason(self.find_problem())
+                self.check_valid_until = now + _READY_CACHE_S if self.reason is None else now
+            return self.reason is None
 
     def update_reason(self, reason: str | None) -> None:
         if reason is not None and reason != self.reason:

@@ -72,6 +72,7 @@ def _keep_descriptors(channel: socket.socket, ruleset: int | None) -> tuple[sock
 
 
 def _limit_resources(limits: JobLimits) -> None:
+    os.nice(limits.niceness)
     wanted = {
         resource.RLIMIT_AS: limits.memory_mb << 20,
         resource.RLIMIT_FSIZE: limits.result_mb << 20,

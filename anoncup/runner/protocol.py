@@ -20,11 +20,15 @@ End: TypeAlias = Literal["finished", "memory", "time", "killed"]
 
 @dataclass(frozen=True, slots=True)
 class JobLimits:
-    """JobLimits of one job: address space, CPU time from its start, and the size of its result."""
+    """Limits of one job: address space, CPU time from its start, and the size of its result.
+
+    ``niceness`` is added to the template's.
+    """
 
     memory_mb: int
     cpu_s: float
     result_mb: int = 256
+    niceness: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,18 +27,15 @@ from app.processes.supervisor import (
     build_clock_program,
     build_delivery_program,
     build_web_program,
-    build_worker_programs,
+    build_worker_program,
     check_port_is_free,
     run,
-    stop_on_signals,
     supervise,
     wait_until_healthy,
 )
 
 logger = logging.getLogger(__name__)
 
-_WORKER_GRACE_S = 100.0
-"""Time that a stopping worker has to finish its jobs. A job that is interrupted starts again later."""
 _MAX_JOBS = 4
 """Maximum number of submissions scored in parallel on one machine, which also runs everything else."""
 _MAX_WEB_PROCESSES = 4
@@ -83,17 +80,10 @@ def exec_web_server(host: str, port: int, processes: int | None) -> NoReturn:
     _exec_program(program)
 
 
-def run_worker(queues: Collection[str], jobs: int, name: str | None) -> None:
-    """Replace this process by a Celery worker, or supervise two if the queues need two."""
+def exec_worker(queues: Collection[str], jobs: int, name: str | None) -> NoReturn:
+    """Replace this process by a Celery worker."""
     require_services()
-    programs = build_worker_programs(
-        kinds=queues, jobs=jobs, grace_s=_WORKER_GRACE_S, name=name or str(os.getpid())
-    )
-    if len(programs) == 1:
-        _exec_program(programs[0])
-    with stop_on_signals(), supervise(programs) as supervisor:
-        supervisor.wait_until_steady()
-        supervisor.wait()
+    _exec_program(build_worker_program(kinds=queues, jobs=jobs, name=name or str(os.getpid())))
 
 
 def exec_clock() -> NoReturn:
@@ -155,7 +145,7 @@ class RunningService:
 def run_service(
     host: str, port: int, data_folder: Path, web_processes: int | None = None
 ) -> Iterator[RunningService]:
-    """Migrate the database, and run the web server, two workers and the clock inside the context."""
+    """Migrate the database, and run the web server, a worker and the clock inside the context."""
     data_folder = data_folder.resolve()
     check_port_is_free(host, port)
     warn_if_no_public_url(host)
@@ -177,10 +167,10 @@ def run_service(
                 log=log_folder / "web.log",
                 process_count=web_processes or count_web_processes(),
             ),
-            *build_worker_programs(
+            build_worker_program(
                 jobs=min(len(os.sched_getaffinity(0)), _MAX_JOBS),
                 env=env.shared | env.worker,
-                log_folder=log_folder,
+                log=log_folder / "worker.log",
                 name=str(os.getpid()),
             ),
             build_clock_program(env=env.shared | env.clock, log=log_folder / "scheduler.log"),
@@ -188,7 +178,7 @@ def run_service(
                 env=env.shared | _build_role_env(services, "worker"), log=log_folder / "deliveries.log"
             ),
         ]
-        logger.info("starting the web server, the workers and the clock")
+        logger.info("starting the web server, the worker and the clock")
         with supervise(programs, on_check=services.restart_ended_servers) as supervisor:
             wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_startup)
             yield RunningService(supervisor, env.shared)

@@ -9,7 +9,7 @@ def worker(
     queues: Annotated[
         str, typer.Option(help="what to work on: scores, guesses, reports, separated by commas")
     ] = "scores,guesses,reports",
-    jobs: Annotated[int, typer.Option(min=1, help="jobs at a time")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="scores and guesses at a time")] = 1,
     name: Annotated[
         str | None,
         typer.Option(
@@ -20,8 +20,8 @@ def worker(
 ) -> None:
     """Score submissions, judge guesses, make reports until stopped; needs DATABASE_URL and REDIS_URL.
 
-    Reports have a process of their own beside the others, so that they delay none.
+    It makes one report at a time, beside the other jobs. Start several workers for more.
     """
     from app.cli import local_service
 
-    local_service.run_worker(local_service.parse_queues(queues), jobs, local_service.check_worker_name(name))
+    local_service.exec_worker(local_service.parse_queues(queues), jobs, local_service.check_worker_name(name))

@@ -56,67 +56,35 @@ def build_web_program(
     return Program(name="web", command=command, env={**env, **variables}, log=log)
 
 
-@dataclass(frozen=True, kw_only=True)
-class WorkerPool:
-    """A worker pool for some kinds of jobs. ``node`` is its name in Celery."""
-
-    name: str
-    kinds: tuple[str, ...]
-    node: str
-    niceness: int
-
-
-POOLS = (
-    WorkerPool(name="worker", kinds=("scores", "guesses"), node="celery", niceness=10),
-    # Reports have their own pool, because they take minutes and would delay scores.
-    WorkerPool(name="reports", kinds=("reports",), node="reports", niceness=15),
-)
 QUEUE_BY_KIND = {"scores": "celery", "guesses": "guesses", "reports": "reports"}
 """Celery queue of each kind of job."""
 
 
-def build_worker_programs(
+def build_worker_program(
     *,
     kinds: Collection[str] = tuple(QUEUE_BY_KIND),
     jobs: int = 1,
     env: Mapping[str, str] = MappingProxyType({}),
-    log_folder: Path | None = None,
-    grace_s: float = 10.0,
-    name: str = "",
-) -> list[Program]:
-    """Return a Celery worker's program for each pool that does one of the ``kinds`` of jobs.
+    log: Path | None = None,
+    name: str,
+) -> Program:
+    """Return the program of a Celery worker for these ``kinds`` of jobs.
 
-    ``jobs`` is the number of concurrent jobs of a pool; the reports pool has one unless it is the only pool.
-    ``name`` distinguishes the workers of one host.
+    ``jobs`` is the number of concurrent scores and guesses. Reports have one thread more, since only one is
+    made at a time. ``name`` distinguishes the workers of one host.
     """
-    programs = []
-    for pool in POOLS:
-        queues = [QUEUE_BY_KIND[kind] for kind in pool.kinds if kind in kinds]
-        if not queues:
-            continue
-        is_only_pool = set(kinds) <= set(pool.kinds)
-        concurrency = jobs if is_only_pool or pool is POOLS[0] else 1
-        node = f"{pool.node}-{name}" if name else pool.node
-        # quiet: no banner, because every line of the log is JSON.
-        command = [sys.executable, "-m", "celery", "--app", "workers.main", "--quiet", "worker"]
-        # Threads are enough, since they wait for the sandbox and the database.
-        command += ["--hostname", f"{node}@%h", "--pool", "threads", "--concurrency", str(concurrency)]
-        command += ["--queues", ",".join(queues), "--loglevel", "INFO"]
-        # Workers need not talk to each other: the database knows which job is next.
-        command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-        programs.append(
-            Program(
-                name=pool.name,
-                command=command,
-                env={"ANONCUP_NICENESS": str(pool.niceness), **env},
-                log=log_folder and log_folder / f"{pool.name}.log",
-                # Kill it: a warm shutdown waits for the running job, and a cold one for the broker, which has
-                # ended as well. The job is delivered again.
-                orphan_signal=signal.SIGKILL,
-                grace_s=grace_s,
-            )
-        )
-    return programs
+    queues = [queue for kind, queue in QUEUE_BY_KIND.items() if kind in kinds]
+    concurrency = (jobs if set(kinds) - {"reports"} else 0) + ("reports" in kinds)
+    # quiet: no banner, because every line of the log is JSON.
+    command = [sys.executable, "-m", "celery", "--app", "workers.main", "--quiet", "worker"]
+    # Threads are enough, since they wait for the sandbox and the database.
+    command += ["--hostname", f"celery-{name}@%h", "--pool", "threads", "--concurrency", str(concurrency)]
+    command += ["--queues", ",".join(queues), "--loglevel", "INFO"]
+    # Workers need not talk to each other: the database knows which job is next.
+    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    # SIGKILL, because a warm shutdown waits for running jobs, and a cold one for the broker, which has ended
+    # as well. The jobs are delivered again.
+    return Program(name="worker", command=command, env=env, log=log, orphan_signal=signal.SIGKILL)
 
 
 def build_clock_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
@@ -172,13 +140,6 @@ class Supervisor:
         for child in self._children.values():
             if child.end_count >= _MAX_START_FAILURES:
                 raise Unavailable(Message(_describe_failed_start(child)))
-
-    def wait_until_steady(self) -> None:
-        """Watch the programs until they have run for a while; raise Unavailable if one keeps ending."""
-        steady_at = time.monotonic() + STEADY_UPTIME_S
-        while time.monotonic() < steady_at:
-            self.check_startup()
-            time.sleep(0.1)
 
     def _restart_if_ended(self, child: _Child) -> None:
         now = time.monotonic()

@@ -10,7 +10,7 @@ import pytest
 from anoncup.runner import sandbox
 from anoncup.schemas.roles import Role
 from app.db.privileges import WORKER
-from app.processes.supervisor import build_worker_programs
+from app.processes.supervisor import build_worker_program
 from app.services.jobs.worker_reports import list_sandboxes
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
@@ -27,14 +27,13 @@ SETTINGS = {"sandboxed": "required", "open": "off"}
 @pytest.mark.full
 def test_administrator_sees_workers_without_a_sandbox(arena: Arena, tmp_path: Path) -> None:
     programs = [
-        program
-        for name, setting in SETTINGS.items()
-        for program in build_worker_programs(
+        build_worker_program(
             kinds=("scores",),
             env=QUICK_SETTINGS | build_role_env(WORKER) | {"ANONCUP_SANDBOX": setting},
-            log_folder=tmp_path,
+            log=tmp_path / "worker.log",
             name=name,
         )
+        for name, setting in SETTINGS.items()
     ]
     with ExitStack() as exit_stack:
         for program in programs:

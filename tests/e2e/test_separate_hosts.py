@@ -20,7 +20,7 @@ from anoncup.errors import Unavailable
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
-from app.processes.supervisor import build_clock_program, build_worker_programs
+from app.processes.supervisor import build_clock_program, build_worker_program
 from tests.support.arena import serial_numbers
 from tests.support.s3_server import BUCKET, S3Server
 from tests.support.service_processes import (
@@ -69,11 +69,9 @@ class SeparateHosts:
     def run_worker(self, **overrides: str) -> Iterator[Path]:
         """Run a worker and yield its log."""
         env, name = self.create_environment(**overrides), str(next(serial_numbers))
-        logs = Path(env["ANONCUP_DATA"])
-        (program,) = build_worker_programs(kinds=("scores", "guesses"), env=env, log_folder=logs, name=name)
-        assert program.log is not None
-        with run_program(program):
-            yield program.log
+        log = Path(env["ANONCUP_DATA"]) / "worker.log"
+        with run_program(build_worker_program(kinds=("scores", "guesses"), env=env, log=log, name=name)):
+            yield log
 
 
 @pytest.fixture(scope="module")

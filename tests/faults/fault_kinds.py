@@ -112,11 +112,7 @@ def flush_queue(installation: ServiceInstallation, _: Random) -> FaultOutcome:
 
 def multiply_messages(installation: ServiceInstallation, random: Random) -> FaultOutcome:
     """Triple and shuffle all messages while the workers are suspended."""
-    workers = [
-        *installation.list_processes().get("worker", []),
-        *installation.list_processes().get("reports worker", []),
-        *installation.list_processes().get("pool process", []),
-    ]
+    workers = installation.list_processes().get("worker", [])
     for process in workers:
         with suppress(psutil.NoSuchProcess):
             process.suspend()
@@ -224,9 +220,7 @@ def list_fault_kinds() -> tuple[FaultKind, ...]:
         FaultKind(f"kill -9 {role}", weight, signal_role(role, signal.SIGKILL))
         for role, weight in (
             ("web", 7),
-            ("worker", 6),
-            ("reports worker", 3),
-            ("pool process", 5),
+            ("worker", 14),
             ("runner", 10),
             ("clock", 8),
             ("valkey", 5),
@@ -237,9 +231,7 @@ def list_fault_kinds() -> tuple[FaultKind, ...]:
         FaultKind(f"STOP, CONT {role}", weight, suspend_role(role))
         for role, weight in (
             ("web", 6),
-            ("worker", 5),
-            ("reports worker", 3),
-            ("pool process", 6),
+            ("worker", 14),
             ("runner", 6),
             ("clock", 7),
             ("valkey", 6),
@@ -250,8 +242,7 @@ def list_fault_kinds() -> tuple[FaultKind, ...]:
         FaultKind(f"TERM {role}", weight, signal_role(role, terminate))
         for role, weight in (
             ("web", 4),
-            ("worker", 4),
-            ("reports worker", 2),
+            ("worker", 6),
             ("clock", 4),
             ("valkey", 3),
             ("supervisor", 1),

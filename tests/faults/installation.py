@@ -34,7 +34,6 @@ COMMAND_LINE_PARTS: tuple[tuple[str, str], ...] = (
     ("web", "app.cli.web_server"),
     ("clock", "workers.clock"),
     ("turning child", "workers.lifecycle"),
-    ("reports worker", "--queues reports"),
     ("worker", "--app workers.main"),
 )
 """Roles and a part of their processes' command lines; the first match counts."""
@@ -103,7 +102,7 @@ class ServiceInstallation:
         self.start_counts[name] = self.start_counts.get(name, 0) + 1
         command = [sys.executable, "-c", "from anoncup.cli.main import main; main()", *arguments]
         log = self.logs / f"{name.replace(' ', '-')}.log"
-        end_with = signal.SIGTERM if name == "serve" else signal.SIGQUIT
+        end_with = signal.SIGTERM if name == "serve" else signal.SIGKILL
         self.commands[name] = child_process.start(command, log=log, env=env, parent_death_signal=end_with)
 
     def is_ready(self) -> bool:
@@ -219,9 +218,7 @@ class ServiceInstallation:
         for path in self.folder.rglob("*"):
             if stat.S_ISSOCK(path.lstat().st_mode):
                 leftovers.append(f"socket {path}")
-        # multiprocessing has an empty folder for a worker's pool; a killed worker cannot remove it.
-        unexpected_paths = (path for path in (self.folder / "tmp").rglob("*") if not path.match("tmp/pymp-*"))
-        leftovers += [f"temporary file {path}" for path in unexpected_paths]
+        leftovers += [f"temporary file {path}" for path in (self.folder / "tmp").rglob("*")]
         unexpected_paths = (path for path in self.store.rglob("*") if path.is_file() and len(path.name) != 64)
         leftovers += [f"file aside in the store {path}" for path in unexpected_paths]
         for name in ("lock", "servers.lock"):
@@ -247,8 +244,7 @@ def find_role(process: psutil.Process) -> str:
     parent = process.parent()
     for role, part in COMMAND_LINE_PARTS:
         if part in line:
-            is_pool_child = "worker" in role and parent is not None and part in " ".join(parent.cmdline())
-            return "pool process" if is_pool_child else role
+            return role
     if line.startswith("postgres:") or process.name() == "postgres":
         return "postgres"
     return find_role(parent) if parent is not None and "multiprocessing.spawn" in line else "other"

@@ -20,7 +20,7 @@ from app.processes.supervisor import (
     Program,
     Supervisor,
     build_clock_program,
-    build_worker_programs,
+    build_worker_program,
     check_port_is_free,
     run,
     stop_on_signals,
@@ -275,14 +275,6 @@ def test_foreground_program_returns_its_exit_status(capfd: pytest.CaptureFixture
         run(Program(name="migrations", command=["/bin/sh", "-c", "exit 3"]))
 
 
-def test_programs_that_keep_ending_are_reported_before_they_are_steady() -> None:
-    with (
-        supervise([Program(name="worker", command=["/bin/false"])]) as supervisor,
-        pytest.raises(Unavailable, match="worker has ended 5 times"),
-    ):
-        supervisor.wait_until_steady()
-
-
 def test_foreground_program_ends_if_a_required_server_ends(tmp_path: Path) -> None:
     log = tmp_path / "log"
 
@@ -295,21 +287,13 @@ def test_foreground_program_ends_if_a_required_server_ends(tmp_path: Path) -> No
     assert wait_for_end([int(log.read_text())])
 
 
-def test_reports_have_their_own_program_in_a_full_service() -> None:
-    def read_concurrency(*queues: str) -> dict[str, str]:
-        programs = build_worker_programs(kinds=queues, jobs=3)
-        return {
-            program.name: program.command[program.command.index("--concurrency") + 1] for program in programs
-        }
-
-    assert read_concurrency("scores", "guesses", "reports") == {"worker": "3", "reports": "1"}
-    assert read_concurrency("scores") == read_concurrency("guesses") == {"worker": "3"}
-    assert read_concurrency("reports") == {"reports": "3"}
-    nodes = [
-        program.command[program.command.index("--hostname") + 1]
-        for program in build_worker_programs(name="7")
-    ]
-    assert nodes == ["celery-7@%h", "reports-7@%h"]
+@pytest.mark.parametrize(
+    ("kinds", "threads"),
+    [(["scores", "guesses", "reports"], 4), (["scores"], 3), (["guesses"], 3), (["reports"], 1)],
+)
+def test_worker_has_one_thread_more_for_reports(kinds: list[str], threads: int) -> None:
+    command = build_worker_program(kinds=kinds, jobs=3, name="7").command
+    assert command[command.index("--concurrency") + 1] == str(threads)
 
 
 OPEN_FILES_PROGRAM = """

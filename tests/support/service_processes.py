@@ -6,8 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,11 +33,10 @@ from app.db.privileges import WEB, WORKER
 from app.db.transaction import transaction
 from app.processes import child_process
 from app.processes.supervisor import (
-    POOLS,
     Program,
     build_clock_program,
     build_web_program,
-    build_worker_programs,
+    build_worker_program,
     wait_until_healthy,
 )
 from app.services.accounts import tokens, users
@@ -87,17 +86,6 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     assert not survivors, f"orphans: {[read_command_line(survivor) for survivor in survivors]}"
 
 
-def find_pools(pid: int) -> dict[str, psutil.Process]:
-    """Return the Celery workers that a process has started, by the name of their pool."""
-    children = psutil.Process(pid).children()
-    return {
-        pool.name: child
-        for child in children
-        for pool in POOLS
-        if any(word.startswith(f"{pool.node}-") for word in read_command_line(child))
-    }
-
-
 def read_command_line(process: psutil.Process) -> list[str]:
     """Return the command line of a process, empty if it has ended.
 
@@ -108,10 +96,15 @@ def read_command_line(process: psutil.Process) -> list[str]:
     return []
 
 
-@contextmanager
-def suspend_tree(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def suspend_tree(process: subprocess.Popen[bytes]) -> AbstractContextManager[None]:
     """Suspend a process and its descendants for the time of the block."""
-    processes = [parent := psutil.Process(process.pid), *parent.children(recursive=True)]
+    parent = psutil.Process(process.pid)
+    return suspend([parent, *parent.children(recursive=True)])
+
+
+@contextmanager
+def suspend(processes: Sequence[psutil.Process]) -> Iterator[None]:
+    """Suspend processes for the time of the block."""
     for member in processes:
         member.suspend()
     try:
@@ -144,17 +137,14 @@ def run_web_server(logs: Path, env: Mapping[str, str] | None = None, *, processe
 
 @contextmanager
 def run_worker(logs: Path, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the clock and a worker for scores and guesses, or for ``queues``; yield the last of its pools."""
-    queue_names, name = queues or ("scores", "guesses"), str(next(serial_numbers))
-    clock = build_clock_program(
-        env=QUICK_SETTINGS | build_role_env(WORKER), log=logs / f"scheduler-{next(serial_numbers)}.log"
+    """Run the clock and a worker for scores and guesses, or for ``queues``; yield the worker."""
+    env, name = QUICK_SETTINGS | build_role_env(WORKER), str(next(serial_numbers))
+    clock = build_clock_program(env=env, log=logs / f"scheduler-{name}.log")
+    worker = build_worker_program(
+        kinds=queues or ("scores", "guesses"), env=env, log=logs / "worker.log", name=name
     )
-    with ExitStack() as exit_stack:
-        exit_stack.enter_context(run_program(clock))
-        programs = build_worker_programs(
-            kinds=queue_names, env=QUICK_SETTINGS | build_role_env(WORKER), log_folder=logs, name=name
-        )
-        yield [exit_stack.enter_context(run_program(program)) for program in programs][-1]
+    with run_program(clock), run_program(worker) as process:
+        yield process
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,6 @@
-"""Worker pools: a backlog of one kind of job or one competition does not delay the others."""
+"""A backlog of one kind of job or one competition does not delay the others."""
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
@@ -12,34 +10,18 @@ from sqlalchemy import func, insert, select
 
 from app.config import Settings
 from app.db.models import State, ThresholdReport
-from app.db.privileges import WORKER
 from app.db.transaction import transaction
-from app.processes.supervisor import POOLS, build_clock_program, build_worker_programs
+from app.processes.supervisor import QUEUE_BY_KIND, build_worker_program
 from app.services.jobs import queue
 from tests.support.arena import Arena
 from tests.support.contest import Contest
 from tests.support.phase_changes import submit_with_verdict
-from tests.support.service_processes import QUICK_SETTINGS, build_role_env, run_program
+from tests.support.service_processes import QUICK_SETTINGS, run_program, run_worker
 from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full
 
 NUMBER_OF_REPORTS = 121
-
-
-@contextmanager
-def run_pools(logs: Path) -> Iterator[dict[str, psutil.Process]]:
-    """Run the clock and both pools as on one machine; yield the processes of the pools by name."""
-    env = QUICK_SETTINGS | build_role_env(WORKER)
-    programs = build_worker_programs(env=env, log_folder=logs, name="pools")
-    clock = build_clock_program(env=env, log=logs / "scheduler.log")
-    with ExitStack() as exit_stack:
-        exit_stack.enter_context(run_program(clock))
-        processes = [exit_stack.enter_context(run_program(program)) for program in programs]
-        yield {
-            program.name: psutil.Process(process.pid)
-            for program, process in zip(programs, processes, strict=True)
-        }
 
 
 def count_reports(*states: State) -> int:
@@ -65,7 +47,7 @@ def test_many_reports_delay_no_other_competition(client: TestClient, tmp_path: P
     """Another contest scores, changes phases, judges and closes before any report has ended."""
     queue_long_reports(Arena.create(client, slug="busy"), NUMBER_OF_REPORTS)
     contest = Contest.create(client)
-    with run_pools(tmp_path):
+    with run_worker(tmp_path, *QUEUE_BY_KIND):
         assert poll_until(lambda: count_reports(State.SCORING) == 1)
         red = contest.submit("red", score=False)
         assert poll_until(lambda: contest.arena.get_submission(red, "red")["status"] == "SCORED")
@@ -80,36 +62,31 @@ def test_many_reports_delay_no_other_competition(client: TestClient, tmp_path: P
         assert (count_reports(State.SCORING), count_reports(State.QUEUED)) == (1, NUMBER_OF_REPORTS - 1)
 
 
-def test_workers_have_lower_priority_than_the_web_server(settings: Settings, tmp_path: Path) -> None:
-    own_niceness = psutil.Process().nice()
-    niceness = {pool.name: min(19, own_niceness + pool.niceness) for pool in POOLS}
-    assert own_niceness < niceness["worker"] < niceness["reports"]
-
-    def list_niceness(worker: psutil.Process) -> list[int]:
-        return [child.nice() for child in worker.children()]
-
-    with run_pools(tmp_path) as pools:
-        for name, process in pools.items():
-            assert poll_until(lambda: list_niceness(process) == [niceness[name]])  # noqa: B023
+def test_reports_have_lower_priority_than_scores_and_these_than_the_web_server(
+    client: TestClient, tmp_path: Path
+) -> None:
+    queue_long_reports(Arena.create(client, slug="busy"), 2)
+    with run_worker(tmp_path, *QUEUE_BY_KIND) as process:
+        assert poll_until(lambda: len(psutil.Process(process.pid).children(recursive=True)) == 2)
+        family = psutil.Process(process.pid).children(recursive=True)
+        # None can be nicer than 19, as when these tests are nice themselves.
+        expected = [min(19, psutil.Process().nice() + added) for added in (10, 15)]
+        assert poll_until(lambda: [member.nice() for member in family] == expected)
 
 
 def test_every_queue_is_served(settings: Settings) -> None:
-    words = [word for program in build_worker_programs() for word in program.command]
-    queues = [words[position + 1] for position, word in enumerate(words) if word == "--queues"]
-    assert sorted(",".join(queues).split(",")) == sorted(queue.QUEUES.values())
+    assert sorted(QUEUE_BY_KIND.values()) == sorted(queue.QUEUES.values())
 
 
 def test_report_worker_takes_no_scoring_jobs(contest: Contest, tmp_path: Path) -> None:
     """A worker for one queue leaves the messages of other queues to their workers."""
     waiting_id = contest.submit("red", score=False)
-    (reports_program,) = build_worker_programs(
-        kinds=["reports"], env=QUICK_SETTINGS, log_folder=tmp_path, name="alone"
-    )
+    log = tmp_path / "log"
+    reports_program = build_worker_program(kinds=["reports"], env=QUICK_SETTINGS, log=log, name="alone")
     response = contest.arena.post(f"{contest.path}/threshold-reports", json={"draws": 0})
     assert response.status_code == 202
     with run_program(reports_program):
         assert poll_until(lambda: count_reports(State.SCORED) == 1)
-    assert reports_program.log is not None
-    assert {type(json.loads(line)) for line in reports_program.log.read_text().splitlines()} == {dict}
+    assert {type(json.loads(line)) for line in log.read_text().splitlines()} == {dict}
     assert contest.arena.get_submission(waiting_id, "red")["status"] == "QUEUED"
     assert submit_with_verdict(contest, "blue")
