@@ -34,27 +34,20 @@ CONNECTION_ERRORS = (OperationalError, OSError, RedisError)
 def _build_configuration() -> dict[str, object]:
     """Return the Celery settings. Celery calls this lazily, so importing this module needs no environment."""
     settings = get_settings()
-    hard_limit_s = settings.scoring_time_limit_s + 120
     return {
         "broker_url": settings.redis_url,
-        # If a worker dies, deliver its message again …
+        # If a worker dies, deliver its message again.
         "task_acks_late": True,
-        "task_reject_on_worker_lost": True,
-        # … but do not retry forever a message that kills its workers.
-        "task_retry_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
         "task_ignore_result": True,
         "task_routes": {task: {"queue": name} for task, name in QUEUES.items()},
         "task_serializer": "json",
         "accept_content": ["json"],
-        # The scoring child has its own, shorter limit; this one ends a task that hangs outside of the child.
-        "task_time_limit": hard_limit_s,
-        "task_soft_time_limit": hard_limit_s - 30,
         "broker_connection_retry_on_startup": True,
         "worker_hijack_root_logger": False,
         "broker_transport_options": {
-            # Redis redelivers after this time, so it must exceed the hard limit.
-            "visibility_timeout": int(hard_limit_s * 1.1),
+            # Redis redelivers after this time. A second delivery does no harm, but is of no use.
+            "visibility_timeout": 2 * settings.scoring_time_limit_s,
             "unacked_restore_interval": 2,
             "unacked_restore_throttle": 1,
             # A dead broker must fail quickly, so that an upload does not wait for it.
