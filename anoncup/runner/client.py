@@ -22,6 +22,8 @@ from anoncup.runner.sandbox import Sandbox
 _HEARTBEAT_S = 3.0
 _SLACK_S = 30.0
 """Seconds after the last limit at which a template that does not answer counts as hanging."""
+_MAX_RESTARTS = 3
+"""Restarts for a job whose template has ended idle. One that always does is not idle."""
 _MAX_NAME_LENGTH, _MAX_STEPS = 100, 10_000
 _INHERITED_VARIABLES = ("HOME", "LD_LIBRARY_PATH", "NUMBA_CACHE_DIR", "PYTHONPATH")
 """Variables that interpreters need to start and to find packages. No others are passed on."""
@@ -85,6 +87,8 @@ class Runner:
         self.options = options
         self.lock = Lock()
         self.template: _TemplateProcess | None = None
+        self.failure: RunnerUnavailable | None = None
+        self.retry_at = 0.0
 
     def run(
         self,
@@ -123,7 +127,7 @@ class Runner:
         on_step: Callable[[ProgressStep], None],
     ) -> "_Report":
         order = Order(f"{type(job).__module__}:{type(job).__qualname__}", limits, job.is_single)
-        while True:
+        for _ in range(_MAX_RESTARTS):
             template = self._get_template()
             report = template.submit(order, [files.child_progress, files.request, files.result])
             try:
@@ -138,12 +142,25 @@ class Runner:
             if not template.ended_idle():
                 return report
             report.socket.close()
+        raise ChildDeath
 
     def _get_template(self) -> "_TemplateProcess":
         with self.lock:
             if self.template is None:
-                self.template = _TemplateProcess(self.options)
+                self.template = self._start_template()
             return self.template
+
+    def _start_template(self) -> "_TemplateProcess":
+        """Start a template, but after a failure not for as long as that took: others must not wait again."""
+        started_at = time.monotonic()
+        if self.failure is not None and started_at < self.retry_at:
+            raise RunnerUnavailable(str(self.failure))
+        try:
+            return _TemplateProcess(self.options)
+        except RunnerUnavailable as problem:
+            self.failure = problem
+            self.retry_at = 2 * time.monotonic() - started_at
+            raise
 
     def _discard(self, template: "_TemplateProcess") -> None:
         with self.lock:
@@ -202,7 +219,7 @@ def _read_step(line: bytes) -> ProgressStep:
 
 @dataclass(slots=True)
 class _Report:
-    """How a job ended: "" if the template has ended."""
+    """How a job ended: "" if the template has ended or hangs."""
 
     socket: socket.socket
     end: str = ""
@@ -221,7 +238,6 @@ class _Report:
                 self.end = self._receive()
                 return
             on_step(step)
-        self.end = "killed"
 
     def accept(self) -> None:
         """Let the child do another job."""
@@ -288,10 +304,11 @@ class _TemplateProcess:
         return _Report(ours)
 
     def ended_idle(self) -> bool:
-        """Return whether it has ended by itself, after a time without jobs."""
+        """Return whether it has ended by itself, after a time without jobs. End it if it hangs."""
         self.socket.close()
         with suppress(subprocess.TimeoutExpired):
             return self.process.wait(_HEARTBEAT_S) == 0
+        self.process.kill()
         return False
 
     def end(self) -> None:

@@ -62,21 +62,20 @@ def get_runner(settings: Settings, environment: str) -> Runner:
     installation = interpreter.identify_installation()
     with _lock:
         runner, known_installation = _runners.get(environment, (None, ()))
-        if runner is not None and known_installation != installation:
-            runner.end()
-            runner = None
-        if runner is None:
-            runner = Runner(
-                RunnerOptions(
-                    interpreter.python,
-                    sandbox.choose(settings.sandbox),
-                    jobs_per_child=settings.jobs_per_child,
-                    idle_s=settings.runner_idle_s,
-                    variables=interpreter.variables,
-                )
-            )
-            _runners[environment] = runner, installation
-        return runner
+        if runner is not None and known_installation == installation:
+            return runner
+        options = RunnerOptions(
+            interpreter.python,
+            sandbox.choose(settings.sandbox),
+            jobs_per_child=settings.jobs_per_child,
+            idle_s=settings.runner_idle_s,
+            variables=interpreter.variables,
+        )
+        new_runner = Runner(options)
+        _runners[environment] = new_runner, installation
+    if runner is not None:
+        runner.end()  # waits if it is just being started, so nobody may wait for it
+    return new_runner
 
 
 def is_outdated(environment: str) -> bool:

@@ -16,8 +16,16 @@ import pytest
 
 from anoncup.errors import Conflict, FileProblem, InvalidUpload
 from anoncup.messages import Message
+from anoncup.runner import client
 from anoncup.runner.answers import JobFailure
-from anoncup.runner.client import ChildDeath, InvalidAnswer, LimitExcess, Runner, RunnerUnavailable
+from anoncup.runner.client import (
+    ChildDeath,
+    InvalidAnswer,
+    LimitExcess,
+    Runner,
+    RunnerOptions,
+    RunnerUnavailable,
+)
 from anoncup.runner.protocol import WALL_FACTOR, JobLimits
 from tests.support.hostile_jobs import Deed, Identify, Lie, MakeResults, Refuse, SingleAction
 from tests.support.runners import LIMITS, find_template, open_runner
@@ -217,6 +225,31 @@ def test_missing_interpreter_is_told(tmp_path: Path) -> None:
         gone = Runner(type(options)(str(program), options.sandbox))
         with pytest.raises(RunnerUnavailable):
             gone.run(Identify(), LIMITS)
+
+
+def test_slow_interpreter_is_not_started_for_each_job(tmp_path: Path) -> None:
+    program, starts = tmp_path / "python", tmp_path / "starts"
+    program.write_text(f"#!/bin/sh\necho >> {starts}\nexec sleep 1000\n")
+    program.chmod(0o755)
+    with open_runner() as runner:
+        sandbox = runner.options.sandbox
+    slow = Runner(RunnerOptions(str(program), sandbox, start_limit_s=1.0))
+    with ThreadPoolExecutor(4) as pool:
+        failures = [pool.submit(slow.run, Identify(), LIMITS) for _ in range(4)]
+    assert {type(failure.exception()) for failure in failures} == {RunnerUnavailable}
+    assert len(starts.read_text().splitlines()) == 1
+
+
+def test_hanging_template_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_SLACK_S", 0.0)
+    with open_runner() as runner:
+        find_pid(runner)
+        template = find_template(runner)
+        template.suspend()
+        with pytest.raises(ChildDeath):
+            runner.run(Identify(), JobLimits(memory_mb=4096, cpu_s=0.1))
+        assert poll_until(lambda: is_gone(template.pid))
+        assert find_pid(runner) > 0
 
 
 @pytest.mark.full
