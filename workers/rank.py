@@ -11,7 +11,7 @@ from anoncup.messages import N_, Message
 from anoncup.plugins import INSTALLED, Package
 from anoncup.rules.model import Rules
 from anoncup.runner.answers import JobFailure
-from anoncup.runner.client import LimitExcess, ProgressStep
+from anoncup.runner.client import NO_STEP, LimitExcess, ProgressStep
 from anoncup.runner.jobs import RankJob
 from anoncup.runner.protocol import JobLimits
 from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
@@ -88,7 +88,7 @@ class RankingFunctions:
         """Return the ranked teams; raise RankingError, which names the package, if the function fails."""
         package = INSTALLED.find_provider(f"ranking_functions.{name.partition(':')[2]}")
         assert package is not None  # noqa: S101  # checked when the file was read
-        self.on_step(ProgressStep(0, 0, ""))  # so that many short jobs renew the lease
+        self.on_step(NO_STEP)  # so that many short jobs renew the lease
         job = RankJob(function=name, board=board)
         limits = JobLimits(self.settings.scoring_memory_mb, max(0.0, LIMIT_S - self.spent_s))
         started_at = time.monotonic()

@@ -19,7 +19,7 @@ from anoncup.runner.jobs import AnyJob, Job, ResultT
 from anoncup.runner.protocol import MAX_MESSAGE_BYTES, VALID, WALL_FACTOR, JobLimits, Order
 from anoncup.runner.sandbox import Sandbox
 
-_HEARTBEAT_S = 3.0
+_HEARTBEAT_S = 1.0
 _SLACK_S = 30.0
 """Seconds after the last limit at which a template that does not answer counts as hanging."""
 _MAX_RESTARTS = 3
@@ -64,6 +64,10 @@ class ProgressStep:
     name: str
 
 
+NO_STEP = ProgressStep(0, 0, "")
+"""What is reported until a child has begun its first step."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunnerOptions:
     """``python`` is the interpreter; ``variables`` are for its libraries and are not secret.
@@ -99,7 +103,7 @@ class Runner:
     ) -> ResultT:
         """Do a job and return its result.
 
-        ``on_step`` is called at each step, and every few seconds with the last one. Raises the job's own
+        ``on_step`` is called at each step, and every second with the last one. Raises the job's own
         domain errors, ``JobFailure`` if its code failed, and the errors of this module.
         """
         with _JobFiles(write_request(job)) as files:
@@ -128,7 +132,7 @@ class Runner:
     ) -> "_Report":
         order = Order(f"{type(job).__module__}:{type(job).__qualname__}", limits, job.is_single)
         for _ in range(_MAX_RESTARTS):
-            template = self._get_template()
+            template = self._get_template(on_step)
             report = template.submit(order, [files.child_progress, files.request, files.result])
             try:
                 report.wait(files, limits, on_step)
@@ -144,19 +148,23 @@ class Runner:
             report.socket.close()
         raise ChildDeath
 
-    def _get_template(self) -> "_TemplateProcess":
-        with self.lock:
+    def _get_template(self, on_step: Callable[[ProgressStep], None]) -> "_TemplateProcess":
+        while not self.lock.acquire(timeout=_HEARTBEAT_S):
+            on_step(NO_STEP)
+        try:
             if self.template is None:
-                self.template = self._start_template()
+                self.template = self._start_template(on_step)
             return self.template
+        finally:
+            self.lock.release()
 
-    def _start_template(self) -> "_TemplateProcess":
+    def _start_template(self, on_step: Callable[[ProgressStep], None]) -> "_TemplateProcess":
         """Start a template, but after a failure not for as long as that took: others must not wait again."""
         started_at = time.monotonic()
         if self.failure is not None and started_at < self.retry_at:
             raise RunnerUnavailable(str(self.failure))
         try:
-            return _TemplateProcess(self.options)
+            return _TemplateProcess(self.options, on_step)
         except RunnerUnavailable as problem:
             self.failure = problem
             self.retry_at = 2 * time.monotonic() - started_at
@@ -229,7 +237,7 @@ class _Report:
         poller = select.poll()
         for descriptor in (self.socket.fileno(), files.progress):
             poller.register(descriptor, select.POLLIN)
-        step = ProgressStep(0, 0, "")
+        step = NO_STEP
         while time.monotonic() < deadline:
             events = dict(poller.poll(_HEARTBEAT_S * 1000))
             if files.progress in events:
@@ -245,17 +253,22 @@ class _Report:
             self.socket.send(VALID)
 
     def _receive(self) -> str:
-        try:
-            message = self.socket.recv(MAX_MESSAGE_BYTES)
-        except ConnectionError:
-            message = b""
+        message = _receive(self.socket)
         return str(json.loads(message)["end"]) if message else ""
+
+
+def _receive(sender: socket.socket) -> bytes:
+    """Return the next message; empty if the sender has ended."""
+    try:
+        return sender.recv(MAX_MESSAGE_BYTES)
+    except ConnectionError:
+        return b""
 
 
 class _TemplateProcess:
     """A running template. It ends with this process, or when this process closes the socket."""
 
-    def __init__(self, options: RunnerOptions) -> None:
+    def __init__(self, options: RunnerOptions, on_step: Callable[[ProgressStep], None]) -> None:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         arguments = {
             "socket": theirs.fileno(),
@@ -283,17 +296,20 @@ class _TemplateProcess:
             theirs.close()
         # Its end is noticed at once, so that no zombie is left when it has been idle.
         Thread(target=self.process.wait, daemon=True).start()
-        self._wait_until_ready(options.start_limit_s)
-
-    def _wait_until_ready(self, limit_s: float) -> None:
-        self.socket.settimeout(limit_s)
         try:
-            is_ready = self.socket.recv(MAX_MESSAGE_BYTES) == b"ready"
-        except (TimeoutError, ConnectionError):
-            is_ready = False
-        self.socket.settimeout(None)
-        if not is_ready:
+            self._wait_until_ready(options.start_limit_s, on_step)
+        except BaseException:
             self.end()
+            raise
+
+    def _wait_until_ready(self, limit_s: float, on_step: Callable[[ProgressStep], None]) -> None:
+        deadline, poller = time.monotonic() + limit_s, select.poll()
+        poller.register(self.socket, select.POLLIN)
+        while not poller.poll(_HEARTBEAT_S * 1000):
+            on_step(NO_STEP)
+            if time.monotonic() > deadline:
+                raise RunnerUnavailable("the interpreter took too long to start the program that reads files")
+        if _receive(self.socket) != b"ready":
             raise RunnerUnavailable("the interpreter did not start the program that reads files")
 
     def submit(self, order: Order, descriptors: Sequence[int]) -> _Report:
