@@ -14,9 +14,9 @@ from anoncup.messages import N_, Message
 from anoncup.plugins import INSTALLED, Package
 from anoncup.rules.model import Rules
 from anoncup.runner.answers import JobFailure
-from anoncup.runner.client import ChildDeath, InvalidAnswer, LimitExcess, ProgressStep, RunnerUnavailable
+from anoncup.runner.client import ChildDeath, LimitExcess, ProgressStep, RunnerUnavailable
 from anoncup.runner.jobs import AdviceJob, Files, Job, ResultT
-from anoncup.runner.protocol import JobLimits
+from anoncup.runner.protocol import JobLimits, RunnerError
 from app.config import Settings
 from app.crypto import sealing
 from app.db.stored_files import read_rules
@@ -26,7 +26,6 @@ from app.storage import get_store
 
 log = structlog.get_logger(__name__)
 
-RUNNER_ERRORS = (JobFailure, ChildDeath, LimitExcess, InvalidAnswer, RunnerUnavailable)
 _REPORT_NICENESS = 5
 """Reports take minutes. With a lower priority they delay no score."""
 CRASH_MESSAGE = Message("scoring failed with an internal error; the operators have been told")
@@ -65,7 +64,7 @@ def run(
     try:
         result = runners.get_runner(settings, environment).run(job, limits, on_step=on_step)
         failure = None
-    except RUNNER_ERRORS as problem:
+    except RunnerError as problem:
         failure = describe_failure(problem, package, limits)
     require_same_packages(environment, rules)
     if failure is not None:
@@ -83,7 +82,7 @@ def require_same_packages(environment: str, rules: Rules) -> None:
         raise Unavailable("a package was installed again meanwhile; scoring begins again")
 
 
-def describe_failure(problem: Exception, package: Package | None, limits: JobLimits) -> DomainError:
+def describe_failure(problem: RunnerError, package: Package | None, limits: JobLimits) -> DomainError:
     """Return the error for a failure. It names the package of the track, if it has one."""
     match problem:
         case JobFailure():

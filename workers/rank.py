@@ -13,7 +13,7 @@ from anoncup.rules.model import Rules
 from anoncup.runner.answers import JobFailure
 from anoncup.runner.client import NO_STEP, LimitExcess, ProgressStep
 from anoncup.runner.jobs import RankJob
-from anoncup.runner.protocol import JobLimits
+from anoncup.runner.protocol import JobLimits, RunnerError
 from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
 from app.config import Settings, get_settings
 from app.db.models import Round, StaleStanding
@@ -99,13 +99,13 @@ class RankingFunctions:
             return check_ranked(board, ranked, package=package.name)
         except InvalidResult as problem:  # its message names the package
             raise RankingError(problem.message, code="package_failed") from None
-        except jobs.RUNNER_ERRORS as problem:
+        except RunnerError as problem:
             raise _describe_failure(problem, package, limits) from None
         finally:
             self.spent_s += time.monotonic() - started_at
 
 
-def _describe_failure(problem: Exception, package: Package, limits: JobLimits) -> RankingError:
+def _describe_failure(problem: RunnerError, package: Package, limits: JobLimits) -> RankingError:
     """Return the failure for the organizers, with the last line of a traceback."""
     failure = jobs.describe_failure(problem, package, limits)
     reason: Message | str = failure.message

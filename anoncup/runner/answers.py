@@ -24,6 +24,7 @@ from anoncup.errors import (
 from anoncup.messages import Message
 from anoncup.plugins import INSTALLED
 from anoncup.runner.jobs import AnyJob, Job, ResultT
+from anoncup.runner.protocol import RunnerError
 
 MAX_TRACE_LENGTH = 10_000
 _RETURNED, _RAISED, _CRASHED = b"returned\n", b"raised\n", b"crashed\n"
@@ -61,7 +62,7 @@ class RaisedError(BaseModel):
         return error_class(self.message, code=self.code)
 
 
-class JobFailure(Exception):
+class JobFailure(RunnerError):
     """The code failed. ``trace`` has the frames; ``package``: the one whose code failed, empty if none is."""
 
     def __init__(self, trace: str, package: str) -> None:

@@ -16,7 +16,7 @@ from anoncup.errors import DomainError
 from anoncup.runner import memory_files
 from anoncup.runner.answers import read_answer, write_request
 from anoncup.runner.jobs import AnyJob, Job, ResultT
-from anoncup.runner.protocol import MAX_MESSAGE_BYTES, VALID, WALL_FACTOR, JobLimits, Order
+from anoncup.runner.protocol import MAX_MESSAGE_BYTES, VALID, WALL_FACTOR, JobLimits, Order, RunnerError
 from anoncup.runner.sandbox import Sandbox
 
 _HEARTBEAT_S = 1.0
@@ -37,15 +37,15 @@ LIBRARY_VARIABLES = {
 }
 
 
-class ChildDeath(Exception):
+class ChildDeath(RunnerError):
     """The process ended without a result, perhaps because memory ran out. It is worth another try."""
 
 
-class RunnerUnavailable(Exception):
+class RunnerUnavailable(RunnerError):
     """The template did not start; the message says why."""
 
 
-class LimitExcess(Exception):
+class LimitExcess(RunnerError):
     """The job took more than a limit; ``kind`` is "memory" or "time"."""
 
     def __init__(self, kind: str) -> None:
@@ -53,7 +53,7 @@ class LimitExcess(Exception):
         self.kind = kind
 
 
-class InvalidAnswer(Exception):
+class InvalidAnswer(RunnerError):
     """The child gave an answer that no job gives, so it may be compromised."""
 
 
@@ -104,7 +104,7 @@ class Runner:
         """Do a job and return its result.
 
         ``on_step`` is called at each step, and every second with the last one. Raises the job's own
-        domain errors, ``JobFailure`` if its code failed, and the errors of this module.
+        domain errors, and RunnerError: ``JobFailure`` if its code failed, or one of this module.
         """
         with _JobFiles(write_request(job)) as files:
             report = self._wait_for_end(job, limits, files, on_step)

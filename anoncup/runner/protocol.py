@@ -18,6 +18,10 @@ End: TypeAlias = Literal["finished", "memory", "time", "killed"]
 """How a job ended. ``killed``: its process ended without a result."""
 
 
+class RunnerError(Exception):
+    """A job has no result, neither a value nor a domain error."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobLimits:
     """Limits of one job: address space, CPU time from its start, and the size of its result.

@@ -22,17 +22,9 @@ from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
 from anoncup.errors import InvalidInput, NotFound
 from anoncup.plugins import INSTALLED, Package, discover_environments
 from anoncup.runner import sandbox
-from anoncup.runner.answers import JobFailure
 from anoncup.runner.calls import DescribeJob
-from anoncup.runner.client import (
-    ChildDeath,
-    InvalidAnswer,
-    LimitExcess,
-    Runner,
-    RunnerOptions,
-    RunnerUnavailable,
-)
-from anoncup.runner.protocol import JobLimits
+from anoncup.runner.client import Runner, RunnerOptions, RunnerUnavailable
+from anoncup.runner.protocol import JobLimits, RunnerError
 from app.processes import child_process
 from app.processes.locked_folders import LockedFolder
 
@@ -243,7 +235,7 @@ def _describe(environment: Path) -> dict[str, Any]:
         description = runner.run(DescribeJob(), _CHECK_LIMITS)
     except RunnerUnavailable as problem:
         raise InvalidInput("{problem}", problem=str(problem)) from None
-    except (ChildDeath, InvalidAnswer, JobFailure, LimitExcess):
+    except RunnerError:
         raise InvalidInput("the interpreter ended when a package was imported") from None
     finally:
         runner.end()

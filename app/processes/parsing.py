@@ -10,9 +10,9 @@ from anoncup.messages import N_
 from anoncup.plugins import INSTALLED, Package
 from anoncup.runner import sandbox
 from anoncup.runner.answers import JobFailure, ProgressPipe
-from anoncup.runner.client import ChildDeath, InvalidAnswer, LimitExcess, RunnerUnavailable
+from anoncup.runner.client import InvalidAnswer, LimitExcess
 from anoncup.runner.jobs import Job, ResultT
-from anoncup.runner.protocol import JobLimits
+from anoncup.runner.protocol import JobLimits, RunnerError
 from app.config import Settings
 from app.processes import runners
 
@@ -96,7 +96,7 @@ def run_for_package(job: Job[ResultT], settings: Settings, package: Package) -> 
 def _run_within(limits: JobLimits, job: Job[ResultT], settings: Settings, package: Package | None) -> ResultT:
     try:
         return runners.get_runner(settings, package.environment if package else "").run(job, limits)
-    except (JobFailure, ChildDeath, LimitExcess, InvalidAnswer, RunnerUnavailable) as problem:
+    except RunnerError as problem:
         failure = _describe_failure(problem, package, limits)
     raise failure
 
@@ -108,7 +108,7 @@ def _choose_limits(settings: Settings, *, is_upload: bool, has_package: bool) ->
     return JobLimits(settings.parsing_memory_mb, min(limit_s, settings.parsing_time_limit_s))
 
 
-def _describe_failure(problem: Exception, package: Package | None, limits: JobLimits) -> Exception:
+def _describe_failure(problem: RunnerError, package: Package | None, limits: JobLimits) -> Exception:
     """Return the error for a failure. If the track has a package, it names it and blames nobody else."""
     if package is not None:
         failure = _describe_package_failure(problem, package, limits)
@@ -137,7 +137,7 @@ def _describe_failure(problem: Exception, package: Package | None, limits: JobLi
     return _build_ended_error()
 
 
-def _describe_package_failure(problem: Exception, package: Package, limits: JobLimits) -> PackageFailure:
+def _describe_package_failure(problem: RunnerError, package: Package, limits: JobLimits) -> PackageFailure:
     if isinstance(problem, LimitExcess):
         return PackageFailure(
             _EXCEEDS_LIMITS,
