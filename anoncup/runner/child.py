@@ -17,11 +17,11 @@ from anoncup.runner.sandbox import Sandbox, kernel, privileges
 RESOURCE_LIMITS = {
     resource.RLIMIT_CORE: 0,  # no memory on the disk after a crash
     resource.RLIMIT_NOFILE: 256,
-    # The following are counted per user; web, worker and databases may run as the same user.
-    resource.RLIMIT_NPROC: 4096,
     resource.RLIMIT_SIGPENDING: 64,
 }
-"""JobLimits for core dumps, descriptors, threads (except root's) and pending signals."""
+"""Limits for core dumps, descriptors and pending signals, which are counted by user."""
+_OWN_THREADS, _SHARED_THREADS = 64, 4096
+"""Threads of the user of a child, and of one whose web server, worker and databases run as the same user."""
 _JOB_DESCRIPTORS = 3
 
 
@@ -40,7 +40,10 @@ def run(template: socket.socket, template_pid: int, limits: JobLimits, confineme
     try:
         _end_with_template(template_pid)
         channel, ruleset = _keep_descriptors(template, confinement.ruleset)
-        _limit_resources(limits)
+        has_own_user = confinement.mechanisms.drops_root and privileges.may_switch_user(
+            restricts_files=ruleset is not None
+        )
+        _limit_resources(limits, has_own_user=has_own_user)
         sandbox.enter(confinement.mechanisms, ruleset)
         if ruleset is not None:
             os.close(ruleset)
@@ -71,11 +74,12 @@ def _keep_descriptors(channel: socket.socket, ruleset: int | None) -> tuple[sock
     return socket.socket(fileno=3), 4 if len(kept) > 1 else None
 
 
-def _limit_resources(limits: JobLimits) -> None:
+def _limit_resources(limits: JobLimits, *, has_own_user: bool) -> None:
     os.nice(limits.niceness)
     wanted = {
         resource.RLIMIT_AS: limits.memory_mb << 20,
         resource.RLIMIT_FSIZE: limits.result_mb << 20,
+        resource.RLIMIT_NPROC: _OWN_THREADS if has_own_user else _SHARED_THREADS,
         **RESOURCE_LIMITS,
     }
     for kind, target in wanted.items():

@@ -26,7 +26,14 @@ from app.processes.embedded_servers import EmbeddedServices
 from app.storage import get_store
 from tests.support.arena import Arena
 from tests.support.forbidden_actions import SYSCALL_NUMBERS
-from tests.support.hostile_jobs import Deed, FindWords, HostileScoreJob, Identify
+from tests.support.hostile_jobs import (
+    Deed,
+    FindWords,
+    HostileScoreJob,
+    Identify,
+    TakeMoreThreads,
+    TakeThreads,
+)
 from tests.support.runners import LIMITS, find_template, open_runner, read_status
 from workers import score
 
@@ -268,9 +275,16 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become 
 @needs_root
 def test_child_of_root_runs_unprivileged(runner: Runner) -> None:
     identity = runner.run(Identify(), LIMITS)
-    assert (identity["uid"], identity["gid"]) == (privileges.SANDBOX_UID, privileges.SANDBOX_UID)
+    assert identity["uid"] == identity["gid"]
+    assert identity["uid"] in privileges.SANDBOX_UIDS
     status = read_status(identity["pid"])
     assert (status["Seccomp"], status["NoNewPrivs"], status["Groups"].strip()) == ("2", "1", "")
+
+
+@needs_root
+def test_threads_of_one_child_are_limited_and_hinder_no_other(runner: Runner) -> None:
+    counts = [runner.run(job, LIMITS) for job in (TakeThreads(), TakeMoreThreads())]
+    assert all(8 < count < 64 for count in counts), counts
 
 
 @pytest.mark.full
@@ -281,7 +295,7 @@ def test_files_are_protected_without_landlock(settings: Settings, monkeypatch: p
     monkeypatch.setattr(sandbox, "get_available", lambda: Sandbox(call_mechanism=sandbox.SECCOMP))
     with open_runner() as unrestricted:
         hostile = Child(unrestricted)
-        assert unrestricted.run(Identify(), LIMITS)["uid"] == privileges.SANDBOX_UID
+        assert unrestricted.run(Identify(), LIMITS)["uid"] in privileges.SANDBOX_UIDS
         assert settings.opening_keys_dir is not None
         for path in (*settings.opening_keys_dir.iterdir(), "/etc/shadow", f"/proc/{os.getpid()}/environ"):
             assert hostile.is_denied("read", str(path)), path

@@ -1,5 +1,6 @@
 """Jobs of a compromised child: it runs the actions that tests send, and a measure of it tries others."""
 
+import itertools
 import json
 import os
 import signal
@@ -200,6 +201,28 @@ class GreedyScoreJob(ScoreJob):
     """A job that takes all memory it gets."""
 
     handler = _here("take_memory")
+
+
+class TakeThreads(Job[int]):
+    """Start threads until that fails, and leave them to the next job; return how many there are."""
+
+    handler = _here("take_threads")
+
+    competition_file: str = ""
+
+
+class TakeMoreThreads(TakeThreads):
+    """A job of another kind, which has a child of its own."""
+
+
+def take_threads(*_: object) -> int:
+    never = threading.Event()
+    for count in itertools.count():
+        try:
+            threading.Thread(target=never.wait, daemon=True).start()
+        except RuntimeError:
+            return count
+    raise AssertionError
 
 
 def take_memory(*_: object) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from anoncup.runner.sandbox import library_paths
 from anoncup.runner.sandbox.kernel import SandboxError
 
-SANDBOX_UID = 60999
-"""User and group id of the process: above the range of accounts, below that of systemd's dynamic users, and
-within every container's range."""
+SANDBOX_UIDS = range(60578, 61184)
+"""User and group ids, of which each process has another: above the range of accounts, below that of systemd's
+dynamic users, and within every container's range. The kernel counts threads by user."""
 
 # From <linux/capability.h> and <linux/prctl.h>.
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID = 2, 5, 6, 7
@@ -32,9 +32,8 @@ def drop(*, restricts_files: bool) -> None:
     If Landlock ``restricts_files``, the process keeps the capability to read libraries in another user's home
     directory. Without Landlock, root stays root if only root can read the libraries.
     """
-    can_switch_user = _may_switch_user() and (restricts_files or are_libraries_public())
     needs_capability = is_root() and (restricts_files or not are_libraries_public())
-    if is_root() and can_switch_user:
+    if is_root() and may_switch_user(restricts_files=restricts_files):
         _become_unprivileged()
     kept_capabilities = 1 << CAP_DAC_READ_SEARCH if needs_capability else 0
     _set_capabilities(_get_permitted_capabilities() & kept_capabilities)
@@ -55,8 +54,9 @@ def _become_unprivileged() -> None:
     _LIBC.prctl(PR_GET_PDEATHSIG, ctypes.byref(signal), 0, 0, 0)
     _LIBC.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
     try:
-        os.setresgid(SANDBOX_UID, SANDBOX_UID, SANDBOX_UID)
-        os.setresuid(SANDBOX_UID, SANDBOX_UID, SANDBOX_UID)
+        uid = SANDBOX_UIDS[os.getpid() % len(SANDBOX_UIDS)]
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
     except OSError as problem:
         raise SandboxError(f"setuid: {problem}") from None
     # The kernel clears the parent-death signal when the user changes.
@@ -65,16 +65,18 @@ def _become_unprivileged() -> None:
         sys.exit("the parent has ended")
 
 
+def may_switch_user(*, restricts_files: bool) -> bool:
+    """Return whether this process may become a user who can read libraries and whom its parent can kill."""
+    return _has_capabilities() and (restricts_files or are_libraries_public())
+
+
 @cache
 def can_become_unprivileged() -> bool:
-    return _may_switch_user() and are_libraries_public()
+    return may_switch_user(restricts_files=False)
 
 
-def _may_switch_user() -> bool:
-    """Return whether this process may change its user and its parent may still kill it afterwards.
-
-    The parent has the same capabilities.
-    """
+def _has_capabilities() -> bool:
+    """Return whether this process, and so its parent, has what changing users and killing them needs."""
     needed = 1 << CAP_KILL | 1 << CAP_SETGID | 1 << CAP_SETUID
     return _get_permitted_capabilities() & needed == needed
 
