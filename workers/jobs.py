@@ -13,7 +13,7 @@ from anoncup.errors import DomainError, Unavailable
 from anoncup.messages import N_, Message
 from anoncup.plugins import INSTALLED, Package
 from anoncup.rules.model import Rules
-from anoncup.runner.answers import JobFailure
+from anoncup.runner.answers import PACKAGE_FAILED, find_failed_package
 from anoncup.runner.client import ChildDeath, LimitExcess, ProgressStep, RunnerUnavailable
 from anoncup.runner.jobs import AdviceJob, Files, Job, ResultT
 from anoncup.runner.protocol import JobLimits, RunnerError
@@ -29,8 +29,13 @@ log = structlog.get_logger(__name__)
 _REPORT_NICENESS = 5
 """Reports take minutes. With a lower priority they delay no score."""
 CRASH_MESSAGE = Message("scoring failed with an internal error; the operators have been told")
-PACKAGE_MESSAGE = N_("scoring failed with an error in the package {package}; the organizers see where")
 DIED_MESSAGE = Message("the scoring process was killed, perhaps because memory ran out")
+PACKAGE_MESSAGE = N_("scoring failed with an error in the package {package}; the organizers see where")
+_PACKAGE_DIED = N_("the package {package} ended the scoring process, or it was killed because memory ran out")
+_PACKAGE_UNAVAILABLE = N_("the interpreter of the package {package} does not start")
+_PACKAGE_EXCEEDS_LIMITS = N_(
+    "the package {package} exceeds the limits for scoring, {limit} s and {memory} MB"
+)
 
 
 class ScoringError(DomainError):
@@ -83,10 +88,11 @@ def require_same_packages(environment: str, rules: Rules) -> None:
 
 
 def describe_failure(problem: RunnerError, package: Package | None, limits: JobLimits) -> DomainError:
-    """Return the error for a failure. It names the package of the track, if it has one."""
+    """Return the error for a failure. It names the package whose code failed, or that of the track."""
+    package = find_failed_package(problem, package)
+    if package is not None:
+        return _describe_package_failure(problem, package, limits)
     match problem:
-        case JobFailure():
-            return _describe_crash(problem, package)
         case LimitExcess(kind="memory"):
             return ScoringError(
                 "scoring needed more memory than the limit of {limit} MB",
@@ -97,28 +103,32 @@ def describe_failure(problem: RunnerError, package: Package | None, limits: JobL
             return ScoringError(
                 "scoring took longer than the limit of {limit} s", code="time_limit", limit=limits.cpu_s
             )
-        case RunnerUnavailable() if package:
-            return Unavailable(
-                "the interpreter of the package {package} does not start",
-                code="package_failed",
-                package=package.name,
-            )
         case ChildDeath() | RunnerUnavailable():
             return ChildDiedError(DIED_MESSAGE)
-    log.error("runner_gave_invalid_answer")
-    return ScoringError(CRASH_MESSAGE)
+    error = ScoringError(CRASH_MESSAGE)
+    error.traceback = getattr(problem, "trace", None)
+    log.error("scoring_crashed", reason=repr(problem))
+    return error
 
 
-def _describe_crash(problem: JobFailure, package: Package | None) -> ScoringError:
-    log.error("scoring_crashed", trace=problem.trace)
-    names = {installed.name for installed in INSTALLED.packages}
-    name = problem.package if problem.package in names else package.name if package else None
-    error = (
-        ScoringError(PACKAGE_MESSAGE, code="package_failed", package=name)
-        if name
-        else ScoringError(CRASH_MESSAGE)
-    )
-    error.traceback = problem.trace
+def _describe_package_failure(problem: RunnerError, package: Package, limits: JobLimits) -> DomainError:
+    match problem:
+        case ChildDeath():
+            return ChildDiedError(_PACKAGE_DIED, code=PACKAGE_FAILED, package=package.name)
+        case RunnerUnavailable():
+            return Unavailable(_PACKAGE_UNAVAILABLE, code=PACKAGE_FAILED, package=package.name)
+        case LimitExcess():
+            error = ScoringError(
+                _PACKAGE_EXCEEDS_LIMITS,
+                code=PACKAGE_FAILED,
+                package=package.name,
+                limit=round(limits.cpu_s),
+                memory=limits.memory_mb,
+            )
+        case _:
+            error = ScoringError(PACKAGE_MESSAGE, code=PACKAGE_FAILED, package=package.name)
+    error.traceback = getattr(problem, "trace", repr(problem))
+    log.error("package_failed", package=package.name, trace=error.traceback)
     return error
 
 

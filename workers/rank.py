@@ -10,7 +10,7 @@ from anoncup.errors import CompetitionUnavailable, InvalidResult
 from anoncup.messages import N_, Message
 from anoncup.plugins import INSTALLED, Package
 from anoncup.rules.model import Rules
-from anoncup.runner.answers import JobFailure
+from anoncup.runner.answers import PACKAGE_FAILED, JobFailure
 from anoncup.runner.client import NO_STEP, LimitExcess, ProgressStep
 from anoncup.runner.jobs import RankJob
 from anoncup.runner.protocol import JobLimits, RunnerError
@@ -98,7 +98,7 @@ class RankingFunctions:
             jobs.require_same_packages(package.environment, self.rules)
             return check_ranked(board, ranked, package=package.name)
         except InvalidResult as problem:  # its message names the package
-            raise RankingError(problem.message, code="package_failed") from None
+            raise RankingError(problem.message, code=PACKAGE_FAILED) from None
         except RunnerError as problem:
             raise _describe_failure(problem, package, limits) from None
         finally:
@@ -107,11 +107,10 @@ class RankingFunctions:
 
 def _describe_failure(problem: RunnerError, package: Package, limits: JobLimits) -> RankingError:
     """Return the failure for the organizers, with the last line of a traceback."""
-    failure = jobs.describe_failure(problem, package, limits)
-    reason: Message | str = failure.message
+    reason: Message | str = jobs.describe_failure(problem, None, limits).message
     match problem:
         case JobFailure():
             reason = problem.trace.rpartition("\n")[2][:_MAX_REASON_LENGTH]
         case LimitExcess(kind="time"):  # the message would name the time that was left
             reason = Message(_TOO_LONG, limit=round(LIMIT_S))
-    return RankingError(_FAILED, code=failure.code, package=package.name, reason=reason)
+    return RankingError(_FAILED, code=PACKAGE_FAILED, package=package.name, reason=reason)

@@ -22,10 +22,12 @@ from anoncup.errors import (
     InvalidUpload,
 )
 from anoncup.messages import Message
-from anoncup.plugins import INSTALLED
+from anoncup.plugins import INSTALLED, Package
 from anoncup.runner.jobs import AnyJob, Job, ResultT
 from anoncup.runner.protocol import RunnerError
 
+PACKAGE_FAILED = "package_failed"
+"""Code of errors that name a package whose code failed."""
 MAX_TRACE_LENGTH = 10_000
 _RETURNED, _RAISED, _CRASHED = b"returned\n", b"raised\n", b"crashed\n"
 
@@ -68,6 +70,14 @@ class JobFailure(RunnerError):
     def __init__(self, trace: str, package: str) -> None:
         super().__init__(trace)
         self.trace, self.package = trace, package
+
+
+def find_failed_package(problem: RunnerError, package: Package | None) -> Package | None:
+    """Return the package whose code failed, or else that of the track. Both are in the same environment."""
+    name = problem.package if isinstance(problem, JobFailure) else ""
+    environment = package.environment if package else ""
+    neighbours = [neighbour for neighbour in INSTALLED.packages if neighbour.environment == environment]
+    return next((neighbour for neighbour in neighbours if neighbour.name == name), package)
 
 
 class _Crash(BaseModel):

@@ -366,6 +366,15 @@ def test_error_names_the_package_whose_code_failed_without_its_message(
     assert "secret cell" not in failure.value.trace
 
 
+def test_child_cannot_blame_a_package_of_another_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, neighbour, stranger = (
+        Package(name, "1.0", "x:PLUGIN", environment=name[0]) for name in ("ab", "ac", "b")
+    )
+    monkeypatch.setattr(answers, "INSTALLED", InstalledParts({}, (own, neighbour, stranger)))
+    blamed = [answers.find_failed_package(JobFailure("", name), own) for name in ("ab", "ac", "b", "")]
+    assert blamed == [own, neighbour, own, own]
+
+
 def nest(depth: int) -> Any:
     return [nest(depth - 1)] if depth else "deep"
 

@@ -225,6 +225,16 @@ def take_threads(*_: object) -> int:
     raise AssertionError
 
 
+class LyingScoreJob(ScoreJob):
+    """A job with a result of another type."""
+
+    handler = _here("return_a_number")
+
+
+def return_a_number(*_: object) -> int:
+    return 1
+
+
 def take_memory(*_: object) -> None:
     forbidden_actions.take_memory()
 

@@ -85,6 +85,8 @@ def _mark_abandoned(session: Session, job: LeasedJob, max_attempts: int) -> bool
         return False
     finish(session, job, State.ERROR)
     last_failure = job.failure.message if job.failure else Message("its worker was lost")
+    if "package" in last_failure.values:  # its organizers should see it
+        job.traceback = str(last_failure)
     job.failure = CodedMessage(
         ATTEMPTS_EXHAUSTED,
         PluralMessage(

@@ -1,6 +1,7 @@
 """The life cycle of an evaluation in the database: claims, leases, attempts and the sweep."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -8,11 +9,16 @@ import pytest
 from sqlalchemy import text, update
 
 from anoncup.messages import CodedMessage, Message
+from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.runner.client import ProgressStep
+from anoncup.runner.jobs import ScoreJob
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
+from app.processes import runners
+from app.processes.runners import Interpreter
 from app.services.jobs import leases, queue
+from app.services.organizing import workload
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena
@@ -23,7 +29,7 @@ from tests.support.database_rows import (
     load_evaluation,
     submit_evaluation,
 )
-from tests.support.hostile_jobs import CrashingScoreJob, GreedyScoreJob
+from tests.support.hostile_jobs import CrashingScoreJob, GreedyScoreJob, LyingScoreJob
 from tests.support.queue import empty_queue
 from tests.support.wait import TIMEOUT_S
 from workers import clock, jobs, lease_runner, score
@@ -218,6 +224,45 @@ def test_evaluation_is_retried_after_its_child_is_killed(
     score.score(str(identifier))
     assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 2)
     assert load_evaluation(identifier).failure is None
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("job", "python", "limit_s", "words"),
+    [
+        (CrashingScoreJob, None, 60, "the package mine ended the scoring process"),
+        (ScoreJob, Path("missing"), 60, "the interpreter of the package mine does not start"),
+        (GreedyScoreJob, None, 60, "LimitExcess('memory')"),
+        (ScoreJob, None, 0, "LimitExcess('time')"),
+        (LyingScoreJob, None, 60, "InvalidAnswer()"),
+    ],
+)
+def test_failure_of_a_package_names_it_on_the_health_page(
+    arena: Arena,
+    *,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    job: type[ScoreJob],
+    python: Path | None,
+    limit_s: int,
+    words: str,
+) -> None:
+    package = Package("mine", "", "mine:PLUGIN", parts=("tracks.microdata",))
+    monkeypatch.setattr(jobs, "INSTALLED", InstalledParts(TRACKS, (package,)))
+    monkeypatch.setattr(score, "ScoreJob", job)
+    set_limits(settings, monkeypatch, scoring_memory_mb=2000, scoring_time_limit_s=limit_s)
+    if python is not None:
+        runners.end_all()
+        monkeypatch.setattr(Interpreter, "python", str(python))
+    identifier = submit_evaluation(arena)
+    for _ in range(4):
+        score.score(str(identifier))
+    evaluation = load_evaluation(identifier)
+    assert (evaluation.state, "mine" in str(evaluation.failure)) == (State.ERROR, True)
+    with transaction() as session:
+        failures = workload.list_failures(session, evaluation.round_id)
+    assert [(failure.id, words in (failure.traceback or "")) for failure in failures] == [(identifier, True)]
+    runners.end_all()
 
 
 def set_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
