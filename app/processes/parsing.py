@@ -9,7 +9,7 @@ from anoncup.errors import InvalidInput, Unavailable
 from anoncup.messages import N_
 from anoncup.plugins import INSTALLED, Package
 from anoncup.runner import sandbox
-from anoncup.runner.answers import JobFailure, ProgressPipe
+from anoncup.runner.answers import PACKAGE_FAILED, JobFailure, ProgressPipe, find_failed_package
 from anoncup.runner.client import InvalidAnswer, LimitExcess
 from anoncup.runner.jobs import Job, ResultT
 from anoncup.runner.protocol import JobLimits, RunnerError
@@ -20,19 +20,16 @@ log = structlog.get_logger(__name__)
 
 
 _EXCEEDS_LIMITS = N_(
-    "the package {package} exceeds the limits for reading files, {limit} s and {memory} MB; its organizers "
-    "have been told, and this attempt does not count"
+    "the package {package} exceeds the limits for reading files, {limit} s and {memory} MB; nothing was "
+    "accepted, and nothing counts"
 )
-_FAILS = N_(
-    "the package {package} fails to read these files; its organizers have been told, and this attempt does "
-    "not count"
-)
+_FAILS = N_("the package {package} fails to read these files; nothing was accepted, and nothing counts")
 
 
 class PackageFailure(Unavailable):
     """The code of a package failed or exceeded a limit; ``traceback`` is for organizers."""
 
-    code = "package_failed"
+    code = PACKAGE_FAILED
     traceback = ""
 
 
@@ -109,10 +106,11 @@ def _choose_limits(settings: Settings, *, is_upload: bool, has_package: bool) ->
 
 
 def _describe_failure(problem: RunnerError, package: Package | None, limits: JobLimits) -> Exception:
-    """Return the error for a failure. If the track has a package, it names it and blames nobody else."""
+    """Return the error for a failure. If code of a package failed, it names it and blames nobody else."""
+    package = find_failed_package(problem, package)
     if package is not None:
         failure = _describe_package_failure(problem, package, limits)
-        failure.traceback = problem.trace if isinstance(problem, JobFailure) else type(problem).__name__
+        failure.traceback = getattr(problem, "trace", repr(problem))
         log.error("package_failed", package=package.name, trace=failure.traceback)
         return failure
     match problem:

@@ -6,11 +6,12 @@ import pytest
 
 from anoncup.errors import Conflict, InvalidInput, Unavailable
 from anoncup.plugins import TRACKS, InstalledParts, Package
-from anoncup.runner import sandbox
+from anoncup.runner import answers, sandbox
 from anoncup.runner.sandbox import Sandbox
 from app.config import Settings
 from app.processes import parsing, runners
-from tests.support.hostile_jobs import Deed, Refuse
+from app.processes.parsing import PackageFailure
+from tests.support.hostile_jobs import Deed, Lie, Refuse
 
 QUICK = Settings(sandbox="wanted", parsing_time_limit_s=1, parsing_memory_mb=2500)
 PACKAGE = Package("mine", "1.0", "mine:PLUGIN", parts=("tracks.mine",))
@@ -58,6 +59,14 @@ def test_failure_of_a_package_blames_the_package(with_package: None, reason: str
     with pytest.raises(Unavailable) as failure:
         parsing.read_upload(Refuse(reason=reason), "mine")
     assert (failure.value.code, failure.value.message.values["package"]) == ("package_failed", "mine")
+
+
+def test_failing_plug_in_of_another_track_is_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "INSTALLED", InstalledParts(TRACKS, (PACKAGE,)))
+    crash = b'crashed\n{"trace":"in measure","package":"mine"}'
+    with pytest.raises(PackageFailure, match="the package mine fails") as failure:
+        parsing.read_upload(Lie(answer=crash), "microdata")
+    assert failure.value.traceback == "in measure"
 
 
 def test_slow_package_is_told_its_limits(with_package: None) -> None:
