@@ -10,6 +10,8 @@ from typing import Any, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
+from anoncup.storable import require_storable
+
 JsonObject: TypeAlias = dict[str, Any]
 """A JSON object, as it is stored or sent."""
 
@@ -36,6 +38,8 @@ class StoredMessage(TypedDict):
 _StoredValue: TypeAlias = bool | int | float | str | StoredMessage | None
 StoredValues: TypeAlias = dict[str, _StoredValue | list[_StoredValue]]
 
+MAX_RENDERED_LENGTH = 1 << 16
+"""Maximum length of the text of a message from another process. A short template may repeat a long value."""
 PLACEHOLDER = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
 """Placeholders, a small subset of ``str.format``. Templates are untrusted: they may come from the database or
 from a sandboxed process."""
@@ -107,7 +111,7 @@ class Message:
 
         serializer = core_schema.plain_serializer_function_ser_schema(lambda message: message.to_json())
         stored = handler.generate_schema(StoredMessage)
-        restored = core_schema.no_info_after_validator_function(Message.from_json, stored)
+        restored = core_schema.no_info_after_validator_function(_restore_untrusted, stored)
         return core_schema.union_schema(
             [core_schema.is_instance_schema(Message), restored], serialization=serializer
         )
@@ -228,6 +232,28 @@ def fill_template(
         return repr(value) if conversion else str(value)
 
     return PLACEHOLDER.sub(fill_placeholder, template)
+
+
+def _restore_untrusted(stored: JsonObject) -> Message:
+    """Restore a message from another process; raise ValueError if it cannot be stored or rendered."""
+    message = Message.from_json(require_storable(stored))
+    if _find_max_length(message) > MAX_RENDERED_LENGTH:
+        raise ValueError("its text would be too long")
+    return message
+
+
+def _find_max_length(value: MessageValue) -> int:
+    """Return an upper bound of the length of a rendered value."""
+    match value:
+        case Message():
+            templates = value.template + "".join(value.forms if isinstance(value, PluralMessage) else ())
+            longest = max(map(_find_max_length, value.values.values()), default=0)
+            return len(templates) + templates.count("{") * longest
+        case tuple():
+            return sum(_find_max_length(item) + len(", ") for item in value)
+        case int() | float():
+            return len(f"{value:,.0f}{value:.6g}")
+    return len(repr(value))
 
 
 def _read_count(values: Mapping[str, MessageValue], count_name: str) -> int:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import errors
 from anoncup.errors import (
+    MAX_LISTED_PROBLEMS,
     CompetitionUnavailable,
     DomainError,
     FileProblem,
@@ -25,10 +26,11 @@ from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, Package
 from anoncup.runner.jobs import AnyJob, Job, ResultT
 from anoncup.runner.protocol import RunnerError
+from anoncup.storable import require_storable
 
 PACKAGE_FAILED = "package_failed"
 """Code of errors that name a package whose code failed."""
-MAX_TRACE_LENGTH = 10_000
+MAX_TRACE_LENGTH, _MAX_ERROR_BYTES = 10_000, 1 << 16
 _RETURNED, _RAISED, _CRASHED = b"returned\n", b"raised\n", b"crashed\n"
 
 
@@ -45,10 +47,10 @@ class RaisedError(BaseModel):
         "Conflict",
         "TooLarge",
     ]
-    code: str
+    code: str = Field(max_length=100)
     message: Message
-    problems: tuple[FileProblem, ...] = ()
-    total: int = 0
+    problems: tuple[FileProblem, ...] = Field((), max_length=MAX_LISTED_PROBLEMS)
+    total: int = Field(0, ge=0)
 
     @classmethod
     def from_error(cls, error: DomainError) -> "RaisedError":
@@ -59,6 +61,8 @@ class RaisedError(BaseModel):
 
     def to_error(self) -> DomainError:
         if self.kind == "InvalidUpload":
+            if not self.problems:
+                raise ValueError("an upload without problems is not invalid")
             return InvalidUpload(self.problems, total=self.total)
         error_class: type[DomainError] = getattr(errors, self.kind)
         return error_class(self.message, code=self.code)
@@ -139,6 +143,7 @@ def _describe_error(error: Exception, job: AnyJob) -> bytes:
     # Only the frames and the type: an error's message may quote secrets, unless it is ours.
     trace = "".join([*traceback.format_tb(error.__traceback__), type(error).__qualname__])
     trace += f": {error}" if isinstance(error, InvalidResult) else ""
+    trace = trace[-MAX_TRACE_LENGTH:]
     return _CRASHED + _serialize(_Crash(trace=trace, package=_find_failed_package(error)))
 
 
@@ -166,8 +171,11 @@ def read_answer(job: Job[ResultT], content: bytes) -> ResultT:
         raise ValueError("unknown answer")
     if kind == _RETURNED:
         return job.read_result(body)
+    if len(body) > _MAX_ERROR_BYTES:
+        raise ValueError("the error is too long")
     if kind == _RAISED and job.raises_errors:
-        raise RaisedError.model_validate_json(body).to_error()
+        require_storable(pydantic_core.from_json(body))
+        raise RaisedError.model_validate_json(body, strict=True, extra="forbid").to_error()
     crash = _Crash.model_validate_json(body)
     raise JobFailure(crash.trace[:MAX_TRACE_LENGTH].replace("\0", ""), crash.package)
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from anoncup.lazy import lazy_in
 from anoncup.plugins import TRACKS, describe_interpreter
 from anoncup.rules.parameters import ParameterValue
-from anoncup.runner.jobs import Files, Job
+from anoncup.runner.jobs import MAX_FILES_BYTES, Files, Job
 from anoncup.tracks.descriptions import Description, FunctionPath, find_function
 
 _Names: TypeAlias = tuple[str, ...]
@@ -43,6 +43,7 @@ class CallJob(Job[Any]):
     """Call a function of a track. ``arguments`` are pickled by the service, never by a child."""
 
     handler = lazy_in(__name__)("call")
+    max_result_bytes = MAX_FILES_BYTES
     is_single = True
 
     competition_file: str = ""

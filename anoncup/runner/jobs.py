@@ -17,6 +17,10 @@ from anoncup.runner.results import AdviceForm, JudgeResult, ScoreResult
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
 
 ResultT = TypeVar("ResultT")
+MAX_FILES_BYTES = 1 << 28
+"""Limit for results with files, which may be as large as a release."""
+_MAX_VALUES = 1 << 18
+"""Reading a long text takes only a few bytes for each byte, but many short values may take a hundred."""
 
 
 def _put_beside(content: bytes, info: SerializationInfo) -> bytes | int:
@@ -66,14 +70,15 @@ class Job(BaseModel, Generic[ResultT]):
     handler: ClassVar[LazyFunction]
     raises_errors: ClassVar[bool] = True
     is_single: ClassVar[bool] = False
-    max_result_bytes: ClassVar[int] = 1 << 28
-    """Files may be as large as a release. Reading such long strings takes only a few bytes for each byte."""
+    max_result_bytes: ClassVar[int] = 1 << 22
 
     competition_file: str
     original: SentFiles = {}
 
     def read_result(self, content: bytes) -> ResultT:
         """Validate a result; raise ValueError for one of another type or with impossible values."""
+        if sum(map(content.count, (b",", b"[", b"{"))) > _MAX_VALUES:
+            raise ValueError("too many values")
         result_model = _build_result_model(self.find_result_type())
         result: ResultT = result_model.model_validate_json(content, strict=True, extra="forbid").value
         self.check_result(result)
@@ -115,8 +120,6 @@ class ScoreJob(Job[ScoreResult]):
 
     handler = _score("score")
     raises_errors = False
-    max_result_bytes = 1 << 22
-    """More than the longest verdict. Reading many short values may take thirty bytes for each byte."""
 
     files: SentFiles
     secret: bytes
@@ -131,7 +134,6 @@ class JudgeJob(Job[JudgeResult]):
 
     handler = _score("judge")
     raises_errors = False
-    max_result_bytes = 1 << 22
 
     guess: Content
     secret: bytes
@@ -151,7 +153,6 @@ class AdviceJob(Job[AdviceForm]):
 
     handler = _score("advise")
     raises_errors = False
-    max_result_bytes = 1 << 22
 
     question: dict[str, Any]
 
@@ -163,6 +164,7 @@ class TargetFilesJob(Job[Files]):
     """
 
     handler = _score("write_target_files")
+    max_result_bytes = MAX_FILES_BYTES
     raises_errors = False
     is_single = True
 
@@ -183,6 +185,7 @@ class AllocateJob(Job[Files]):
     """
 
     handler = _score("allocate")
+    max_result_bytes = MAX_FILES_BYTES
     raises_errors = False
     is_single = True
 
@@ -200,7 +203,6 @@ class RankJob(Job[tuple[Ranked, ...]]):
     handler = _score("rank")
     raises_errors = False
     is_single = True
-    max_result_bytes = 1 << 22
 
     competition_file: str = ""
     function: str

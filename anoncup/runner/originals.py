@@ -4,14 +4,19 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from anoncup.competition.parser import parse_competition
 from anoncup.lazy import lazy_in
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.runner.jobs import Content, Files, Job
+from anoncup.runner.jobs import MAX_FILES_BYTES, Content, Files, Job
 from anoncup.runner.loading import load_original, load_rules
+from anoncup.runner.results import Count, Remarks
+from anoncup.storable import require_storable
 from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.model import AnyTrack
@@ -106,6 +111,7 @@ class ImportTableJob(Job[tuple[str, bytes]]):
     """
 
     handler = _import("import_table")
+    max_result_bytes = MAX_FILES_BYTES
 
     name: str
     content: Content
@@ -117,6 +123,7 @@ class DecodeJob(Job[bytes]):
     """Return a file of the original as UTF-8."""
 
     handler = _here("decode")
+    max_result_bytes = MAX_FILES_BYTES
 
     competition_file: str = ""
     name: str
@@ -160,9 +167,9 @@ def _drop_identifying_columns(job: SelectColumnsJob, _: object) -> tuple[str, ..
 class ParsedOriginal:
     """The result of parsing the original data; ``individuals`` is None while a file is missing."""
 
-    individuals: int | None
-    scales: dict[str, float]
-    remarks: tuple[Remark, ...]
+    individuals: Count | None
+    scales: Annotated[dict[str, float], AfterValidator(require_storable)]
+    remarks: Remarks
 
 
 class ParseOriginalJob(Job[ParsedOriginal]):
@@ -236,6 +243,7 @@ class SampleReleaseJob(Job[Files]):
     """
 
     handler = _here("_make_sample_release")
+    max_result_bytes = MAX_FILES_BYTES
 
     method: str
     seed: int
@@ -270,6 +278,7 @@ class MakeExampleJob(Job[KitExample]):
     """
 
     handler = _here("_make_example")
+    max_result_bytes = MAX_FILES_BYTES
 
 
 def _make_example(job: MakeExampleJob, _: object) -> KitExample:

@@ -3,7 +3,6 @@
 ``Job.read_result`` reads them strictly and refuses keys that they do not have.
 """
 
-import math
 import operator
 from collections.abc import Callable, ItemsView, Mapping
 from typing import Annotated, Any, TypeAlias
@@ -16,40 +15,19 @@ from anoncup import schemas
 from anoncup.errors import MAX_LISTED_PROBLEMS, FileProblem
 from anoncup.messages import JsonObject, Message
 from anoncup.plugins import BUILT_IN, TRACKS, have_packages_changed
+from anoncup.storable import require_storable
+from anoncup.tables.files import Remark
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 
-MAX_DEPTH, MAX_TEXT_LENGTH, MAX_ENTRIES, MAX_STEPS, INTEGER_LIMIT = 10, 10_000, 1_000, 10_000, 2**63
-
-
-def _is_storable(value: Any, depth: int = 0) -> bool:
-    """Return whether a value from JSON is of a size that can be stored and shown.
-
-    PostgreSQL cannot store NUL, and charts convert integers to floats. Lone surrogates are no JSON.
-    """
-    match value:
-        case list() | dict():
-            entries = [*value, *value.values()] if isinstance(value, dict) else value
-            is_small = depth < MAX_DEPTH and len(value) <= MAX_ENTRIES
-            return is_small and all(_is_storable(entry, depth + 1) for entry in entries)
-        case str():
-            return len(value) <= MAX_TEXT_LENGTH and "\0" not in value
-        case int() | float():
-            return abs(value) < (INTEGER_LIMIT if isinstance(value, int) else math.inf)
-    return value is None
-
-
-def _require_storable(value: Any) -> Any:
-    if not _is_storable(value):
-        raise ValueError("it cannot be stored")
-    return value
+MAX_STEPS, _MAX_REMARKS, _MAX_SIZES = 10_000, 100, 100
 
 
 def _conform_to(form: Any) -> GetPydanticSchema:
     """Check a value without converting it: whole numbers stay what they are."""
 
     def check(content: JsonObject, validate: Callable[[JsonObject], object]) -> JsonObject:
-        validate(_require_storable(content))
+        validate(require_storable(content))
         return content
 
     return GetPydanticSchema(
@@ -115,7 +93,7 @@ class ScoreResult(TypedDict):
     """A verdict, the version of the code, and the number of its steps."""
 
     verdict: VerdictForm
-    scorer: Annotated[str, Field(max_length=100), AfterValidator(_require_storable)]
+    scorer: Annotated[str, Field(max_length=100), AfterValidator(require_storable)]
     steps: Annotated[int, Field(ge=0, le=MAX_STEPS)]
 
 
@@ -126,4 +104,14 @@ class JudgeResult(TypedDict, total=False):
     refused: Annotated[JsonObject, _conform_to(_Refusal)]
 
 
-AdviceForm: TypeAlias = Annotated[JsonObject, AfterValidator(_require_storable)]
+def _require_storable_codes(remarks: tuple[Remark, ...]) -> tuple[Remark, ...]:
+    require_storable([remark.code for remark in remarks])
+    return remarks
+
+
+Count: TypeAlias = Annotated[NonNegativeInt, AfterValidator(require_storable)]
+Sizes: TypeAlias = Annotated[dict[str, Count], Field(max_length=_MAX_SIZES), AfterValidator(require_storable)]
+Remarks: TypeAlias = Annotated[
+    tuple[Remark, ...], Field(max_length=_MAX_REMARKS), AfterValidator(_require_storable_codes)
+]
+AdviceForm: TypeAlias = Annotated[JsonObject, AfterValidator(require_storable)]

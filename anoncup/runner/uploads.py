@@ -9,8 +9,9 @@ from anoncup.lazy import lazy, lazy_in
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.runner.jobs import Content, Job, SentFiles
+from anoncup.runner.jobs import MAX_FILES_BYTES, Content, Job, SentFiles
 from anoncup.runner.loading import load_original, load_rules
+from anoncup.runner.results import Count, Remarks, Sizes
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import AnyContext, ReleaseContext, TeamData
@@ -38,9 +39,9 @@ class ParsedRelease:
     """
 
     files: dict[str, bytes]
-    sizes: dict[str, int]
+    sizes: Sizes
     secret: bytes
-    remarks: tuple[Remark, ...]
+    remarks: Remarks
 
 
 class ReadReleaseJob(Job[ParsedRelease]):
@@ -51,10 +52,15 @@ class ReadReleaseJob(Job[ParsedRelease]):
     """
 
     handler = _here("read_release")
+    max_result_bytes = MAX_FILES_BYTES
 
     files: SentFiles
     secret: bytes
     team: TeamData
+
+    def check_result(self, result: ParsedRelease) -> None:
+        if "rows" not in result.sizes or not result.files.keys() <= self.files.keys():
+            raise ValueError("a release without rows, or with other files")
 
 
 def read_release(job: ReadReleaseJob, _: object) -> ParsedRelease:
@@ -68,7 +74,7 @@ def read_release(job: ReadReleaseJob, _: object) -> ParsedRelease:
     return ParsedRelease(shuffled, dict(parsed.sizes), track.answer_spec.write(answer), tuple(parsed.remarks))
 
 
-class CheckReleaseJob(Job[tuple[int, tuple[Remark, ...]]]):
+class CheckReleaseJob(Job[tuple[Count, Remarks]]):
     """Return the number of rows of a release and the remarks on it.
 
     If files are missing, the others are checked as far as possible, and the number of rows is 0.
@@ -112,14 +118,15 @@ class ParsedGuess:
     """A guess that was read: normalized content and the number of lines with an answer."""
 
     content: bytes
-    answered: int
-    remarks: tuple[Remark, ...]
+    answered: Count
+    remarks: Remarks
 
 
 class ReadGuessJob(Job[ParsedGuess]):
     """Read the answer to a question."""
 
     handler = _here("read_guess")
+    max_result_bytes = MAX_FILES_BYTES
 
     guess: Content
     guesser: TeamData

@@ -10,13 +10,15 @@ import pytest
 from pydantic_core import to_json
 
 from anoncup.competition.templates import template
-from anoncup.errors import FileProblem, InvalidResult, InvalidUpload
+from anoncup.errors import Conflict, FileProblem, InvalidResult, InvalidUpload
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.runner import answers, scoring
 from anoncup.runner.answers import JobFailure, ProgressPipe
 from anoncup.runner.jobs import AdviceJob, AnyJob, JudgeJob, ScoreJob, TargetFilesJob
+from anoncup.runner.uploads import ReadReleaseJob
 from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.model import TeamData
 from tests.support.arena import build_competition_toml, build_noisy_release, build_original_table
 from tests.support.shop_contest import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
 
@@ -373,6 +375,59 @@ def test_child_cannot_blame_a_package_of_another_environment(monkeypatch: pytest
     monkeypatch.setattr(answers, "INSTALLED", InstalledParts({}, (own, neighbour, stranger)))
     blamed = [answers.find_failed_package(JobFailure("", name), own) for name in ("ab", "ac", "b", "")]
     assert blamed == [own, neighbour, own, own]
+
+
+RELEASE: Json = {"files": {}, "sizes": {"rows": 1}, "secret": "eA==", "remarks": []}
+REMARK = {"code": "x", "message": {"template": "{n}", "values": {"n": 1}}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sizes": {}},
+        {"sizes": {"rows": -5}},
+        {"sizes": {"rows": 10**25}},
+        {"sizes": {"rows": 1, **dict.fromkeys(map(str, range(100)), 1)}},
+        {"files": {"another": ""}},
+        {"remarks": [REMARK] * 101},
+        {"remarks": [REMARK | {"code": "\0"}]},
+        {"remarks": [REMARK | {"message": {"template": "\0", "values": {}}}]},
+        {"remarks": [REMARK | {"message": {"template": "{n}" * 300, "values": {"n": "y" * 300}}}]},
+    ],
+)
+def test_release_with_impossible_values_is_rejected(changes: Json) -> None:
+    job = ReadReleaseJob(competition_file="", files={}, secret=b"", team=TeamData())
+    assert is_valid(job, RELEASE | {"remarks": [REMARK]})
+    assert not is_valid(job, RELEASE | changes)
+
+
+def test_many_short_values_are_not_read() -> None:
+    job = ReadReleaseJob(competition_file="", files={}, secret=b"", team=TeamData())
+    content = b'{"value":' + b"[" * 5 + b"1," * (1 << 18) + b"1"
+    with pytest.raises(ValueError, match="too many values"):
+        job.read_result(content)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kind": "InvalidUpload"},
+        {"code": "x\0"},
+        {"message": {"template": "\0", "values": {}}},
+        {"message": {"template": "{n}", "values": {"n": float("nan")}}},
+        {"message": {"template": "{n:.6g}", "values": {"n": 10**400}}},
+        {"message": {"template": "{n}", "values": {"n": {"template": 5, "values": {}}}}},
+        {"message": {"template": "{n}" * 3000, "values": {"n": "y" * 9000}}},
+        {"message": {"template": "x", "values": {str(number): "y" * 9000 for number in range(8)}}},
+    ],
+)
+def test_malformed_error_is_an_invalid_answer(changes: Json) -> None:
+    raised = {"kind": "Conflict", "code": "x", "message": {"template": "x", "values": {}}}
+    job = ReadReleaseJob(competition_file="", files={}, secret=b"", team=TeamData())
+    with pytest.raises(Conflict):
+        answers.read_answer(job, b"raised\n" + json.dumps(raised).encode())
+    with pytest.raises(ValueError, match=r"."):
+        answers.read_answer(job, b"raised\n" + json.dumps(raised | changes).encode())
 
 
 def nest(depth: int) -> Any:
