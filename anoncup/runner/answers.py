@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from typing import Any, Literal, cast
 
 import pydantic_core
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from anoncup import errors
 from anoncup.errors import (
@@ -178,6 +178,10 @@ def read_answer(job: Job[ResultT], content: bytes) -> ResultT:
         raise RaisedError.model_validate_json(body, strict=True, extra="forbid").to_error()
     crash = _Crash.model_validate_json(body)
     raise JobFailure(crash.trace[:MAX_TRACE_LENGTH].replace("\0", ""), crash.package)
+
+
+# Without it, pydantic would write a message in a data class by its fields, which ``from_json`` does not read.
+Message.__pydantic_serializer__ = TypeAdapter(Message).serializer  # type: ignore[attr-defined]
 
 
 def _serialize(value: Any) -> bytes:

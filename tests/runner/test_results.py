@@ -11,13 +11,14 @@ from pydantic_core import to_json
 
 from anoncup.competition.templates import template
 from anoncup.errors import Conflict, FileProblem, InvalidResult, InvalidUpload
-from anoncup.messages import Message
+from anoncup.messages import Message, PluralMessage
 from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.runner import answers, scoring
 from anoncup.runner.answers import JobFailure, ProgressPipe
 from anoncup.runner.jobs import AdviceJob, AnyJob, JudgeJob, ScoreJob, TargetFilesJob
-from anoncup.runner.uploads import ReadReleaseJob
+from anoncup.runner.uploads import ParsedRelease, ReadReleaseJob
 from anoncup.tables.csv_text import write_csv
+from anoncup.tables.files import Remark
 from anoncup.tracks.model import TeamData
 from tests.support.arena import build_competition_toml, build_noisy_release, build_original_table
 from tests.support.shop_contest import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
@@ -428,6 +429,14 @@ def test_malformed_error_is_an_invalid_answer(changes: Json) -> None:
         answers.read_answer(job, b"raised\n" + json.dumps(raised).encode())
     with pytest.raises(ValueError, match=r"."):
         answers.read_answer(job, b"raised\n" + json.dumps(raised | changes).encode())
+
+
+def test_remarks_with_plural_forms_arrive_unchanged() -> None:
+    message = PluralMessage("{n} row", "{n} rows", "n", n=3)
+    release = ParsedRelease({}, {"rows": 1}, b"x", (Remark("few", message),))
+    content = answers._serialize({"value": release})
+    job = ReadReleaseJob(competition_file="", files={}, secret=b"", team=TeamData())
+    assert job.read_result(content) == release
 
 
 def nest(depth: int) -> Any:
