@@ -6,6 +6,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, GetPydanticSchema, WithJsonSchema
 
+from anoncup.messages import StoredValues
+
 T = TypeVar("T")
 
 
@@ -38,6 +40,8 @@ ID = "0197f3a2-5c1e-7d43-9b60-2f4e8c1d7a55"
 
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
 """A number that stays an integer in JSON if it is one."""
+MessageValues = Annotated[StoredValues, WithJsonSchema({"type": "object", "additionalProperties": True})]
+"""The values in a sentence. The OpenAPI document does not go into nested sentences."""
 Id = Annotated[UUID, example(ID)]
 Moment = Annotated[datetime, example("2027-01-11T05:30:00Z")]
 Entered = Annotated[

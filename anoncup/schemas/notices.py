@@ -12,7 +12,7 @@ from anoncup.messages import (
     StoredValues,
     describe_in_english,
 )
-from anoncup.schemas.fields import Form, Omissible, example, omit_if_none
+from anoncup.schemas.fields import Form, MessageValues, Omissible, example, omit_if_none
 
 
 class FailureFields(Form):
@@ -37,7 +37,7 @@ class Notice(Form):
     code: Annotated[str, Field(description="stable"), example("sent_before")]
     message: Annotated[str, example("your team has already sent this release 2 times")]
     values: Annotated[
-        StoredValues,
+        MessageValues,
         Field(description="the values in the sentence, by name", default_factory=dict),
         example({"times": 2}),
     ]

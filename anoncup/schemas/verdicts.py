@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, NonNegativeInt, WithJsonSchema
 
-from anoncup.messages import JsonObject, Message, PluralForms, StoredValues
-from anoncup.schemas.fields import Form, Number, Omissible, omit_if_none, open_enum
+from anoncup.messages import JsonObject, Message, PluralForms
+from anoncup.schemas.fields import Form, MessageValues, Number, Omissible, omit_if_none, open_enum
 from anoncup.schemas.notices import Notice
 
 Share = Annotated[Number, Field(ge=0, le=1), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
@@ -81,7 +81,7 @@ class AttackerVerdict(VerdictPart):
     risks: Omissible[dict[str, Number]] = omit_if_none()
     note: Omissible[str] = omit_if_none()
     note_template: Omissible[str] = omit_if_none()
-    note_values: Omissible[StoredValues] = omit_if_none()
+    note_values: Omissible[MessageValues] = omit_if_none()
     note_plural: Omissible[PluralForms] = omit_if_none()
 
     @property
