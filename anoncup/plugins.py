@@ -22,6 +22,7 @@ from typing import Any
 from anoncup import environments
 from anoncup.catalogues import find_package_catalogues
 from anoncup.environments import DESCRIPTION_FILE, find_environments_folder
+from anoncup.messages import replace_control_characters
 from anoncup.tracks.descriptions import Description, build_plugin, describe
 from anoncup.tracks.membership import MEMBERSHIP
 from anoncup.tracks.microdata import MICRODATA
@@ -33,6 +34,7 @@ from anoncup.tracks.ranking_board import RankingFunction
 from anoncup.tracks.texts import list_own_texts
 from anoncup.tracks.transactions import TRANSACTIONS
 
+MAX_LINE_LENGTH = 300
 _ENTRY_POINT_GROUP = "anoncup.plugins"
 
 _PART_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -263,7 +265,9 @@ def _load_plugin(entry: EntryPoint) -> Plugin:
 
 
 def _describe_failure(problem: BaseException) -> str:
-    return str(problem) if isinstance(problem, InvalidPlugin) else f"{type(problem).__name__}: {problem}"
+    """Return why a plug-in cannot be used, as a line of limited length: a hostile one has any text."""
+    reason = str(problem) if isinstance(problem, InvalidPlugin) else f"{type(problem).__name__}: {problem}"
+    return replace_control_characters(reason[:MAX_LINE_LENGTH])
 
 
 def _list_parts(plugin: Plugin) -> tuple[str, ...]:

@@ -7,10 +7,14 @@ The service cannot import such a package. It has a ``RemoteFunction`` for each f
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Annotated, Any, NotRequired, TypeAlias
+
+from pydantic import AfterValidator, Field
+from typing_extensions import TypedDict
 
 from anoncup.lazy import lazy_in
-from anoncup.plugins import TRACKS, describe_interpreter
+from anoncup.messages import JsonObject, replace_control_characters
+from anoncup.plugins import MAX_LINE_LENGTH, TRACKS, describe_interpreter
 from anoncup.rules.parameters import ParameterValue
 from anoncup.runner.jobs import MAX_FILES_BYTES, Files, Job
 from anoncup.tracks.descriptions import Description, FunctionPath, find_function
@@ -59,7 +63,32 @@ def call(job: CallJob, _: object) -> Any:
     return None if find_kind(job.path) == READ_SETTINGS else result
 
 
-class DescribeJob(Job[dict[str, Any]]):
+_Line: TypeAlias = Annotated[
+    str, AfterValidator(replace_control_characters), AfterValidator(lambda text: text[:MAX_LINE_LENGTH])
+]
+"""A text for a terminal, cut to a line."""
+
+
+class DescribedPlugin(TypedDict):
+    """A plug-in as ``anoncup.plugins`` describes it; ``broken`` says why it cannot be used."""
+
+    name: _Line
+    version: _Line
+    entry: _Line
+    broken: _Line
+    plugin: NotRequired[JsonObject]
+
+
+class DescribedInterpreter(TypedDict):
+    """What ``anoncup.plugins.describe_interpreter`` returns."""
+
+    library: _Line
+    versions: dict[str, _Line]
+    plugins: list[DescribedPlugin]
+    catalogues: list[Annotated[list[str], Field(min_length=2, max_length=2)]]
+
+
+class DescribeJob(Job[DescribedInterpreter]):
     """Import the packages of an interpreter, and describe what they add and why some cannot be used."""
 
     handler = lazy_in(__name__)("describe")

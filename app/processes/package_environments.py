@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 from zipfile import ZipFile
 
@@ -22,14 +21,14 @@ from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
 from anoncup.errors import InvalidInput, NotFound
 from anoncup.plugins import INSTALLED, Package, discover_environments
 from anoncup.runner import sandbox
-from anoncup.runner.calls import DescribeJob
+from anoncup.runner.calls import DescribedInterpreter, DescribeJob
 from anoncup.runner.client import Runner, RunnerOptions, RunnerUnavailable
 from anoncup.runner.protocol import JobLimits, RunnerError
 from app.processes import child_process
 from app.processes.locked_folders import LockedFolder
 
 DEFAULT_LIMIT_S = 1800.0
-_CHECK_LIMITS = JobLimits(memory_mb=4096, cpu_s=60)
+_CHECK_LIMITS = JobLimits(memory_mb=4096, cpu_s=20)
 _LIBRARY, _EXTRA = "anoncup", "[score]"
 _NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
 _NOT_IN_WHEELS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
@@ -50,7 +49,7 @@ def find_failure(package: Package, folder: Path) -> str:
         description = _describe(folder.resolve() / package.environment)
     except InvalidInput as problem:
         return str(problem)
-    failures = {plugin["name"]: str(plugin["broken"]) for plugin in description["plugins"]}
+    failures = {plugin["name"]: plugin["broken"] for plugin in description["plugins"]}
     return failures.get(package.name, "it is not installed there")
 
 
@@ -227,7 +226,7 @@ def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
     return (str(wheel) + _EXTRA,)
 
 
-def _describe(environment: Path) -> dict[str, Any]:
+def _describe(environment: Path) -> DescribedInterpreter:
     """Return the description of the packages, with paths relative to the environment where they are in it."""
     python, variables = str(environment / "bin/python"), _name_folders(environment)
     runner = Runner(RunnerOptions(python, sandbox.get_available(), variables=variables, preloads=False))

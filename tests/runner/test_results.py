@@ -15,6 +15,7 @@ from anoncup.messages import Message, PluralMessage
 from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.runner import answers, scoring
 from anoncup.runner.answers import JobFailure, ProgressPipe
+from anoncup.runner.calls import DescribeJob
 from anoncup.runner.jobs import AdviceJob, AnyJob, JudgeJob, ScoreJob, TargetFilesJob
 from anoncup.runner.uploads import ParsedRelease, ReadReleaseJob
 from anoncup.tables.csv_text import write_csv
@@ -437,6 +438,25 @@ def test_remarks_with_plural_forms_arrive_unchanged() -> None:
     content = answers._serialize({"value": release})
     job = ReadReleaseJob(competition_file="", files={}, secret=b"", team=TeamData())
     assert job.read_result(content) == release
+
+
+DESCRIPTION: Json = {"library": "1", "versions": {}, "plugins": [], "catalogues": [["a", "b"]]}
+PLUGIN: Json = {"name": "a", "version": "1", "entry": "a:B", "broken": ""}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"plugins": 1}, {"plugins": [1]}, {"plugins": [{"name": "a"}]}, {"catalogues": [["a"]]}, {"more": 1}],
+)
+def test_description_of_another_shape_is_rejected(changes: Json) -> None:
+    assert is_valid(DescribeJob(), DESCRIPTION)
+    assert not is_valid(DescribeJob(), DESCRIPTION | changes)
+
+
+def test_reason_in_a_description_is_cut_to_a_line() -> None:
+    content = {"value": DESCRIPTION | {"plugins": [PLUGIN | {"broken": "\n\033" + "x" * 5_000}]}}
+    (plugin,) = DescribeJob().read_result(json.dumps(content).encode())["plugins"]
+    assert plugin["broken"] == "␊␛" + "x" * 298
 
 
 def nest(depth: int) -> Any:
