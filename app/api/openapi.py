@@ -66,6 +66,8 @@ class DocumentedApp(FastAPI):
         document = super().openapi()
         problem = schemas.Problem.model_json_schema(ref_template=_REF_TEMPLATE)
         document["components"]["schemas"] |= problem.pop("$defs", {}) | {"Problem": problem}
+        # pydantic keeps it, although it refers to itself only (``schemas.fields.MessageValues``).
+        document["components"]["schemas"].pop("StoredMessage", None)
         return document
 
 
