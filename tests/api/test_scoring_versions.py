@@ -46,7 +46,7 @@ Upgrade = Callable[[str], None]
 
 @pytest.fixture
 def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
-    """A function that installs another registry in the web process and scoring child until the test ends."""
+    """A function that installs another registry in the web process and in scoring jobs until the end."""
     registries = upgrades.find_registries()
     saved_registries = [dict(registry) for registry in registries]
 

@@ -89,7 +89,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 def read_command_line(process: psutil.Process) -> list[str]:
     """Return the command line of a process, empty if it has ended.
 
-    The scoring child of this process ends by itself and may stay a zombie for a long time.
+    A child that ends by itself may stay a zombie for a while.
     """
     with suppress(psutil.NoSuchProcess):  # raised for zombies, too
         return process.cmdline()

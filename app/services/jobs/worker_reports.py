@@ -7,7 +7,7 @@ from anoncup.schemas import Worker
 from app.services.jobs.queue import CONNECTION_ERRORS, SHORT_TIMEOUT_OPTIONS, celery
 
 SANDBOX_QUERY = "sandbox"
-"""Query to workers: how their scoring processes are sandboxed."""
+"""Query to workers: how their jobs are sandboxed."""
 DUTIES_QUERY = "duties"
 """Query to workers: which kinds of jobs they do, and what they lack for them."""
 _REPLY_TIMEOUT_S = 0.5

@@ -55,7 +55,7 @@ def set_urls(session: Session, slug: str, urls: Sequence[str]) -> list[str]:
 
 
 def _get_service_name(url: str, position: int) -> str:
-    import apprise  # only this command needs it
+    import apprise  # only this command needs it  # noqa: PLC0415
 
     logging.getLogger("apprise").disabled = True  # it logs parts of the URL
     service = apprise.Apprise.instantiate(url) if url.isprintable() else None
