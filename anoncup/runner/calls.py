@@ -16,7 +16,8 @@ from anoncup.lazy import lazy_in
 from anoncup.messages import JsonObject, replace_control_characters
 from anoncup.plugins import MAX_LINE_LENGTH, TRACKS, describe_interpreter
 from anoncup.rules.parameters import ParameterValue
-from anoncup.runner.jobs import MAX_FILES_BYTES, Files, Job
+from anoncup.runner.jobs import Files, Job
+from anoncup.runner.protocol import MAX_FILES_BYTES
 from anoncup.tracks.descriptions import Description, FunctionPath, find_function
 
 _Names: TypeAlias = tuple[str, ...]

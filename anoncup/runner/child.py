@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from anoncup.runner import memory_files, sandbox
-from anoncup.runner.protocol import FINISHED, MAX_MESSAGE_BYTES, MEMORY_STATUS, JobLimits
+from anoncup.runner.protocol import FINISHED, MAX_FILES_BYTES, MAX_MESSAGE_BYTES, MEMORY_STATUS, JobLimits
 from anoncup.runner.sandbox import Sandbox, kernel, privileges
 
 RESOURCE_LIMITS = {
@@ -78,7 +78,7 @@ def _limit_resources(limits: JobLimits, *, has_own_user: bool) -> None:
     os.nice(limits.niceness)
     wanted = {
         resource.RLIMIT_AS: limits.memory_mb << 20,
-        resource.RLIMIT_FSIZE: limits.result_mb << 20,
+        resource.RLIMIT_FSIZE: MAX_FILES_BYTES,
         resource.RLIMIT_NPROC: _OWN_THREADS if has_own_user else _SHARED_THREADS,
         **RESOURCE_LIMITS,
     }

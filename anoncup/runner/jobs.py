@@ -13,12 +13,11 @@ from pydantic import (
 )
 
 from anoncup.lazy import LazyFunction, lazy_in
+from anoncup.runner.protocol import MAX_FILES_BYTES
 from anoncup.runner.results import AdviceForm, JudgeResult, ScoreResult
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
 
 ResultT = TypeVar("ResultT")
-MAX_FILES_BYTES = 1 << 28
-"""Limit for results with files, which may be as large as a release."""
 _MAX_VALUES = 1 << 18
 """Reading a long text takes only a few bytes for each byte, but many short values may take a hundred."""
 

@@ -13,8 +13,9 @@ from anoncup.lazy import lazy_in
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.runner.jobs import MAX_FILES_BYTES, Content, Files, Job
+from anoncup.runner.jobs import Content, Files, Job
 from anoncup.runner.loading import load_original, load_rules
+from anoncup.runner.protocol import MAX_FILES_BYTES
 from anoncup.runner.results import Count, Remarks
 from anoncup.storable import require_storable
 from anoncup.tables.files import Remark

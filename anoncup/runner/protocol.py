@@ -13,6 +13,8 @@ FINISHED = b"finished"
 VALID = b"valid"
 """Reply of a caller that has read a valid result. A child without this reply does no other job."""
 MAX_MESSAGE_BYTES = 1 << 16
+MAX_FILES_BYTES = 1 << 28
+"""Size of a result with files, which may be as large as a release; others are far smaller (``Job``)."""
 
 End: TypeAlias = Literal["finished", "memory", "time", "killed"]
 """How a job ended. ``killed``: its process ended without a result."""
@@ -24,14 +26,13 @@ class RunnerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JobLimits:
-    """Limits of one job: address space, CPU time from its start, and the size of its result.
+    """Limits of one job: address space, and CPU time from its start.
 
     ``niceness`` is added to the template's.
     """
 
     memory_mb: int
     cpu_s: float
-    result_mb: int = 256
     niceness: int = 0
 
 

@@ -9,8 +9,9 @@ from anoncup.lazy import lazy, lazy_in
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.runner.jobs import MAX_FILES_BYTES, Content, Job, SentFiles
+from anoncup.runner.jobs import Content, Job, SentFiles
 from anoncup.runner.loading import load_original, load_rules
+from anoncup.runner.protocol import MAX_FILES_BYTES
 from anoncup.runner.results import Count, Remarks, Sizes
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET_FILE
