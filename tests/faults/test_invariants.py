@@ -131,7 +131,8 @@ def delete_submission(session: Session) -> None:
 
 def change_submission(**values: Any) -> Callable[[Session], None]:
     def apply(session: Session) -> None:
-        submission_id = session.scalars(select(Submission.id).limit(1)).one()
+        scored_ids = select(Evaluation.submission_id).where(Evaluation.state == State.SCORED).limit(1)
+        submission_id = session.scalars(scored_ids).one()
         session.execute(update(Submission).where(Submission.id == submission_id).values(**values))
 
     return apply

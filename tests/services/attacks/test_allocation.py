@@ -381,7 +381,9 @@ def test_allocations_can_be_reproduced_after_the_reveal(contest: Contest) -> Non
     assert revealed_target["secret_sha256"] == hashlib.sha256(secrets["red"]).hexdigest()
 
 
-def test_only_a_teams_members_can_read_its_files(contest: Contest, capfd: pytest.CaptureFixture[str]) -> None:
+def test_only_a_teams_members_can_read_its_files(
+    contest: Contest, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     arena = contest.arena
     for team in ("red", "blue"):
         arena.get_team_token(team)
@@ -399,7 +401,7 @@ def test_only_a_teams_members_can_read_its_files(contest: Contest, capfd: pytest
     for path in ("export.zip", "kit.zip", "audit", "teams"):
         content = arena.get(f"{COMPETITION_PATH}/{path}").content
         assert b"label 3" not in content
-    log_text = "".join(capfd.readouterr())
+    log_text = "".join(capfd.readouterr()) + caplog.text
     assert "own.draw" in log_text
     for line in secrets["red"].decode().splitlines()[1:4]:
         assert f"\n{line}\n" not in log_text
