@@ -26,6 +26,10 @@ _EXCEEDS_LIMITS = N_(
 _FAILS = N_("the package {package} fails to read these files; nothing was accepted, and nothing counts")
 
 
+_NICENESS = 10
+"""Lower priority than the web server's, so that boards are answered during a rush."""
+
+
 class PackageFailure(Unavailable):
     """The code of a package failed or exceeded a limit; ``traceback`` is for organizers."""
 
@@ -100,9 +104,10 @@ def _run_within(limits: JobLimits, job: Job[ResultT], settings: Settings, packag
 
 def _choose_limits(settings: Settings, *, is_upload: bool, has_package: bool) -> JobLimits:
     if not is_upload:
-        return JobLimits(settings.scoring_memory_mb, settings.scoring_time_limit_s)
+        return JobLimits(settings.scoring_memory_mb, settings.scoring_time_limit_s, niceness=_NICENESS)
     limit_s = settings.package_time_limit_s if has_package else settings.parsing_time_limit_s
-    return JobLimits(settings.parsing_memory_mb, min(limit_s, settings.parsing_time_limit_s))
+    limit_s = min(limit_s, settings.parsing_time_limit_s)
+    return JobLimits(settings.parsing_memory_mb, limit_s, niceness=_NICENESS)
 
 
 def _describe_failure(problem: RunnerError, package: Package | None, limits: JobLimits) -> Exception:
