@@ -13,7 +13,7 @@ RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheel .
 
 # The documentation, built from docs and from the docstrings of the library.
 FROM wheel AS documentation
-COPY app/web/site/mathematics.py app/web/site/mathematics.py
+COPY app/core/pages/mathematics.py app/core/pages/mathematics.py
 COPY docs docs
 COPY zensical.toml .
 RUN PYTHONPATH=. zensical build --strict

@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 .PHONY: demo serve docs test test-all test-rest test-versions coverage containers faults check format words pictures bench rush lock sbom clean
 
 # Replaces the shell, and gets SIGTERM (15) when make ends, even if make is killed.
-WITH_MAKE := exec $(BIN)/python -IS app/processes/child_process.py $$PPID 15 0
+WITH_MAKE := exec $(BIN)/python -IS app/core/processes/child_process.py $$PPID 15 0
 
 demo: runtime site/index.html
 	@$(WITH_MAKE) $(BIN)/anoncup demo --port $(PORT) --data "$(DATA)"
@@ -39,7 +39,7 @@ test-rest: dev .venv/.warm
 
 # Branches of the library and the services that no test covers.
 coverage: dev .venv/.warm
-	$(PYTEST) --cov=anoncup --cov=app.services --ignore tests/web/browser --ignore tests/e2e --ignore tests/containers
+	$(PYTEST) --cov=anoncup --cov=app --ignore tests/browser --ignore tests/e2e --ignore tests/containers
 
 # Compile the loops of a new environment once. Otherwise each test process would compile them.
 .venv/.warm: | dev
@@ -76,7 +76,7 @@ words: dev
 
 # Screenshots of a contest of 60 teams, which is played for them. It takes minutes.
 pictures: dev
-	$(BIN)/python -m tests.web.browser.documentation_pictures docs/pictures
+	$(BIN)/python -m tests.browser.documentation_pictures docs/pictures
 
 # Compare our code with other libraries, in under three minutes. LARGE=--large adds tables of a million rows and the
 # benchmarks of the service. ANONCUP_REFERENCE_DATA=FOLDER adds real data. An importable pycanon is compared as well.

@@ -5,6 +5,7 @@ import secrets
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
@@ -15,72 +16,51 @@ from starlette.types import Lifespan
 
 from anoncup import schemas
 from anoncup.runner import allocator
-from app import logs
-from app.api import (
-    accounts,
-    allocations,
-    announcements,
-    archives,
-    audit_and_health,
-    baselines,
-    boards,
-    clarifications,
-    competitions,
-    guesses,
-    organizing,
-    rescores,
-    submissions,
-    targets,
-    teams,
-    threshold_reports,
-    users,
-)
-from app.api.openapi import DESCRIPTION, PROBLEM, TAGS, DocumentedApp
+from app.accounts.sign_in_providers import FLOW_COOKIE, FLOW_LIFETIME_S
 from app.config import get_settings
-from app.db.privileges import warn_if_overprivileged
-from app.db.transaction import transaction
-from app.http import problems
-from app.http.admission import Admission
-from app.http.body_limits import BodyLimitMiddleware
-from app.http.compression import SafeGzipMiddleware
-from app.http.metrics import Meters, MetricsMiddleware
-from app.http.middleware import (
+from app.core import logs
+from app.core.db.privileges import warn_if_overprivileged
+from app.core.db.transaction import transaction
+from app.core.http import problems
+from app.core.http.admission import Admission
+from app.core.http.body_limits import BodyLimitMiddleware
+from app.core.http.compression import SafeGzipMiddleware
+from app.core.http.middleware import (
     CancelledRequestMiddleware,
     HeadAsGetMiddleware,
     OwnHostMiddleware,
     SecurityHeadersMiddleware,
 )
-from app.http.multipart import set_spool_folder
-from app.http.operators import require_operator
-from app.http.readiness import WriteTest, write_to_database, write_to_store
-from app.http.sign_in_providers import FLOW_COOKIE, FLOW_LIFETIME_S
-from app.processes import child_process, package_calls, parsing, runners
-from app.services.jobs import health, queue
-from app.services.jobs.store_check import check_store
-from app.web import organizer, team, visitor
-from app.web.site import pages
-from app.web.visitor import documentation, reference
+from app.core.http.multipart import set_spool_folder
+from app.core.http.openapi import DESCRIPTION, PROBLEM, TAGS, DocumentedApp
+from app.core.http.operators import require_operator
+from app.core.pages import pages
+from app.core.processes import child_process, package_calls, parsing, runners
+from app.documentation import documentation_pages as documentation
+from app.documentation import reference_pages as reference
+from app.jobs import health, queue
+from app.jobs.metrics import Meters, MetricsMiddleware
+from app.jobs.readiness import WriteTest, write_to_database, write_to_store
+from app.jobs.store_check import check_store
 
 _API_PREFIX = "/api/v1"
-_RESOURCES = (
-    accounts,
-    users,
-    competitions,
-    allocations,
-    organizing,
-    teams,
-    submissions,
-    targets,
-    guesses,
-    boards,
-    rescores,
-    threshold_reports,
-    announcements,
-    clarifications,
-    baselines,
-    audit_and_health,
-    archives,
+_FEATURES = (
+    "overview",
+    "setup",
+    "accounts",
+    "teams",
+    "competitions",
+    "originals",
+    "submissions",
+    "targets",
+    "boards",
+    "rescoring",
+    "announcements",
+    "clarifications",
+    "organizing",
+    "exports",
 )
+"""Folders whose module ``routers`` has routes of the API and pages."""
 
 
 def create_served_app() -> FastAPI:
@@ -148,10 +128,12 @@ def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     # First, because routes are tried in order; a style sheet would be compared with all others.
     app.mount("/static", pages.static_files)
     app.mount("/docs", documentation.files)
-    for resource in _RESOURCES:
-        app.include_router(resource.router, prefix=_API_PREFIX)
-    for router in (*visitor.ROUTERS, *team.ROUTERS, *organizer.ROUTERS):
-        app.include_router(router, include_in_schema=False)
+    for feature in _FEATURES:
+        routers = import_module(f"app.{feature}.routers")
+        for router in routers.API:
+            app.include_router(router, prefix=_API_PREFIX)
+        for router in routers.PAGES:
+            app.include_router(router, include_in_schema=False)
     app.include_router(reference.router, prefix=_API_PREFIX, include_in_schema=False)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route("/readyz", readyz, tags=["operation"])

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import psutil
 
-from app.http.session_cookie import COOKIE
-from app.processes import child_process
-from app.processes.supervisor import wait_until_healthy
+from app.core.identity.session_cookie import COOKIE
+from app.core.processes import child_process
+from app.operations.supervisor import wait_until_healthy
 from benchmarks.load import HOST
 from benchmarks.pages import fill_contest, run_application
 from tests.support.large_contest import ContestSize
@@ -115,7 +115,7 @@ def main() -> None:
         contest, _ = fill_contest(client, size)
         team = {"Cookie": f"{COOKIE}={contest.arena.get_session(contest.arena.get_team_token('the first'))}"}
         port, log = find_free_port(), Path(folder, "web.log")
-        command = [sys.executable, "-m", "app.cli.web_server", HOST, str(port)]
+        command = [sys.executable, "-m", "app.operations.web_server", HOST, str(port)]
         process = child_process.start(command, log=log, env=os.environ | {"ANONCUP_WEB_PROCESSES": "1"})
         try:
             wait_until_healthy(f"http://{HOST}:{port}/healthz", check=lambda: require_running(process, log))

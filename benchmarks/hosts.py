@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from app.cli.local_service import build_command, build_environments, ensure_keys
 from app.config import get_settings
-from app.db import engine
-from app.processes import pg_hba
-from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
-from app.processes.supervisor import (
+from app.core.db import engine
+from app.operations import pg_hba
+from app.operations.embedded_servers import EmbeddedServices, run_embedded_services
+from app.operations.local_service import build_command, build_environments, ensure_keys
+from app.operations.supervisor import (
     Program,
     build_clock_program,
     build_web_program,

@@ -25,17 +25,17 @@ from httpx2 import Response
 from sqlalchemy import select, text
 
 from anoncup.competition.parser import read_file
+from app.competitions import competitions
 from app.config import get_settings
-from app.crypto import sealing
-from app.db import engine
-from app.db.models import Competition, Round, Submission, Target, Team
-from app.db.transaction import transaction
-from app.http.session_cookie import COOKIE
+from app.core import sealing
+from app.core.db import engine
+from app.core.db.models import Competition, Round, Submission, Target, Team
+from app.core.db.transaction import transaction
+from app.core.identity import password_hashes
+from app.core.identity.session_cookie import COOKIE
+from app.jobs import queue
 from app.main import create_app, create_served_app
-from app.processes.embedded_servers import run_embedded_services
-from app.services.accounts import password_hashes
-from app.services.contests import competitions
-from app.services.jobs import queue
+from app.operations.embedded_servers import run_embedded_services
 from migrations.run import migrate
 from tests.support import large_contest
 from tests.support.contest import Contest

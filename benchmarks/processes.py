@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 _KIND_BY_MARK = {
-    "app.cli.web_server": "web",
+    "app.operations.web_server": "web",
     "anoncup.runner": "runners and their children",
     "workers.main": "worker",
     "workers.clock": "clock",

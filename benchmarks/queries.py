@@ -20,18 +20,18 @@ import psutil
 from sqlalchemy import Connection, event, select, text
 from sqlalchemy.orm import Session
 
-from app.cli.backup import backup_and_restore as backups
+from app.boards import anonymization
+from app.competitions import competitions, visibility
 from app.config import get_settings
-from app.db import engine, now
-from app.db.models import Evaluation, Submission, Team
-from app.db.paging import fetch_newest_first
-from app.db.transaction import transaction
-from app.services.attacks import contest_lifecycle
-from app.services.boards import anonymization
-from app.services.contests import competitions, visibility
-from app.services.jobs import health, leases, store_check
-from app.services.submissions import quota, submissions
-from app.storage import get_store
+from app.core.db import engine, now
+from app.core.db.models import Evaluation, Submission, Team
+from app.core.db.paging import fetch_newest_first
+from app.core.db.transaction import transaction
+from app.core.storage import get_store
+from app.jobs import health, leases, store_check
+from app.lifecycle import contest_lifecycle
+from app.operations.backup import backup_and_restore as backups
+from app.submissions import quota, submissions
 
 CONTEST_COUNT, TEAM_COUNT = 10, 200
 _BACKLOGS = (1_000, 10_000, 100_000)

@@ -36,12 +36,13 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.release import MicrodataOriginal
-from app.db.models import Evaluation, Member, Submission
-from app.db.transaction import transaction
-from app.services.accounts import memberships, password_hashes, users
-from app.services.accounts.tokens import issue_token
-from app.services.contests import competitions
-from app.services.jobs.leases import UNFINISHED
+from app.accounts import memberships
+from app.competitions import competitions
+from app.core.db.models import Evaluation, Member, Submission
+from app.core.db.transaction import transaction
+from app.core.identity import password_hashes, users
+from app.core.identity.tokens import issue_token
+from app.jobs.leases import UNFINISHED
 from benchmarks.bare import BareScorer
 from benchmarks.load import TimedResponse, build_upload, poll, send_request, send_spread
 from benchmarks.processes import ResourceUsage, measure_usage

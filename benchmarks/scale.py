@@ -32,9 +32,9 @@ from anoncup.tracks.parts import HasRows
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import files_of
-from app.db.models import Evaluation
-from app.db.transaction import transaction
-from app.processes.supervisor import wait_until_healthy
+from app.core.db.models import Evaluation
+from app.core.db.transaction import transaction
+from app.operations.supervisor import wait_until_healthy
 from benchmarks import queries, rush
 from benchmarks.hosts import Installation, build_programs, run_installation, run_over_network
 from benchmarks.load import TimedResponse, send_spread

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from app.config import get_settings
-from app.db import engine
-from app.processes import child_process
-from app.processes.embedded_servers import find_running_services
-from app.processes.supervisor import wait_until_healthy
+from app.core.db import engine
+from app.core.processes import child_process
+from app.operations.embedded_servers import find_running_services
+from app.operations.supervisor import wait_until_healthy
 from benchmarks.load import HOST
 from tests.support.service_processes import find_free_port, require_running
 

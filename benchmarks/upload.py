@@ -18,8 +18,8 @@ from sqlalchemy import select
 
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.example import generate_households
-from app.db.models import Evaluation
-from app.db.transaction import transaction
+from app.core.db.models import Evaluation
+from app.core.db.transaction import transaction
 from benchmarks import rush
 from benchmarks.bare import BareScorer
 from benchmarks.load import send_request

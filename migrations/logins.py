@@ -8,7 +8,7 @@ from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import OperationalError
 
 from anoncup.errors import Forbidden
-from app.db import logins
+from app.core.db import logins
 from migrations.run import build_unreachable_error
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from sqlalchemy import Connection
 from sqlalchemy.exc import ProgrammingError
 
-from app.db.privileges import PRIVILEGES, ROLES
+from app.core.db.privileges import PRIVILEGES, ROLES
 
 logger = logging.getLogger(__name__)
 

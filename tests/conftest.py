@@ -11,14 +11,14 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from app.config import Settings, get_settings
-from app.crypto import sealing
-from app.db import engine
-from app.db.models import Base
-from app.http import throttle
-from app.processes import runners
-from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
-from app.services.accounts import password_hashes
-from app.services.jobs import queue
+from app.core import sealing
+from app.core.db import engine
+from app.core.db.models import Base
+from app.core.http import throttle
+from app.core.identity import password_hashes
+from app.core.processes import runners
+from app.jobs import queue
+from app.operations.embedded_servers import EmbeddedServices, run_embedded_services
 from migrations.run import migrate
 from tests.support.application import build_application
 from tests.support.arena import Arena

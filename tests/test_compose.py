@@ -12,8 +12,9 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from app.config import Settings
-from app.db.logins import ROLES, get_login_path
-from app.processes.supervisor import QUEUE_BY_KIND, build_worker_program
+from app.core.db.logins import ROLES, get_login_path
+from app.core.worker_queues import QUEUE_BY_KIND
+from app.operations.supervisor import build_worker_program
 
 ROOT = Path(__file__).parent.parent
 ONE_SHOT_SERVICES = {"keys", "migrate"}

@@ -23,8 +23,8 @@ from anoncup.testing.allocations import check_allocation
 from anoncup.testing.parts import iter_method_cases
 from anoncup.testing.tracks import check_track
 from anoncup.tracks.model import AnyTrack
-from app.processes import runners
-from app.web.site import language
+from app.core.pages import language
+from app.core.processes import runners
 from tests.support.arena import Arena
 from tests.support.contest import Contest, judge_everything, run_clock
 from tests.support.environments import EXAMPLE_CUP, PackageEnvironment, build_wheel, environment

@@ -13,7 +13,7 @@ from anoncup.competition import parser, ranking_functions, required_packages, sc
 from anoncup.competition.templates import template
 from anoncup.plugins import BUILT_IN, discover_plugins
 from anoncup.rules.toml_text import replace_tables
-from app.web.site import language
+from app.core.pages import language
 from tests.support.arena import Arena
 from tests.support.environments import EXAMPLE_CUP_2024, PackageEnvironment, build_wheel, environment
 from tests.support.markdown_blocks import list_code_blocks

@@ -10,7 +10,7 @@ from anoncup.lazy import lazy_module
 NUMERIC_PACKAGES = {"numpy", "pandas", "pyarrow", "scipy", "numba"}
 PROGRAMS = {
     "the command line": "import anoncup.cli.main",
-    "the supervisor": "import app.cli.local_service",
+    "the supervisor": "import app.operations.local_service",
     "the web application": "from app.main import create_app; create_app()",
     "a worker": "import workers.main",
     "the clock": "import workers.clock",

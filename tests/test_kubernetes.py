@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from app.config import Settings
-from app.db.logins import ROLES, load_or_create_password
+from app.core.db.logins import ROLES, load_or_create_password
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "deploy" / "kubernetes"

@@ -71,7 +71,7 @@ def test_no_process_survives(program: str, signal_number: signal.Signals, data: 
         names = " ".join(" ".join(read_command_line(child)) for child in children)
         assert all(
             part in names
-            for part in ("valkey", "postgres", "app.cli.web_server", "workers.main", "workers.clock")
+            for part in ("valkey", "postgres", "app.operations.web_server", "workers.main", "workers.clock")
         )
         victim = psutil.Process(process.pid) if program == "make" else find_process(program, children)
         victim.send_signal(signal_number)

@@ -18,11 +18,11 @@ from sqlalchemy import MetaData, create_engine, select, text
 from sqlalchemy.exc import ProgrammingError
 
 from anoncup.errors import Conflict, Unavailable
-from app.cli.backup import backup_and_restore
 from app.config import Settings
-from app.db.models import Base
-from app.processes.embedded_servers import run_embedded_services
-from app.storage import compute_digest, open_store
+from app.core.db.models import Base
+from app.core.storage import compute_digest, open_store
+from app.operations.backup import backup_and_restore
+from app.operations.embedded_servers import run_embedded_services
 from migrations import run, versions
 from migrations.run import build_config, migrate
 from tests.support.backups import restore, restore_url

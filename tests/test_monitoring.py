@@ -15,8 +15,8 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.config import Settings
-from app.db.transaction import transaction
-from app.services.jobs import health
+from app.core.db.transaction import transaction
+from app.jobs import health
 
 ROOT = Path(__file__).parent.parent
 RULES_FILE = ROOT / "deploy" / "prometheus" / "alerts.yml"

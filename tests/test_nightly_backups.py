@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.config import Settings
-from app.processes.embedded_servers import run_embedded_services
+from app.operations.embedded_servers import run_embedded_services
 from tests.support.arena import Arena
 from tests.support.backups import open_restored_client, run_command
 from tests.support.uploads import score_everything

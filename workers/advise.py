@@ -6,11 +6,11 @@ from typing import Any
 from anoncup.errors import Unavailable
 from anoncup.runner.jobs import AdviceJob
 from app.config import get_settings
-from app.db.models import ThresholdReport
-from app.db.transaction import transaction
-from app.services.jobs.queue import ADVISE, celery
-from app.services.originals import threshold_reports
-from app.services.originals.threshold_reports import ReportClaim
+from app.core.db.models import ThresholdReport
+from app.core.db.transaction import transaction
+from app.jobs.queue import ADVISE, celery
+from app.originals import threshold_reports
+from app.originals.threshold_reports import ReportClaim
 from workers import jobs, lease_runner
 from workers.lease_runner import Lease
 from workers.readiness import REPORT_READINESS

@@ -9,13 +9,13 @@ from anoncup.runner.jobs import AllocateJob, Files, WorkerInputs
 from anoncup.tracks import seeds
 from anoncup.tracks.model import AnyTrack
 from app.config import Settings
-from app.crypto import sealing
-from app.db.stored_files import read_rules
-from app.db.transaction import transaction
-from app.services.attacks import allocation
-from app.services.attacks.allocation import AllocationRequest
-from app.services.contests.sealed_inputs import AllocationInputs, SealedBox
-from app.storage import compute_digest, get_store
+from app.core import sealing
+from app.core.db.stored_files import read_rules
+from app.core.db.transaction import transaction
+from app.core.storage import compute_digest, get_store
+from app.originals.sealed_inputs import AllocationInputs, SealedBox
+from app.targets import allocation
+from app.targets.allocation import AllocationRequest
 from workers import jobs
 
 MAX_ATTEMPTS = 2_000

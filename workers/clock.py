@@ -22,15 +22,15 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from anoncup.errors import DatabaseUnavailable, DomainError, Unavailable
-from app import logs
 from app.config import Settings, get_settings
-from app.db.privileges import warn_if_overprivileged
-from app.db.transaction import transaction
-from app.processes import child_process, package_calls, runners
-from app.services.attacks import contest_lifecycle
-from app.services.jobs import health, queue, requeue
-from app.services.notifications import deliveries
-from app.storage import staging
+from app.core import logs
+from app.core.db.privileges import warn_if_overprivileged
+from app.core.db.transaction import transaction
+from app.core.processes import child_process, package_calls, runners
+from app.core.storage import staging
+from app.jobs import health, queue, requeue
+from app.lifecycle import contest_lifecycle
+from app.notifications import deliveries
 
 log = structlog.get_logger(__name__)
 

@@ -17,13 +17,13 @@ import structlog
 from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError, Unavailable
-from app import logs
 from app.config import SmtpServer, get_settings
-from app.db.models import Delivery
-from app.db.privileges import warn_if_overprivileged
-from app.db.transaction import transaction
-from app.services.notifications import deliveries, mail, organizer_notifications
-from app.services.notifications.deliveries import ClaimedDelivery
+from app.core import logs
+from app.core.db.models import Delivery
+from app.core.db.privileges import warn_if_overprivileged
+from app.core.db.transaction import transaction
+from app.notifications import deliveries, mail, organizer_notifications
+from app.notifications.deliveries import ClaimedDelivery
 from workers import mail_sender, notification_sender
 
 log = structlog.get_logger(__name__)

@@ -17,12 +17,12 @@ from anoncup.runner.answers import PACKAGE_FAILED, find_failed_package
 from anoncup.runner.client import ChildDeath, LimitExcess, ProgressStep, RunnerUnavailable
 from anoncup.runner.jobs import AdviceJob, Files, Job, ResultT
 from anoncup.runner.protocol import JobLimits, RunnerError
+from app.competitions.competitions import require_current_packages
 from app.config import Settings
-from app.crypto import sealing
-from app.db.stored_files import read_rules
-from app.processes import runners
-from app.services.contests.competitions import require_current_packages
-from app.storage import get_store
+from app.core import sealing
+from app.core.db.stored_files import read_rules
+from app.core.processes import runners
+from app.core.storage import get_store
 
 log = structlog.get_logger(__name__)
 

@@ -3,14 +3,15 @@
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from anoncup.runner.jobs import JudgeJob
+from app.boards import standing_updates
 from app.config import Settings, get_settings
-from app.crypto import sealing
-from app.db.stored_files import read_rules
-from app.db.transaction import transaction
-from app.services.attacks import guesses
-from app.services.attacks.guesses import GuessClaim
-from app.services.jobs.queue import JUDGE, celery
-from app.storage import get_store
+from app.core import sealing
+from app.core.db.stored_files import read_rules
+from app.core.db.transaction import transaction
+from app.core.storage import get_store
+from app.jobs.queue import JUDGE, celery
+from app.targets import guesses
+from app.targets.guesses import GuessClaim
 from workers import jobs, lease_runner, rank
 from workers.allocate import build_worker_inputs
 from workers.lease_runner import Lease
@@ -40,7 +41,7 @@ def _judge_next() -> None:
     )
     if result is not None:
         with transaction() as session:
-            guesses.record(session, claim, **result)
+            standing_updates.refresh_judged(session, guesses.record(session, claim, **result))
 
 
 def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:

@@ -20,9 +20,9 @@ from anoncup.errors import (
 )
 from anoncup.runner.client import ProgressStep
 from app.config import get_settings
-from app.db.models import LeasedJob, ThresholdReport
-from app.db.transaction import transaction
-from app.services.jobs import leases
+from app.core.db.models import LeasedJob, ThresholdReport
+from app.core.db.transaction import transaction
+from app.jobs import leases
 from workers.jobs import ChildDiedError, ScoringError
 from workers.readiness import Readiness
 

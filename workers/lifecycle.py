@@ -17,17 +17,17 @@ from anoncup.errors import DomainError, Unavailable
 from anoncup.plugins import TRACKS
 from anoncup.runner.jobs import TargetFilesJob, WorkerInputs
 from anoncup.tracks.model import AnyTrack
-from app import logs
 from app.config import Settings, get_settings
-from app.crypto import sealing
-from app.db.stored_files import read_rules
-from app.db.transaction import transaction
-from app.processes import package_calls, runners
-from app.services.attacks import allocation, contest_lifecycle
-from app.services.attacks.contest_lifecycle import SealedTarget, TargetWithoutFiles
-from app.services.contests import sealed_inputs
-from app.services.contests.sealed_inputs import SealedBox
-from app.storage import get_store
+from app.core import logs, sealing
+from app.core.db.stored_files import read_rules
+from app.core.db.transaction import transaction
+from app.core.processes import package_calls, runners
+from app.core.storage import get_store
+from app.lifecycle import contest_lifecycle
+from app.lifecycle.contest_lifecycle import SealedTarget, TargetWithoutFiles
+from app.originals import sealed_inputs
+from app.originals.sealed_inputs import SealedBox
+from app.targets import allocation
 from workers import jobs
 from workers.allocate import allocate_files, build_worker_inputs, open_seed
 from workers.readiness import REPORT_READINESS, SCORING_READINESS

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from anoncup.errors import Unavailable
 from app.config import SmtpServer, get_settings
-from app.services.notifications.deliveries import DELIVERED
-from app.services.notifications.mail import REFUSED, UNKNOWN
+from app.notifications.deliveries import DELIVERED
+from app.notifications.mail import REFUSED, UNKNOWN
 
 _READ_TIMEOUT_S = 60.0
 """Time limit of each read. A server that sends single bytes never reaches it."""

@@ -7,13 +7,13 @@ from celery.signals import celeryd_after_setup, celeryd_init, setup_logging, wor
 from celery.worker.control import inspect_command
 
 from anoncup.runner import allocator, sandbox
-from app import logs
 from app.config import get_settings
-from app.db.privileges import warn_if_overprivileged
-from app.processes import package_calls, runners
-from app.processes.supervisor import QUEUE_BY_KIND
-from app.services.jobs.queue import celery
-from app.services.jobs.worker_reports import DUTIES_QUERY, SANDBOX_QUERY
+from app.core import logs
+from app.core.db.privileges import warn_if_overprivileged
+from app.core.processes import package_calls, runners
+from app.core.worker_queues import QUEUE_BY_KIND
+from app.jobs.queue import celery
+from app.jobs.worker_reports import DUTIES_QUERY, SANDBOX_QUERY
 from workers import advise, judge, readiness, score
 
 __all__ = ["advise", "celery", "judge", "score"]

@@ -15,17 +15,17 @@ from anoncup.runner.client import NO_STEP, LimitExcess, ProgressStep
 from anoncup.runner.jobs import RankJob
 from anoncup.runner.protocol import JobLimits, RunnerError
 from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
+from app.boards import fold, stale_standings, standing_rows, standing_updates
+from app.boards.load_facts import load_facts
+from app.boards.stale_standings import StaleClaim
+from app.boards.standing_rows import TableRows
+from app.competitions.competitions import require_current_packages
+from app.competitions.contest import Contest
 from app.config import Settings, get_settings
-from app.db.models import Round, StaleStanding
-from app.db.now import END
-from app.db.transaction import transaction
-from app.processes import runners
-from app.services.boards import fold, stale_standings, standing_rows, standing_updates
-from app.services.boards.load_facts import load_facts
-from app.services.boards.stale_standings import StaleClaim
-from app.services.boards.standing_rows import TableRows
-from app.services.contests.competitions import require_current_packages
-from app.services.contests.contest import Contest
+from app.core.db.models import Round, StaleStanding
+from app.core.db.now import END
+from app.core.db.transaction import transaction
+from app.core.processes import runners
 from workers import jobs, lease_runner
 from workers.lease_runner import Lease
 from workers.readiness import SCORING_READINESS

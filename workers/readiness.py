@@ -13,8 +13,8 @@ import structlog
 from anoncup.errors import DomainError
 from anoncup.runner import sandbox
 from app.config import get_settings
-from app.crypto import sealing
-from app.services.jobs.store_check import check_store
+from app.core import sealing
+from app.jobs.store_check import check_store
 
 log = structlog.get_logger(__name__)
 

@@ -6,15 +6,15 @@ from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from anoncup.runner.client import ProgressStep
 from anoncup.runner.jobs import ScoreJob
+from app.boards import standing_updates
 from app.config import Settings, get_settings
-from app.crypto import sealing
-from app.db.models import Evaluation
-from app.db.stored_files import read_rules
-from app.db.transaction import transaction
-from app.services.boards import standing_updates
-from app.services.jobs.queue import SCORE, celery
-from app.services.submissions import evaluations
-from app.services.submissions.evaluations import EvaluationClaim
+from app.core import sealing
+from app.core.db.models import Evaluation
+from app.core.db.stored_files import read_rules
+from app.core.db.transaction import transaction
+from app.jobs.queue import SCORE, celery
+from app.submissions import evaluations
+from app.submissions.evaluations import EvaluationClaim
 from workers import jobs, lease_runner, rank
 from workers.allocate import build_worker_inputs
 from workers.lease_runner import Lease

@@ -32,7 +32,7 @@ from anoncup.cli import (
 )
 
 _LOCAL_PANEL, _REMOTE_PANEL = "On your own files", "At a service"
-_SERVICE_COMMANDS = "app.cli.commands"
+_SERVICE_COMMANDS = "app.operations.commands"
 """Module that adds the commands of the service. It exists in a checkout or image, but not in the wheel."""
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)

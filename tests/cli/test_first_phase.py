@@ -12,8 +12,8 @@ from sqlalchemy import func, update
 from anoncup.messages import CodedMessage, Message
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
-from app.db import engine
-from app.db.models import Evaluation, State
+from app.core.db import engine
+from app.core.db.models import Evaluation, State
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.command_line import CommandRunner, run_worker
 from tests.support.contest import judge_everything

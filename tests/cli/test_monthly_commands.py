@@ -8,7 +8,7 @@ import pytest
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.tracks.monthly.files import QUESTIONS
-from app.storage import compute_digest
+from app.core.storage import compute_digest
 from tests.support.shell_commands import run_json, run_line
 
 pytestmark = pytest.mark.full

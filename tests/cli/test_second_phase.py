@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, update
 
 from anoncup.tables.csv_text import write_csv
-from app.db import engine
-from app.db.models import Guess, State
+from app.core.db import engine
+from app.core.db.models import Guess, State
 from tests.support.arena import ROWS, Arena, build_competition_toml
 from tests.support.command_line import CommandRunner, run_worker
 from tests.support.contest import Contest, judge_everything

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.processes import child_process
+from app.core.processes import child_process
 from tests.support.wait import poll_until
 
 ROOT = Path(__file__).parent.parent.parent

@@ -14,7 +14,7 @@ import pexpect
 import pytest
 
 from anoncup.client import Client
-from app.processes import readiness
+from app.operations import service_readiness as readiness
 from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, environment
 from tests.support.markdown_blocks import ROOT, read_guide
 from tests.support.service_processes import build_own_environment, find_free_port

@@ -22,14 +22,14 @@ from starlette.routing import Mount
 
 import anoncup
 from app.config import Settings
-from app.http.middleware import SecurityHeadersMiddleware
-from app.web.site.pages import static_files
-from app.web.visitor.documentation import DocumentationFiles
+from app.core.http.middleware import SecurityHeadersMiddleware
+from app.core.pages.pages import static_files
+from app.documentation.documentation_pages import DocumentationFiles
+from tests.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 from tests.support import measures_page
 from tests.support.browser import browser
 from tests.support.markdown_blocks import ROOT
 from tests.support.wait import poll_until
-from tests.web.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 
 
 def build_site(folder: Path) -> tuple[Path, str]:

@@ -8,11 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, insert, select
 
-from app.config import Settings
-from app.db.models import State, ThresholdReport
-from app.db.transaction import transaction
-from app.processes.supervisor import QUEUE_BY_KIND, build_worker_program
-from app.services.jobs import queue
+from app.core.db.models import State, ThresholdReport
+from app.core.db.transaction import transaction
+from app.core.worker_queues import QUEUE_BY_KIND
+from app.jobs import queue
+from app.operations.supervisor import build_worker_program
 from tests.support.arena import Arena
 from tests.support.contest import Contest
 from tests.support.phase_changes import submit_with_verdict
@@ -72,10 +72,6 @@ def test_reports_have_lower_priority_than_scores_and_these_than_the_web_server(
         # None can be nicer than 19, as when these tests are nice themselves.
         expected = [min(19, psutil.Process().nice() + added) for added in (10, 15)]
         assert poll_until(lambda: [member.nice() for member in family] == expected)
-
-
-def test_every_queue_is_served(settings: Settings) -> None:
-    assert sorted(QUEUE_BY_KIND.values()) == sorted(queue.QUEUES.values())
 
 
 def test_report_worker_takes_no_scoring_jobs(contest: Contest, tmp_path: Path) -> None:

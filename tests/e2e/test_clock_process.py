@@ -13,13 +13,13 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select, text
 
 from app.config import Settings
-from app.db import engine
-from app.db.models import AuditEntry
-from app.db.transaction import transaction
-from app.processes.embedded_servers import run_embedded_services
-from app.processes.supervisor import build_clock_program
-from app.services.attacks import contest_lifecycle
-from app.services.jobs import queue
+from app.core.db import engine
+from app.core.db.models import AuditEntry
+from app.core.db.transaction import transaction
+from app.jobs import queue
+from app.lifecycle import contest_lifecycle
+from app.operations.embedded_servers import run_embedded_services
+from app.operations.supervisor import build_clock_program
 from migrations.run import migrate
 from tests.support.contest import Contest, load_round_id
 from tests.support.phase_changes import submit_with_verdict

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import select, text
 
 from anoncup.tables.csv_text import write_csv
-from app.db.logins import ROLES
-from app.db.models import Target
-from app.db.transaction import transaction
-from app.processes.embedded_servers import find_running_services
-from app.processes.supervisor import Program, wait_until_healthy
+from app.core.db.logins import ROLES
+from app.core.db.models import Target
+from app.core.db.transaction import transaction
+from app.operations.embedded_servers import find_running_services
+from app.operations.supervisor import Program, wait_until_healthy
 from tests.support.arena import ROWS, build_original_table
 from tests.support.contest import build_two_phase_toml, load_round
 from tests.support.postgres_server import reset_connections

@@ -17,9 +17,9 @@ import pytest
 
 from anoncup.client import Client
 from anoncup.tables.csv_text import write_csv
-from app.processes.embedded_servers import run_embedded_services
-from app.processes.supervisor import Program, wait_until_healthy
-from app.services.submissions.uploads import MAX_COMMENT_LENGTH
+from app.operations.embedded_servers import run_embedded_services
+from app.operations.supervisor import Program, wait_until_healthy
+from app.submissions.uploads import MAX_COMMENT_LENGTH
 from tests.support.arena import PASSWORD, build_competition_toml, build_noisy_release, build_original_table
 from tests.support.service_processes import (
     QUICK_SETTINGS,

@@ -16,9 +16,9 @@ import pytest
 from sqlalchemy import func, select
 
 from app.config import Settings
-from app.db.models import Evaluation, Heartbeat
-from app.db.transaction import transaction
-from app.services.jobs import health, queue
+from app.core.db.models import Evaluation, Heartbeat
+from app.core.db.transaction import transaction
+from app.jobs import health, queue
 from tests.support.queue import empty_queue
 from tests.support.service_processes import (
     kill,

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import redis
 
-from app.crypto import sealing
-from app.processes import child_process
-from app.processes.supervisor import Program, wait_until_healthy
+from app.core import sealing
+from app.core.processes import child_process
+from app.operations.supervisor import Program, wait_until_healthy
 from tests.support.postgres_server import POSTGRES, can_run, reset_connections, run_postgres
 from tests.support.service_processes import (
     QUICK_SETTINGS,

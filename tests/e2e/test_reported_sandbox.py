@@ -9,9 +9,9 @@ import pytest
 
 from anoncup.runner import sandbox
 from anoncup.schemas.roles import Role
-from app.db.privileges import WORKER
-from app.processes.supervisor import build_worker_program
-from app.services.jobs.worker_reports import list_sandboxes
+from app.core.db.privileges import WORKER
+from app.jobs.worker_reports import list_sandboxes
+from app.operations.supervisor import build_worker_program
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
 from tests.support.page_requests import get_page

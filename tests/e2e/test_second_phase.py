@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from anoncup.tables.csv_text import write_csv
 from app.config import Settings
-from app.db.models import Guess, State, Target
-from app.db.transaction import transaction
+from app.core.db.models import Guess, State, Target
+from app.core.db.transaction import transaction
 from tests.support.arena import ROWS, build_original_table
 from tests.support.contest import build_two_phase_toml, load_round
 from tests.support.queue import empty_queue

@@ -18,9 +18,9 @@ from sqlalchemy import select
 from anoncup.client import Client
 from anoncup.errors import Unavailable
 from app.config import Settings
-from app.db.models import Evaluation, State
-from app.db.transaction import transaction
-from app.processes.supervisor import build_clock_program, build_worker_program
+from app.core.db.models import Evaluation, State
+from app.core.db.transaction import transaction
+from app.operations.supervisor import build_clock_program, build_worker_program
 from tests.support.arena import serial_numbers
 from tests.support.s3_server import BUCKET, S3Server
 from tests.support.service_processes import (

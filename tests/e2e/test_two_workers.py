@@ -14,12 +14,12 @@ from anoncup import schemas
 from anoncup.client import Client
 from anoncup.schemas.roles import Role
 from app.config import Settings
-from app.db.models import Organizer, User
-from app.db.privileges import WORKER
-from app.db.transaction import transaction
-from app.processes.supervisor import Program, build_clock_program
-from app.services.accounts import tokens, users
-from app.services.jobs import worker_reports
+from app.core.db.models import Organizer, User
+from app.core.db.privileges import WORKER
+from app.core.db.transaction import transaction
+from app.core.identity import tokens, users
+from app.jobs import worker_reports
+from app.operations.supervisor import Program, build_clock_program
 from tests.support.arena import PASSWORD, serial_numbers
 from tests.support.service_processes import (
     QUICK_SETTINGS,

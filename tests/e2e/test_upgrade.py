@@ -13,10 +13,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from app.cli.backup import backup_and_restore
 from app.config import Settings
-from app.db.transaction import transaction
-from app.storage import get_store
+from app.core.db.transaction import transaction
+from app.core.storage import get_store
+from app.operations.backup import backup_and_restore
 from tests.support.arena import Arena
 from tests.support.backups import clear_caches, restore, restore_url
 from tests.support.contest import Contest

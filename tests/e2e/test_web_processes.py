@@ -13,11 +13,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import QueuePool
 
-from app.cli import web_server
-from app.cli.local_service import count_web_processes
 from app.config import Settings
-from app.db import engine
-from app.processes.supervisor import build_web_program
+from app.core.db import engine
+from app.operations import web_server
+from app.operations.local_service import count_web_processes
+from app.operations.supervisor import build_web_program
 from tests.support.service_processes import (
     find_free_port,
     open_small_contest,

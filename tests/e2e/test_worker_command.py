@@ -7,9 +7,9 @@ import psutil
 import pytest
 
 from app.config import Settings
-from app.db.privileges import WORKER
-from app.processes.supervisor import Program
-from app.services.jobs import worker_reports
+from app.core.db.privileges import WORKER
+from app.jobs import worker_reports
+from app.operations.supervisor import Program
 from tests.support.service_processes import (
     QUICK_SETTINGS,
     build_role_env,

@@ -17,8 +17,8 @@ from random import Random
 import numpy as np
 import psutil
 
-from app.cli.service_access import use_services
-from app.db import engine
+from app.core.db import engine
+from app.operations.service_access import use_services
 from tests.faults import contest_setup, expected_boards, invariant_checks
 from tests.faults.calls import PATIENCE_S, Caller, CallRecorder
 from tests.faults.canaries import Canaries

@@ -6,7 +6,7 @@ from random import Random
 
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
-from app.cli.service_access import create_user
+from app.operations.service_access import create_user
 from tests.faults.calls import CallRecorder
 from tests.faults.installation import ServiceInstallation
 from tests.faults.ledger import Ledger, build_original

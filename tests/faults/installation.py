@@ -18,9 +18,9 @@ from pathlib import Path
 import psutil
 import redis
 
-from app.cli.local_service import build_environments
-from app.processes import child_process
-from app.processes.embedded_servers import EmbeddedServices, find_running_services
+from app.core.processes import child_process
+from app.operations.embedded_servers import EmbeddedServices, find_running_services
+from app.operations.local_service import build_environments
 from tests.faults.calls import PATIENCE_S
 from tests.support.s3_server import BUCKET, S3Server
 from tests.support.service_processes import find_free_port
@@ -31,7 +31,7 @@ COMMAND_LINE_PARTS: tuple[tuple[str, str], ...] = (
     ("postgres", "pginstall"),
     ("valkey", "valkey-server"),
     ("runner", "anoncup.runner"),
-    ("web", "app.cli.web_server"),
+    ("web", "app.operations.web_server"),
     ("clock", "workers.clock"),
     ("turning child", "workers.lifecycle"),
     ("worker", "--app workers.main"),

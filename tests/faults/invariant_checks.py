@@ -15,8 +15,10 @@ from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
-from app.db import now as db_now
-from app.db.models import (
+from app.competitions.contest import Contest
+from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
+from app.core.db import now as db_now
+from app.core.db.models import (
     Attempt,
     Competition,
     Evaluation,
@@ -29,11 +31,9 @@ from app.db.models import (
     Team,
     ThresholdReport,
 )
-from app.db.transaction import transaction
-from app.services.contests.contest import Contest
-from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
-from app.services.jobs.leases import UNFINISHED
-from app.services.submissions import quota
+from app.core.db.transaction import transaction
+from app.jobs.leases import UNFINISHED
+from app.submissions import quota
 from tests.faults.calls import MAX_TIMEOUT_S, Caller
 from tests.faults.ledger import Kind, Ledger, LedgerUpload
 

@@ -15,7 +15,8 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from anoncup.tracks.linkage.permutation import write_secret
-from app.db.models import (
+from app.competitions.phases import ANONYMIZATION
+from app.core.db.models import (
     Attempt,
     AuditEntry,
     Evaluation,
@@ -27,8 +28,7 @@ from app.db.models import (
     Submission,
     Target,
 )
-from app.db.transaction import transaction
-from app.services.contests.phases import ANONYMIZATION
+from app.core.db.transaction import transaction
 from tests.faults import expected_boards
 from tests.faults.calls import Caller, CallRecorder, find_problem
 from tests.faults.canaries import Canaries

@@ -9,8 +9,8 @@ import pytest
 from anoncup.competition.ranking_formulas import build_strongest
 from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.syntax import parse_formula
-from app.services.boards.attack_board import TeamAttacks
-from app.services.boards.formula_values import AttackNumbers, compute_attack
+from app.boards.attack_board import TeamAttacks
+from app.boards.formula_values import AttackNumbers, compute_attack
 
 RISKS = (
     {"membership": [0.3], "attribute": [0.1]},

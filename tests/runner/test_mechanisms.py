@@ -12,11 +12,11 @@ from anoncup.runner import sandbox
 from anoncup.runner.client import LIBRARY_VARIABLES
 from anoncup.runner.sandbox import Sandbox, SandboxError, landlock, seccomp
 from anoncup.runner.sandbox.seccomp import CONDITIONAL_CALLS, UNCONDITIONAL_CALLS, build_conditions
-from app.cli.local_service import build_sandbox_env
 from app.config import Settings
-from app.processes import runners
-from app.processes.embedded_servers import EmbeddedServices, Server
-from app.processes.locked_folders import LockedFolder
+from app.core.processes import runners
+from app.core.processes.locked_folders import LockedFolder
+from app.operations.embedded_servers import EmbeddedServices, Server
+from app.operations.local_service import build_sandbox_env
 from workers import readiness
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
@@ -74,7 +74,7 @@ def test_worker_with_exposed_files_takes_no_work(
 def test_sandbox_is_logged_with_a_warning_for_missing_parts(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from app import logs
+    from app.core import logs
 
     logs.configure()
     caplog.set_level(logging.INFO)
@@ -91,7 +91,7 @@ def test_sandbox_is_logged_with_a_warning_for_missing_parts(
         )
         runners.announce_sandbox(setting)
         (record,) = [
-            log_record for log_record in caplog.records if log_record.name == "app.processes.runners"
+            log_record for log_record in caplog.records if log_record.name == "app.core.processes.runners"
         ]
         assert record.levelname == level
         assert words in str(record.msg)

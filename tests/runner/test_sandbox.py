@@ -19,11 +19,11 @@ from anoncup.runner.child import RESOURCE_LIMITS
 from anoncup.runner.client import Runner
 from anoncup.runner.sandbox import Sandbox, landlock, privileges, seccomp
 from app.config import Settings
-from app.db.models import Evaluation, State
-from app.db.transaction import transaction
-from app.processes import runners
-from app.processes.embedded_servers import EmbeddedServices
-from app.storage import get_store
+from app.core.db.models import Evaluation, State
+from app.core.db.transaction import transaction
+from app.core.processes import runners
+from app.core.storage import get_store
+from app.operations.embedded_servers import EmbeddedServices
 from tests.support.arena import Arena
 from tests.support.forbidden_actions import SYSCALL_NUMBERS
 from tests.support.hostile_jobs import (

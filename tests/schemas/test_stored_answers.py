@@ -9,9 +9,9 @@ from anoncup.client import transport
 from anoncup.messages import Message, describe_in_english
 from anoncup.runner.results import VerdictForm
 from anoncup.schemas.advice import EXAMPLE
-from app.db.models import Evaluation, RecordedVerdict, State
-from app.db.transaction import transaction
-from app.services.boards.verdicts import extract_numbers
+from app.boards.verdicts import extract_numbers
+from app.core.db.models import Evaluation, RecordedVerdict, State
+from app.core.db.transaction import transaction
 from tests import recorded
 from tests.recorded import RESPONSES, build_verdict
 from tests.support.arena import Arena

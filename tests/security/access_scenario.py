@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
-from app.db.models import (
+from app.core.db.models import (
     Adjustment,
     Clarification,
     Competition,
@@ -28,10 +28,10 @@ from app.db.models import (
     ThresholdReport,
     User,
 )
-from app.db.transaction import transaction
-from app.http.session_cookie import COOKIE
-from app.services.accounts import tokens
-from app.services.accounts.users import create_user
+from app.core.db.transaction import transaction
+from app.core.identity import tokens
+from app.core.identity.session_cookie import COOKIE
+from app.core.identity.users import create_user
 from tests.security.access_table import PAGE_MODULES
 from tests.support.arena import (
     API,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import ProgrammingError
 
 from app.config import Settings
-from app.db import logins
+from app.core.db import logins
 from migrations.logins import set_passwords
 
 SignInAsRole = Callable[[str], AbstractContextManager[Connection]]

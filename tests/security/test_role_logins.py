@@ -8,12 +8,12 @@ from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
 from anoncup.errors import Forbidden
-from app.cli.backup import backup_and_restore
 from app.config import Settings, get_settings
-from app.db import logins
-from app.db.privileges import ROLES, WEB, WORKER, warn_if_overprivileged
-from app.processes.embedded_servers import run_embedded_services
-from app.storage import get_store
+from app.core.db import logins
+from app.core.db.privileges import ROLES, WEB, WORKER, warn_if_overprivileged
+from app.core.storage import get_store
+from app.operations.backup import backup_and_restore
+from app.operations.embedded_servers import run_embedded_services
 from migrations.logins import set_passwords
 from migrations.run import migrate
 from tests.security.role_logins import build_login_url, connect_to, logins_folder, require_refusal

@@ -8,9 +8,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import ProgrammingError
 
 from app.config import Settings
-from app.db.models import Base
-from app.db.privileges import PRIVILEGES, ROLES, WEB, WORKER
-from app.db.transaction import transaction
+from app.core.db.models import Base
+from app.core.db.privileges import PRIVILEGES, ROLES, WEB, WORKER
+from app.core.db.transaction import transaction
 from tests.security.role_logins import SignInAsRole, connect_to, logins_folder, require_refusal, sign_in
 from tests.support.contest import Contest
 from tests.support.role_session import act_as

@@ -16,15 +16,15 @@ from sqlalchemy import select, text
 
 from anoncup.errors import Unavailable
 from anoncup.tracks.linkage.permutation import write_secret
-from app.cli.local_service import build_environments
 from app.config import Settings
-from app.crypto import sealing
-from app.db import engine
-from app.db.models import Evaluation, Secret, State, Submission
-from app.db.transaction import transaction
-from app.processes.embedded_servers import EmbeddedServices
-from app.services.jobs import queue
-from app.storage import compute_digest
+from app.core import sealing
+from app.core.db import engine
+from app.core.db.models import Evaluation, Secret, State, Submission
+from app.core.db.transaction import transaction
+from app.core.storage import compute_digest
+from app.jobs import queue
+from app.operations.embedded_servers import EmbeddedServices
+from app.operations.local_service import build_environments
 from tests.security.access_scenario import AccessScenario
 from tests.support.arena import API, PASSWORD, Arena, build_noisy_release
 from tests.support.secret_search import build_needles, find_leaks, iterate_database_cells, iterate_files

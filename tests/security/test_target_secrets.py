@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from anoncup.tracks.linkage.permutation import write_secret
 from app.config import Settings
-from app.db import engine
-from app.storage import compute_digest
+from app.core.db import engine
+from app.core.storage import compute_digest
 from tests.security.access_table import TABLE
 from tests.support.arena import ROWS, serial_numbers
 from tests.support.contest import Contest, judge_everything, run_clock
@@ -169,7 +169,7 @@ def test_opened_secrets_are_hidden_until_the_reveal(
     def die(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("app.services.attacks.contest_lifecycle.reveal", die)
+    monkeypatch.setattr("app.lifecycle.contest_lifecycle.reveal", die)
     with pytest.raises(KeyboardInterrupt):
         contest.close_attacks()
     assert watched_contest.find_leaks() == set()

@@ -10,10 +10,10 @@ from httpx2 import Response
 from sqlalchemy import func, select
 
 from anoncup.schemas.roles import Role
-from app.db import now
-from app.db.models import AuditEntry, Base, Invite
-from app.db.transaction import transaction
-from app.services.accounts import users
+from app.core.db import now
+from app.core.db.models import AuditEntry, Base, Invite
+from app.core.db.transaction import transaction
+from app.core.identity import users
 from tests.support.arena import API, PASSWORD, Arena, serial_numbers
 from tests.support.database_rows import load_all, load_one
 

@@ -16,9 +16,9 @@ from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
-from app.db.models import User
-from app.db.transaction import transaction
-from app.services.accounts import tokens, users
+from app.core.db.models import User
+from app.core.db.transaction import transaction
+from app.core.identity import tokens, users
 
 API = "/api/v1"
 ROWS = 40

@@ -12,14 +12,14 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select
 
-from app.cli.backup import backup_and_restore
-from app.cli.backup.backup_and_restore import RestoreSummary
-from app.cli.backup.keys import KeyPaths
 from app.config import Settings, get_settings
-from app.db import engine
-from app.db.models import Base
-from app.processes import runners
-from app.storage import Store, get_store, open_store
+from app.core.db import engine
+from app.core.db.models import Base
+from app.core.processes import runners
+from app.core.storage import Store, get_store, open_store
+from app.operations.backup import backup_and_restore
+from app.operations.backup.backup_and_restore import RestoreSummary
+from app.operations.backup.keys import KeyPaths
 from tests.support import cli_zygote
 from tests.support.application import build_application
 from tests.support.arena import Arena

@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Competition
-from app.db.transaction import transaction
+from app.core.db.models import Competition
+from app.core.db.transaction import transaction
 from tests.support.contest import Contest
 
 ORGANIZER = "(organizer)"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, Route, sync_playwright
 
-from app.http.middleware import SECURITY_HEADERS
-from app.web.site.pages import static_files
+from app.core.http.middleware import SECURITY_HEADERS
+from app.core.pages.pages import static_files
 
 CHROMIUM = next(
     filter(

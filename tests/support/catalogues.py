@@ -26,7 +26,7 @@ from anoncup.errors import DomainError
 MessageText = str | list[str] | tuple[str, ...] | None
 
 ROOT = Path(__file__).parents[2]
-LOCALE = ROOT / "app" / "locale"
+LOCALE = ROOT / "app" / "core" / "locale"
 ENGLISH = "en"
 LABEL_CATALOGUES = [("labels", LOCALE), *find_track_catalogues()]
 """Domains and folders of the catalogues of labels."""

@@ -56,11 +56,11 @@ def get_zygote() -> "subprocess.Popen[str]":
 def serve() -> None:
     """Fork a child for each line of standard input, wait for it and print its exit status."""
     import anoncup
-    import app.cli
+    import app.operations
     from anoncup.cli import terminal
     from anoncup.geometry import kernels
 
-    for package in (anoncup, app.cli):
+    for package in (anoncup, app.operations):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)

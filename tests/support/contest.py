@@ -20,8 +20,8 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.tracks.linkage.permutation import parse_secret, write_guess
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
-from app.db.models import Competition, Evaluation, Guess, Rejudgement, Round, State, Submission
-from app.db.transaction import transaction
+from app.core.db.models import Competition, Evaluation, Guess, Rejudgement, Round, State, Submission
+from app.core.db.transaction import transaction
 from tests.support.arena import ROWS, Arena, build_competition_toml, build_noisy_release
 from tests.support.database_rows import load_all, load_one
 from tests.support.standings import rebuild_standings

@@ -25,8 +25,8 @@ from anoncup.tracks.linkage.attack_rates import LinkGuess
 from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
 from anoncup.tracks.parts import BuiltInGuess
-from app.db.models import Guess, Round
-from app.db.transaction import transaction
+from app.core.db.models import Guess, Round
+from app.core.db.transaction import transaction
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import (
     Contest,

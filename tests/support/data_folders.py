@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.processes.embedded_servers import run_embedded_services
+from app.operations.embedded_servers import run_embedded_services
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from sqlalchemy import Executable, Select, select
 
-from app.db.models import Evaluation, Team
-from app.db.transaction import transaction
-from app.services.submissions import evaluations
-from app.services.submissions.evaluations import EvaluationClaim
+from app.core.db.models import Evaluation, Team
+from app.core.db.transaction import transaction
+from app.submissions import evaluations
+from app.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena
 
 LEASE = timedelta(seconds=30)

@@ -1,16 +1,18 @@
 """Claims on the job that a test names, regardless of fair queueing."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.messages import CodedMessage, Message
-from app.db.models import Evaluation, Guess, Rejudgement
-from app.services.attacks import guesses
-from app.services.jobs import leases
-from app.services.submissions import evaluations
+from app.boards import standing_updates
+from app.core.db.models import Evaluation, Guess, JudgingJob, Rejudgement
+from app.jobs import leases
+from app.submissions import evaluations
+from app.targets import guesses
 
 LEASE = timedelta(minutes=1)
 FAILURE = CodedMessage("scoring_failed", Message("a fault of ours"))
@@ -31,3 +33,10 @@ def claim_guess(session: Session, identifier: UUID, *, rescore: UUID | None = No
         ).one()
     assert leases.begin_attempt(session, job, lease=LEASE)
     return guesses.build_claim(session, job)
+
+
+def record_guess(session: Session, claim: guesses.GuessClaim, **result: Any) -> JudgingJob | None:
+    """Record the outcome of a guess and the standings that follow, as the worker does."""
+    job = guesses.record(session, claim, **result)
+    standing_updates.refresh_judged(session, job)
+    return job

@@ -10,7 +10,8 @@ import numpy as np
 from sqlalchemy import insert, inspect, select, update
 from sqlalchemy.orm import Session, joinedload
 
-from app.db.models import (
+from app.boards import standing_updates
+from app.core.db.models import (
     Base,
     Competition,
     Evaluation,
@@ -24,10 +25,9 @@ from app.db.models import (
     Target,
     Team,
 )
-from app.db.transaction import transaction
-from app.services.accounts.names import build_key
-from app.services.boards import standing_updates
-from app.storage import compute_digest
+from app.core.db.transaction import transaction
+from app.core.identity.names import build_key
+from app.core.storage import compute_digest
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, build_outcome
 

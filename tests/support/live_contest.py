@@ -11,13 +11,12 @@ from httpx2 import Response
 from sqlalchemy import select
 
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Evaluation, Guess, Rejudgement, State, Submission, Target, Team
-from app.db.transaction import transaction
-from app.services.attacks import guesses
-from app.services.jobs import leases
+from app.core.db.models import Evaluation, Guess, Rejudgement, State, Submission, Target, Team
+from app.core.db.transaction import transaction
+from app.jobs import leases
 from tests.support.contest import Contest, build_outcome, run_clock
 from tests.support.database_rows import load_all, load_one, load_team_id
-from tests.support.job_claims import FAILURE, claim_evaluation, claim_guess
+from tests.support.job_claims import FAILURE, claim_evaluation, claim_guess, record_guess
 from tests.support.organizer_uploads import add_baseline
 from tests.support.random_contests import build_evaluation, build_verdict, pick
 from tests.support.rescores import begin_rescore, build_reweighted_file, end_rescore
@@ -136,7 +135,7 @@ class LiveContest:
         for guess_id in load_all(select(Rejudgement.guess_id).where(Rejudgement.state == State.QUEUED)):
             with transaction() as session:
                 claim = claim_guess(session, guess_id, rescore=UUID(identifier))
-                guesses.record(session, claim, outcome=build_outcome(self.pick(*CORRECT_COUNTS)))
+                record_guess(session, claim, outcome=build_outcome(self.pick(*CORRECT_COUNTS)))
         response = end_rescore(self.contest, identifier, "apply")
         assert response.status_code == 200, response.text
 
@@ -189,7 +188,7 @@ class LiveContest:
         if state == "ERROR":
             leases.fail(session, Guess, guess_id, claim.attempt, FAILURE)
         else:
-            guesses.record(session, claim, outcome=build_outcome(self.pick(*CORRECT_COUNTS)))
+            record_guess(session, claim, outcome=build_outcome(self.pick(*CORRECT_COUNTS)))
 
     def close(self) -> None:
         self.contest.move_phases(reidentification=(-1, -0.5))

@@ -8,9 +8,9 @@ from html import escape
 from pathlib import Path
 
 from anoncup.plugins import BUILT_IN
-from app.locale.language import Translator, load_translator
-from app.web.site.formulas import load_formulas
-from app.web.site.language import adapt_to_track
+from app.competitions.formulas import load_formulas
+from app.core.locale.language import Translator, load_translator
+from app.core.pages.language import adapt_to_track
 from tests.support.markdown_blocks import ROOT
 
 PATHS = {"en": ROOT / "docs/measures.md", "ja": ROOT / "docs/ja/measures.md"}

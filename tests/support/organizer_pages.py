@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 
 from anoncup.messages import CodedMessage, Message
-from app.db.models import Evaluation, State
-from app.db.transaction import transaction
+from app.core.db.models import Evaluation, State
+from app.core.db.transaction import transaction
 from tests.support.arena import Arena
 from tests.support.page_requests import get_page
 

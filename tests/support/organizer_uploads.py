@@ -5,7 +5,7 @@ from typing import Any
 from httpx2 import Response
 from sqlalchemy import func, update
 
-from app.db.models import Evaluation
+from app.core.db.models import Evaluation
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.contest import Contest
 from tests.support.database_rows import execute

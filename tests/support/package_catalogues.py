@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.locale.language import load_catalogue, load_package_catalogue, load_translator
+from app.core.locale.language import load_catalogue, load_package_catalogue, load_translator
 
 
 def format_catalogue(texts: Mapping[str, str]) -> str:

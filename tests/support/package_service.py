@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anoncup.client import Client
-from app.processes import child_process
-from app.processes.supervisor import wait_until_healthy
+from app.core.processes import child_process
+from app.operations.supervisor import wait_until_healthy
 from tests.support.arena import PASSWORD
 from tests.support.environments import PackageEnvironment
 from tests.support.service_processes import QUICK_SETTINGS, find_free_port, require_running

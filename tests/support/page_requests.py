@@ -5,7 +5,7 @@ from html import unescape
 
 from httpx2 import Response
 
-from app.http.session_cookie import COOKIE, SECURE_COOKIE
+from app.core.identity.session_cookie import COOKIE, SECURE_COOKIE
 from tests.support.arena import PASSWORD, Arena
 
 IRREVERSIBLE_FORMS = (

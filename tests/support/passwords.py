@@ -3,7 +3,7 @@
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from app.http.session_cookie import COOKIE
+from app.core.identity.session_cookie import COOKIE
 from tests.support.arena import API, PASSWORD, Arena
 
 NEW_PASSWORD = "battery staple"

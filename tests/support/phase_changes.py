@@ -6,11 +6,11 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
-from app.db.models import AuditEntry, Evaluation, Round, Target
-from app.db.transaction import transaction
-from app.services.accounts import tokens
-from app.services.accounts.principal import Principal
-from app.services.submissions.uploads import ReleaseUpload
+from app.core.db.models import AuditEntry, Evaluation, Round, Target
+from app.core.db.transaction import transaction
+from app.core.identity import tokens
+from app.core.identity.principal import Principal
+from app.submissions.uploads import ReleaseUpload
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.contest import Contest
 from tests.support.database_rows import load_all, load_one

@@ -8,8 +8,8 @@ from pathlib import Path
 import psycopg
 
 from app.config import get_settings
-from app.db import engine
-from app.processes import child_process
+from app.core.db import engine
+from app.core.processes import child_process
 from tests.support.service_processes import find_free_port, kill
 from tests.support.wait import TIMEOUT_S, poll_until
 

@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.config import get_settings
-from app.processes.supervisor import Program, wait_until_healthy
+from app.operations.supervisor import Program, wait_until_healthy
 from tests.support.page_requests import SAME_ORIGIN
 from tests.support.service_processes import find_free_port, require_running, run_program
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from app.db import engine
+from app.core.db import engine
 
 
 @dataclass

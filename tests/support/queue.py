@@ -7,9 +7,10 @@ from pathlib import Path
 import redis
 from sqlalchemy import text
 
-from app.db import engine
-from app.processes import child_process, embedded_servers
-from app.services.jobs import queue
+from app.core.db import engine
+from app.core.processes import child_process
+from app.jobs import queue
+from app.operations import embedded_servers
 from tests.support.postgres_server import can_run
 from tests.support.wait import poll_until
 from workers import readiness

@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 from sqlalchemy import insert
 
 from anoncup.schemas.roles import Role
-from app.db.models import Competition, Evaluation, Round, State, Submission, Team, ThresholdReport, User
-from app.db.transaction import transaction
-from app.services.accounts.names import build_key
+from app.core.db.models import Competition, Evaluation, Round, State, Submission, Team, ThresholdReport, User
+from app.core.db.transaction import transaction
+from app.core.identity.names import build_key
 from tests.support.arena import build_competition_toml
 
 NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)

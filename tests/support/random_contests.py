@@ -14,12 +14,11 @@ from sqlalchemy import select, update
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Evaluation, Guess, Rescore, Round, State, Submission, Target, Team
-from app.db.transaction import transaction
-from app.services.attacks import guesses
-from app.services.boards import spreadsheet
-from app.services.contests import competitions
-from app.services.jobs import leases
+from app.competitions import competitions
+from app.core import spreadsheet
+from app.core.db.models import Evaluation, Guess, Rescore, Round, State, Submission, Target, Team
+from app.core.db.transaction import transaction
+from app.jobs import leases
 from tests.support import board_facts
 from tests.support.arena import API, ROWS
 from tests.support.board_facts import (
@@ -36,7 +35,7 @@ from tests.support.board_facts import (
 )
 from tests.support.contest import Contest, build_outcome, run_clock
 from tests.support.database_rows import execute, load_all, load_one
-from tests.support.job_claims import FAILURE, claim_evaluation, claim_guess
+from tests.support.job_claims import FAILURE, claim_evaluation, claim_guess, record_guess
 from tests.support.standings import rebuild_standings, record_verdict
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
@@ -143,7 +142,7 @@ class RandomContest:
         with transaction() as session:
             claim = claim_guess(session, guess_id, rescore=rescore)
             if guess.state == "SCORED":
-                guesses.record(session, claim, outcome=build_outcome(guess.correct))
+                record_guess(session, claim, outcome=build_outcome(guess.correct))
             else:
                 leases.fail(session, claim.kind, claim.job_id, claim.attempt, FAILURE)
 
@@ -348,7 +347,7 @@ def finish_judging(identifier: UUID, guess: GuessFact | None) -> None:
             return
         claim = claim_guess(session, identifier)
         if guess is not None and guess.state == "SCORED":
-            guesses.record(session, claim, outcome=build_outcome(guess.correct))
+            record_guess(session, claim, outcome=build_outcome(guess.correct))
             session.get_one(Guess, identifier).finished_at = guess.ended_at
         else:
             leases.fail(session, Guess, identifier, claim.attempt, FAILURE)

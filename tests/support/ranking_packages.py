@@ -10,7 +10,7 @@ import pytest
 from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
 from anoncup.plugins import BUILT_IN, INSTALLED, discover_plugins
 from anoncup.tracks.ranking_board import RankingFunction
-from app.processes import runners
+from app.core.processes import runners
 from tests.support.environments import create_environment
 from tests.support.track_package import install_package
 

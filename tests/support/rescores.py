@@ -7,9 +7,9 @@ from httpx2 import Response
 from sqlalchemy import select
 
 from anoncup.rules.toml_text import replace_tables
-from app.db.models import Evaluation
-from app.db.transaction import transaction
-from app.services.jobs import leases
+from app.core.db.models import Evaluation
+from app.core.db.transaction import transaction
+from app.jobs import leases
 from tests.support.contest import Contest, judge_everything
 from tests.support.job_claims import FAILURE, claim_evaluation
 from tests.support.uploads import score_everything

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, event
 from sqlalchemy.orm import Session
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.db.privileges import WEB, WORKER
-from app.db.transaction import transaction
+from app.core.db.privileges import WEB, WORKER
+from app.core.db.transaction import transaction
 from workers import advise, allocate, clock, deliver, judge, lease_runner, lifecycle, score
 
 CURRENT_ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)

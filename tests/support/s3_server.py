@@ -15,7 +15,7 @@ from httpx2 import Client, HTTPError
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
-from app.processes import child_process
+from app.core.processes import child_process
 from tests.support.service_processes import find_free_port
 from tests.support.wait import poll_until
 

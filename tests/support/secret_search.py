@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import text
 
-from app.db import engine
+from app.core.db import engine
 
 WINDOW_ROWS = 6
 SEPARATORS = ("\n", "\r\n", ",", ", ", " ", ";", "\\n", "\\r\\n")

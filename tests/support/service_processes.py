@@ -28,18 +28,18 @@ from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
-from app.db.models import Competition, Organizer, User
-from app.db.privileges import WEB, WORKER
-from app.db.transaction import transaction
-from app.processes import child_process
-from app.processes.supervisor import (
+from app.core.db.models import Competition, Organizer, User
+from app.core.db.privileges import WEB, WORKER
+from app.core.db.transaction import transaction
+from app.core.identity import tokens, users
+from app.core.processes import child_process
+from app.operations.supervisor import (
     Program,
     build_clock_program,
     build_web_program,
     build_worker_program,
     wait_until_healthy,
 )
-from app.services.accounts import tokens, users
 from tests.support.arena import (
     PASSWORD,
     build_competition_toml,

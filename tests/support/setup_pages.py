@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from anoncup.competition.parser import parse_competition
 from anoncup.rules.model import Rules
 from anoncup.schemas.roles import Role
-from app.db.transaction import transaction
-from app.services.accounts import users
+from app.core.db.transaction import transaction
+from app.core.identity import users
 from tests.support.arena import PASSWORD, Arena, build_original_table, serial_numbers
 from tests.support.contest import load_competition
 from tests.support.page_requests import post_form

@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Competition, Evaluation, Rescore, Round, Submission
-from app.db.transaction import transaction
-from app.services.boards import standing_updates
-from app.services.submissions import evaluations
-from app.services.submissions.evaluations import EvaluationClaim
+from app.boards import standing_updates
+from app.core.db.models import Competition, Evaluation, Rescore, Round, Submission
+from app.core.db.transaction import transaction
+from app.submissions import evaluations
+from app.submissions.evaluations import EvaluationClaim
 
 TIMES = (
     Competition.created_at,

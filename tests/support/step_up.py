@@ -7,7 +7,7 @@ from httpx2 import Response
 from sqlalchemy import select
 
 from anoncup.schemas.roles import Role
-from app.db.models import (
+from app.core.db.models import (
     Announcement,
     Competition,
     Grant,
@@ -20,9 +20,9 @@ from app.db.models import (
     Token,
     User,
 )
-from app.db.transaction import transaction
-from app.http.session_cookie import COOKIE
-from app.services.accounts import users
+from app.core.db.transaction import transaction
+from app.core.identity import users
+from app.core.identity.session_cookie import COOKIE
 from tests.support.arena import API, PASSWORD
 from tests.support.contest import Contest, load_competition
 from tests.support.database_rows import load_all, load_team_id

@@ -2,8 +2,8 @@
 
 from sqlalchemy import select
 
-from app.db.models import ThresholdReport
-from app.db.transaction import transaction
+from app.core.db.models import ThresholdReport
+from app.core.db.transaction import transaction
 
 
 def add_waiting_reports(total: int) -> None:

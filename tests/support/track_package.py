@@ -8,7 +8,7 @@ import pytest
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import AnyTrack
-from app.processes import runners
+from app.core.processes import runners
 
 
 @contextmanager

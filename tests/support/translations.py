@@ -1,8 +1,8 @@
 """Expected texts of pages in each language."""
 
 from anoncup.messages import Message, MessageValue
-from app.locale.language import load_translator
-from app.web.site import sentences
+from app.core.locale.language import load_translator
+from app.core.pages import sentences
 from tests.support.catalogues import list_catalogues, list_forms, list_label_keys, read_catalogue
 
 LABEL_KEYS = set(list_label_keys())

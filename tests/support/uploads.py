@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sqlalchemy import select
 
-from app.db.models import Evaluation, State
+from app.core.db.models import Evaluation, State
 from tests.support.arena import build_noisy_release, build_original_table
 from tests.support.database_rows import load_all
 from workers import score

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from app.db.models import Attempt, Submission
+from app.core.db.models import Attempt, Submission
 from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest
 from tests.support.database_rows import load_all

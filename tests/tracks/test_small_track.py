@@ -27,7 +27,7 @@ from anoncup.testing.tracks import check_track
 from anoncup.tracks.files import Files, fixed_header
 from anoncup.tracks.model import AnyContext, AnyQuestion, TargetFiles
 from anoncup.tracks.outcomes import Outcome
-from app.services.boards.verdicts import extract_numbers
+from app.boards.verdicts import extract_numbers
 from tests.support import small_track
 from tests.support.small_track import (
     SMALL_TRACK,

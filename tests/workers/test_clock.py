@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session, sessionmaker
 from structlog.testing import capture_logs
 
 from app.config import Settings, get_settings
-from app.db import engine
-from app.db.models import Competition
-from app.db.transaction import transaction
-from app.services.attacks import contest_lifecycle
-from app.services.jobs import health, queue
+from app.core.db import engine
+from app.core.db.models import Competition
+from app.core.db.transaction import transaction
+from app.jobs import health, queue
+from app.lifecycle import contest_lifecycle
 from tests.support.contest import Contest, InProcessTransitions, load_round_id, run_clock
 from tests.support.phase_changes import list_audit_actions, submit_with_verdict
 from workers.clock import Clock

@@ -9,12 +9,12 @@ from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from app.config import Settings, get_settings
-from app.crypto import sealing
-from app.db.models import Evaluation, State, Submission, ThresholdReport
-from app.db.transaction import transaction
-from app.services.jobs import queue
-from app.services.jobs.store_check import sample_digests
-from app.storage import get_store
+from app.core import sealing
+from app.core.db.models import Evaluation, State, Submission, ThresholdReport
+from app.core.db.transaction import transaction
+from app.core.storage import get_store
+from app.jobs import queue
+from app.jobs.store_check import sample_digests
 from tests.support import queued_work
 from tests.support.arena import Arena
 from tests.support.database_rows import claim_evaluation, load_evaluation, submit_evaluation

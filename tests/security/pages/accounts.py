@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.db.transaction import transaction
-from app.services.accounts import users
+from app.core.db.transaction import transaction
+from app.core.identity import users
 from tests.support.arena import API, PASSWORD, Arena, serial_numbers
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {

@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 from sqlalchemy import select
 
 from anoncup.schemas.roles import Role
-from app.db.models import Competition
-from app.db.transaction import transaction
-from app.services.accounts import users
-from app.services.teams import invites
+from app.core.db.models import Competition
+from app.core.db.transaction import transaction
+from app.core.identity import users
+from app.teams import invites
 from tests.support.arena import API, PASSWORD, build_noisy_release, serial_numbers
 
 ORGANIZE_PATH = "/competitions/{slug}/organize"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.web.visitor import documentation
+from app.documentation import documentation_pages as documentation
 
 DOCUMENTATION_STATUS = 200 if (documentation.files.folder / "index.html").exists() else 404
 """`make docs` builds the documentation."""

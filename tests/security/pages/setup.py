@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.db.models import ThresholdReport
-from app.db.transaction import transaction
-from app.services.contests import competitions
+from app.competitions import competitions
+from app.core.db.models import ThresholdReport
+from app.core.db.transaction import transaction
 from tests.support.arena import PASSWORD, serial_numbers
 
 ORGANIZE_PATH = "/competitions/{slug}/organize"

@@ -1,0 +1,1 @@
+"""People: accounts, e-mail addresses, sign-in, tokens of the API, memberships."""

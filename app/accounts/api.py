@@ -1,0 +1,160 @@
+"""Routes of the caller's own account: sign-up, password, tokens."""
+
+from datetime import timedelta
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response, status
+from pydantic import BaseModel, Field, SecretStr
+
+from anoncup import schemas
+from anoncup.schemas.fields import PersonName, example
+from app.accounts import memberships, password_changes
+from app.accounts.passwords import change_own_password, limit_concurrency, verify_password
+from app.core.db.transaction import transaction
+from app.core.http import throttle
+from app.core.http.paging import Cursor, Limit, PageRequest
+from app.core.identity import password_hashes, tokens, users
+from app.core.identity.authentication import ClientAddress, CurrentPrincipal
+
+router = APIRouter(tags=["accounts"])
+
+_MAX_TOKEN_LIFE_DAYS = 365
+
+Name = Annotated[
+    PersonName,
+    Field(max_length=1000, description="upper and lower case and the width of characters do not matter"),
+]
+NewName = Annotated[
+    PersonName, Field(max_length=1000, description="1 to 100 characters without control characters")
+]
+Code = Annotated[str, Field(max_length=200), example("q3c1Jt2nUe0VbW8s")]
+_ExistingPassword = Annotated[SecretStr, Field(max_length=1000), example("seven quiet foxes")]
+Password = Annotated[_ExistingPassword, Field(description="8 to 256 characters")]
+
+
+class SignIn(BaseModel):
+    """Name and password, and the properties of the new token."""
+
+    name: Name
+    password: _ExistingPassword
+    token_name: Annotated[
+        str, Field(description="a name by which you recognize the token"), example("laptop")
+    ] = "api"  # noqa: S105  # a label
+    scopes: Annotated[
+        list[str] | None,
+        Field(description="some of read, submit and organize; by default all scopes of your role"),
+        example(["read", "submit"]),
+    ] = None
+    expires_in_days: Annotated[int, Field(ge=1, le=_MAX_TOKEN_LIFE_DAYS)] = tokens.TOKEN_LIFETIME.days
+
+
+class NewPassword(BaseModel):
+    """The current password and the new one."""
+
+    old: _ExistingPassword
+    new: Annotated[Password, example("eight quiet foxes")]
+
+
+class PasswordByCode(BaseModel):
+    """The code of a password link, and the new password."""
+
+    code: Code
+    password: Password
+
+
+@router.post(
+    "/password",
+    status_code=status.HTTP_204_NO_CONTENT,
+)
+@limit_concurrency
+def set_password(body: PasswordByCode, address: ClientAddress) -> None:
+    """Set a new password with the code of a password link, which works once. All tokens and sessions end."""
+    with throttle.limit_tries(address):
+        password_hash = password_hashes.hash_password(body.password.get_secret_value())
+        with transaction() as session:
+            user = password_changes.reset_with_link(session, code=body.code, new_hash=password_hash)
+    throttle.remember_address(address, user.name_key)
+
+
+@router.put(
+    "/me/password",
+    status_code=status.HTTP_204_NO_CONTENT,
+)
+@limit_concurrency
+def change_password(body: NewPassword, principal: CurrentPrincipal, address: ClientAddress) -> None:
+    """Change your password. All your tokens and sessions end, except the one that makes this request."""
+    with throttle.limit_tries(address, account=principal.step_up_key):
+        change_own_password(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
+
+
+@router.post(
+    "/tokens",
+    status_code=status.HTTP_201_CREATED,
+)
+@limit_concurrency
+def create_token(body: SignIn, address: ClientAddress) -> schemas.IssuedToken:
+    """Create a personal API token with a name and password."""
+    account = users.build_search_key(body.name)
+    with throttle.limit_tries(address, account=account):
+        verified_hash = verify_password(body.name, body.password.get_secret_value())
+        with transaction() as session:
+            token = tokens.issue_token(
+                session,
+                users.lock_verified_user(session, name=body.name, verified_hash=verified_hash),
+                name=body.token_name,
+                scopes=None if body.scopes is None else tuple(body.scopes),
+                lifetime=timedelta(days=body.expires_in_days),
+            )
+    return schemas.IssuedToken(token=token)
+
+
+@router.get("/tokens")
+def list_tokens(
+    request: Request,
+    response: Response,
+    principal: CurrentPrincipal,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> list[schemas.Token]:
+    """List your tokens and browser sessions, newest first, including those that have ended."""
+    page = PageRequest(request, response, limit, cursor)
+    with transaction() as session:
+        rows = tokens.list_tokens(session, principal, cursor=page.position, limit=page.fetch_limit)
+    return [
+        schemas.Token.from_row(row, current=row.id == principal.token_id)
+        for row in page.take_page(rows, lambda last: (last.created_at, last.id))
+    ]
+
+
+@router.delete("/tokens/current", status_code=status.HTTP_204_NO_CONTENT)
+def revoke_current_token(principal: CurrentPrincipal) -> None:
+    """Revoke the token that makes this request."""
+    with transaction() as session:
+        tokens.revoke_current(session, principal)
+
+
+@router.delete("/tokens/{token_id}", status_code=status.HTTP_204_NO_CONTENT)
+def revoke_token(token_id: UUID, principal: CurrentPrincipal) -> None:
+    """Revoke one of your tokens or browser sessions."""
+    with transaction() as session:
+        tokens.revoke_own(session, principal, token_id)
+
+
+@router.get("/me")
+def me(principal: CurrentPrincipal) -> schemas.Me:
+    """Return the person that the token belongs to, with their teams and competitions."""
+    with transaction() as session:
+        own_teams = memberships.list_teams(session, principal.user_id)
+        organized = memberships.list_organized(session, principal.user_id)
+    return schemas.Me(
+        user_id=principal.user_id,
+        name=principal.name,
+        role=principal.role,
+        scopes=sorted(principal.scopes),
+        teams=[
+            schemas.TeamMembership(competition=competition.slug, team_id=team.id, team=team.name)
+            for competition, team in own_teams
+        ],
+        organizes=[competition.slug for competition in organized],
+    )

@@ -1,1 +1,0 @@
-"""REST under /api/v1: one router per resource."""

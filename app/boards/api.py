@@ -1,0 +1,134 @@
+"""Routes of the boards, as JSON and CSV."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+from sqlalchemy.orm import Session
+
+from anoncup import schemas
+from app.boards import anonymization, history, matrix, matrix_table, reidentification, total
+from app.competitions import visibility
+from app.competitions.visibility import BoardAccess
+from app.core.db.transaction import transaction
+from app.core.http.etags import send_if_changed
+from app.core.http.openapi import NOT_MODIFIED, CsvResponse
+from app.core.identity.authentication import OptionalPrincipal
+from app.core.identity.principal import Principal
+
+router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"])
+
+JSON, CSV = "application/json", "text/csv; charset=utf-8"
+BoardT = TypeVar("BoardT", bound=BaseModel)
+_PARTS_AT_ONCE = 200
+HistoryStream = Callable[[Session, BoardAccess], Iterator[str]]
+_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
+
+
+def _add_board(
+    path: str,
+    name: str,
+    *,
+    description: str,
+    build: Callable[[Session, BoardAccess], BoardT],
+    model: type[BoardT],
+    render_csv: Callable[[BoardT], str],
+) -> None:
+    """Add the routes of a board, as JSON and as a CSV file."""
+
+    def load(principal: Principal | None, slug: str) -> BoardT:
+        with transaction() as session:
+            return build(session, visibility.authorize_boards(session, principal, slug))
+
+    def send_json(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+        return _send(request, load(principal, slug).model_dump_json(), JSON)
+
+    def send_csv(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
+        return _send(request, render_csv(load(principal, slug)), CSV)
+
+    router.get(path, name=name, description=description, response_model=model, responses=NOT_MODIFIED)(
+        send_json
+    )
+    router.get(
+        f"{path}.csv",
+        name=f"{name.removesuffix('_board')}_csv",
+        description=f"{description} This is a CSV file for spreadsheets.",
+        response_class=CsvResponse,
+        responses=NOT_MODIFIED,
+    )(send_csv)
+
+
+def _send(request: Request, content: str, media_type: str) -> Response:
+    return send_if_changed(request, content.encode(), media_type=media_type, headers=_HEADERS)
+
+
+_add_board(
+    "/anonymization",
+    "anonymization_board",
+    description="Return every team's best accepted submission, or its best final once they are frozen, "
+    "best first.",
+    build=anonymization.build_board,
+    model=schemas.Board,
+    render_csv=anonymization.render_csv,
+)
+_add_board(
+    "/reidentification",
+    "reidentification_board",
+    description="Return the number of records that each team identified, highest first.",
+    build=reidentification.build_board,
+    model=schemas.AttackersBoard,
+    render_csv=reidentification.render_csv,
+)
+_add_board(
+    "/total",
+    "release_total",
+    description="Return the scores of the release boards of all rounds and their total, best first.",
+    build=total.build_release_total,
+    model=schemas.TotalBoard,
+    render_csv=total.render_csv,
+)
+_add_board(
+    "/attack-total",
+    "attack_total",
+    description="Return the scores of the attacks in all rounds and their total, highest first.",
+    build=total.build_attack_total,
+    model=schemas.TotalBoard,
+    render_csv=total.render_csv,
+)
+_add_board(
+    "/matrix",
+    "matrix_board",
+    description="Return the best trial of every attacker on every target.",
+    build=matrix.build_matrix,
+    model=schemas.Matrix,
+    render_csv=matrix_table.render_csv,
+)
+
+
+def _stream_history(
+    principal: Principal | None, slug: str, open_stream: HistoryStream, media_type: str
+) -> StreamingResponse:
+    with transaction() as session:
+        parts = open_stream(session, visibility.authorize_boards(session, principal, slug))
+    return StreamingResponse(_join_parts(parts), media_type=media_type, headers=_HEADERS)
+
+
+def _join_parts(parts: Iterator[str]) -> Iterator[str]:
+    """Yield fewer and longer parts, because sending one takes as long as building a hundred."""
+    while chunk := "".join(islice(parts, _PARTS_AT_ONCE)):
+        yield chunk
+
+
+@router.get("/history", name="history_board", response_model=schemas.History)
+def send_history(slug: str, principal: OptionalPrincipal) -> StreamingResponse:
+    """Return each team's best submission over time, as the board showed it at each moment."""
+    return _stream_history(principal, slug, history.stream_json, JSON)
+
+
+@router.get("/history.csv", name="history_csv", response_class=CsvResponse)
+def send_history_csv(slug: str, principal: OptionalPrincipal) -> StreamingResponse:
+    """Return each team's best submission over time. This is a CSV file for spreadsheets."""
+    return _stream_history(principal, slug, history.stream_csv, CSV)

@@ -1,0 +1,128 @@
+"""Re-identification board: ranks teams by their attacks on the releases of others, as in PWS Cup 2015."""
+
+from collections.abc import Collection, Mapping, Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from anoncup.formulas.ranks import compute_ranks, sort_for_board
+from anoncup.schemas import AttackersBoard, AttackersRow
+from app.boards import load_facts, newest_standings
+from app.boards.facts import CompetingTeam
+from app.competitions.visibility import BoardAccess, BoardScope
+from app.core.db.models import AttackStanding, Standing
+from app.core.spreadsheet import render_board_csv
+
+
+def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
+    """Build the board as this viewer may see it."""
+    contest, scope = access.contest, access.scope
+    newest = newest_standings.load(
+        session, AttackStanding, contest.round.id, scope.series, before=scope.before
+    )
+    teams = load_facts.list_competing_teams(session, contest.round.id)
+    ranking = contest.rules.ranking
+    by_function = ranking.attack_function is not None
+    by_formula = ranking.attack is not None or by_function
+    rows = build_rows(
+        teams, {row.team_id: row for row in newest}, scope.viewer.team_id, by_formula=by_formula
+    )
+    on_board = set(_list_teams_on_board(session, access))
+    return AttackersBoard(
+        competition=contest.address,
+        title=dict(contest.rules.title),
+        hidden=scope.guesses_before is None,
+        counted=contest.track.asks_identity(contest.rules),
+        by_formula=by_formula,
+        questions=tuple(contest.track.select_questions(contest.rules)),
+        rows=tuple(mask_row(row, scope, on_board, by_function=by_function) for row in rows),
+    )
+
+
+def mask_row(
+    row: AttackersRow, scope: BoardScope, teams_on_board: Collection[UUID], *, by_function: bool
+) -> AttackersRow:
+    """Return a row without a link to a page that does not exist, and without what is hidden of a score.
+
+    A function of a package may compute scores from numbers that others see rounded only.
+    """
+    is_exact = row.team_id is not None and scope.can_see_details(row.team_id)
+    return row.model_copy(
+        update={
+            "team_id": row.team_id if row.team_id in teams_on_board else None,
+            "score": row.score if is_exact or not by_function else scope.round_score(row.score),
+            "parts": row.parts if is_exact else None,
+        }
+    )
+
+
+def _list_teams_on_board(session: Session, access: BoardAccess) -> Sequence[UUID]:
+    """Return the teams on the anonymization board, which have a page."""
+    scope = access.scope
+    query = select(Standing.team_id).where(
+        Standing.round_id == access.contest.round.id,
+        Standing.series == scope.series,
+        Standing.at < scope.before,
+    )
+    return session.scalars(query.distinct()).all()
+
+
+def build_rows(
+    teams: Sequence[CompetingTeam],
+    attacks: Mapping[UUID, AttackStanding],
+    viewer_team_id: UUID | None,
+    *,
+    by_formula: bool,
+) -> list[AttackersRow]:
+    """Return the rows sorted by descending score; teams without attacks come last.
+
+    Ties are ordered by the first guess. ``teams`` are in order of creation.
+    """
+    attacking = sorted(
+        (team for team in teams if team.id in attacks), key=lambda team: attacks[team.id].first_guess_at
+    )
+    sorted_teams = [*attacking, *(team for team in teams if team.id not in attacks)]
+    scores = [attacks[team.id].score if team.id in attacks else None for team in sorted_teams]
+    losses = [None if score is None else -score for score in scores]
+    ranks = compute_ranks(losses)
+    return [
+        _build_row(
+            sorted_teams[index],
+            attacks.get(sorted_teams[index].id),
+            rank=ranks[index],
+            own=viewer_team_id == sorted_teams[index].id,
+            by_formula=by_formula,
+        )
+        for index in sort_for_board(losses)
+    ]
+
+
+def _build_row(
+    team: CompetingTeam, attack: AttackStanding | None, *, rank: int | None, own: bool, by_formula: bool
+) -> AttackersRow:
+    """Return a row. The score of a board that counts individuals is their number, unless a formula ranks."""
+    numbers = attack or AttackStanding()  # which has none
+    return AttackersRow(
+        rank=rank,
+        team=team.name,
+        team_id=team.id,
+        own=own,
+        identified=numbers.identified,
+        tried=numbers.tried,
+        rate=numbers.rate,
+        targets=numbers.targets,
+        score=numbers.score if by_formula or numbers.identified is None else None,
+        parts=numbers.parts,
+        by_question=numbers.by_question,
+    )
+
+
+def render_csv(board: AttackersBoard) -> str:
+    question_columns = ["by_question"] if board.distinct_questions else []
+    parts_columns = ["parts"] if board.has_parts else []
+    return render_board_csv(
+        [*board.columns, *parts_columns, *question_columns],
+        board.rows,
+        {"by_question": board.distinct_questions},
+    )

@@ -1,0 +1,165 @@
+"""Columns, ties, rank changes and search of the anonymization board."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from anoncup.competition.scoring_versions import counts_towards_security
+from anoncup.rules.model import Rules
+from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
+from anoncup.tracks.model import AnyTrack
+from app.core.identity import names
+from app.core.locale.language import Translator
+from app.core.pages import notation
+
+RowT = TypeVar("RowT", BoardRow, AttackersRow)
+_PODIUM_SIZE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BoardColumn:
+    """The column of a measure or an attacker. ``weight`` is its weight in U, or None if it has none."""
+
+    kind: Literal["measure", "attacker"]
+    name: str
+    higher_is_better: bool = False
+    weight: float | None = None
+
+    def value(self, row: BoardRow) -> float | None:
+        return (row.measures if self.kind == "measure" else row.attackers).get(self.name)
+
+    def format_value(self, row: BoardRow, t: Translator) -> str:
+        """Format the value of a row: attackers have fixed decimals, measures have not."""
+        value = self.value(row)
+        return t.localize_numbers(
+            notation.format_number(value) if self.kind == "measure" else notation.format_score(value)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnGroup:
+    """Columns with a common heading, the label ``columns_<name>``.
+
+    ``sets_risk`` means that the largest value of the group may determine E.
+    """
+
+    name: str
+    columns: tuple[BoardColumn, ...]
+    sets_risk: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class RankChange:
+    """The number of ranks that a team moved; 0 if it is new."""
+
+    direction: Literal["up", "down", "new"]
+    ranks: int
+
+    def format_short(self, t: Translator) -> str:
+        return (
+            t("new") if self.direction == "new" else f"{'▲' if self.direction == 'up' else '▼'}{self.ranks}"
+        )
+
+    def format_long(self, t: Translator) -> str:
+        if self.direction == "new":
+            return t("New in the ranking within a day")
+        if self.direction == "up":
+            return t.ngettext("{n} rank up within a day", "{n} ranks up within a day", self.ranks)
+        return t.ngettext("{n} rank down within a day", "{n} ranks down within a day", self.ranks)
+
+
+def group_columns(rules: Rules, track: AnyTrack) -> tuple[ColumnGroup, ...]:
+    """Return the groups of columns that make up U and E, then those only reported. Omit empty groups."""
+    measures = [
+        BoardColumn("measure", name, measure.higher_is_better, rules.weight(name) or None)
+        for name, measure in track.measures.items()
+    ]
+    attackers = [BoardColumn("attacker", name) for name in track.attackers]
+    counted = tuple(column for column in attackers if counts_towards_security(rules, column.name))
+    column_groups = (
+        ColumnGroup("in_utility", tuple(column for column in measures if column.weight)),
+        ColumnGroup("in_security", counted, True),
+        ColumnGroup("measures_only", tuple(column for column in measures if not column.weight)),
+        ColumnGroup("attackers_only", tuple(column for column in attackers if column not in counted)),
+    )
+    return tuple(group for group in column_groups if group.columns)
+
+
+def find_own_row(rows: Iterable[RowT]) -> RowT | None:
+    return next((row for row in rows if row.own), None)
+
+
+def list_rows_at_rank(board: Board, rank: int) -> tuple[BoardRow, ...]:
+    """Return all rows of a rank, the reader's own first."""
+    return tuple(sorted((row for row in board.rows if row.rank == rank), key=lambda row: not row.own))
+
+
+def select_podium(board: Board) -> list[BoardRow]:
+    """Return the first ranked rows, and below them the reader's own row if it has a rank."""
+    ranked_rows = [row for row in board.rows if row.rank is not None]
+    return [row for index, row in enumerate(ranked_rows) if index < _PODIUM_SIZE or row.own]
+
+
+def compute_distance_to_next(board: Board, own_row: BoardRow, *, by_formula: bool) -> float | None:
+    """Return by how much the reader's score differs from that of the next better rank.
+
+    None if there is no better rank or if the values of the formula are hidden.
+    """
+    better_rows = [row for row in board.rows if row.rank and own_row.rank and row.rank < own_row.rank]
+    if not better_rows:
+        return None
+    own_score, next_score = (
+        row.score if by_formula else round(row.overall or 0.0, notation.SCORE_DIGITS)
+        for row in (own_row, better_rows[-1])
+    )
+    return None if own_score is None or next_score is None else abs(own_score - next_score)
+
+
+def count_ranked_teams(board: Board | AttackersBoard) -> int:
+    return sum(row.rank is not None for row in board.rows)
+
+
+def has_rival_risk(board: Board) -> bool:
+    """Return whether any row shows the best guess of a rival."""
+    return any(row.rival_risk is not None for row in board.rows)
+
+
+def find_tied_ranks(board: Board | AttackersBoard) -> frozenset[int]:
+    """Return the ranks that several teams share."""
+    teams_per_rank = Counter(row.rank for row in board.rows if row.rank is not None)
+    return frozenset(rank for rank, teams in teams_per_rank.items() if teams > 1)
+
+
+def compute_rank_change(row: BoardRow, board: Board) -> RankChange | None:
+    """Return how a team's rank changed within a day, or None if it did not change."""
+    if board.compared_with is None or row.rank is None or row.rank == row.rank_before:
+        return None
+    if row.rank_before is None:
+        return RankChange("new", 0)
+    return RankChange("up" if row.rank < row.rank_before else "down", abs(row.rank - row.rank_before))
+
+
+def find_matching_teams(board: Board, search_text: str, t: Translator) -> frozenset[str]:
+    """Return the teams whose names contain the text, ignoring case and width.
+
+    Baselines also match by their titles.
+    """
+    normalized_search = names.build_key(search_text)
+    searchable_names = {
+        row.team: f"{get_display_name(row, t)} {row.team}" if row.baseline else row.team for row in board.rows
+    }
+    return frozenset(
+        name
+        for name, searchable_name in searchable_names.items()
+        if normalized_search in names.build_key(searchable_name)
+    )
+
+
+def get_display_name(row: BoardRow, t: Translator) -> str:
+    """Return the name of a team, or the title of a baseline."""
+    return t.label(f"method_{row.team}", row.team) if row.baseline else row.team

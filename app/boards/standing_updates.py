@@ -1,0 +1,159 @@
+"""Writes the stored standings when something that counts changes.
+
+They are replaced in the transaction of the change, from its moment on, so that a board is never behind. What
+cannot be computed there (a ranking function of a package, a file that cannot be read) is marked as stale, and
+keeps its last state until a worker has computed it.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.orm import Session, joinedload
+
+from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.errors import CompetitionUnavailable
+from app.boards import fold, stale_standings
+from app.boards.load_facts import load_facts
+from app.boards.release_board import ComputedStanding
+from app.boards.stale_standings import StaleClaim
+from app.boards.standing_rows import TableRows, compute_rows
+from app.competitions.contest import Contest
+from app.core.db.models import (
+    Competition,
+    Evaluation,
+    Guess,
+    JudgingJob,
+    Rescore,
+    Round,
+    Series,
+    StaleStanding,
+    State,
+    Submission,
+    Target,
+)
+from app.core.db.now import BEGINNING, END
+from app.jobs import leases
+
+
+def refresh(
+    session: Session, round_id: UUID, team_ids: Collection[UUID] | None = None, *, since: datetime = BEGINNING
+) -> None:
+    """Compute the standings of these teams, or of all, from a moment on.
+
+    The standings of the competition are locked until the transaction ends, so that everything that was
+    committed before is taken into account.
+    """
+    session.flush()
+    _lock(session, session.get_one(Round, round_id))
+    contest = Contest(session.get_one(Round, round_id, populate_existing=True))
+    if _needs_worker(session, contest.round):
+        stale_standings.mark(session, round_id, since=since)
+        return
+    try:
+        with session.begin_nested():
+            _compute_and_store(session, contest, team_ids, since)
+    except CompetitionUnavailable:
+        stale_standings.mark(session, round_id, since=since)
+
+
+def _compute_and_store(
+    session: Session, contest: Contest, team_ids: Collection[UUID] | None, since: datetime
+) -> None:
+    """Compute standings now, which needs no function of a package. Raises CompetitionUnavailable."""
+    attack = contest.rules.ranking.attack
+    if compares_teams(contest.rules) or (attack and attack.compares_teams):
+        team_ids = None
+    facts = load_facts(session, contest, since, team_ids)
+    rows = compute_rows(facts, since, team_ids=team_ids)
+    _replace_rows(session, contest, rows, since, team_ids=team_ids)
+
+
+def _lock(session: Session, round_: Round) -> None:
+    """Lock the standings of the round's competition until the transaction ends.
+
+    There is no lock for each round: changes of several rounds would take them in different orders.
+    """
+    key = func.hashtextextended(str(round_.competition_id), 0)
+    session.execute(select(func.pg_advisory_xact_lock(key)))
+
+
+def _needs_worker(session: Session, round_: Round) -> bool:
+    """Return whether a worker has to compute the standings.
+
+    Functions of packages run in its sandbox, and what it is computing already would undo newer standings.
+    """
+    try:
+        return bool(round_.rules.ranking.list_functions()) or stale_standings.is_marked(session, round_.id)
+    except CompetitionUnavailable:
+        return True
+
+
+def refresh_evaluation(session: Session, evaluation: Evaluation) -> None:
+    """Take a new verdict into account, unless it counts only once a rescore is applied."""
+    if evaluation.current and evaluation.finished_at is not None:
+        submission = session.get_one(Submission, evaluation.submission_id)
+        refresh(session, evaluation.round_id, [submission.team_id], since=evaluation.finished_at)
+
+
+def refresh_judged(session: Session, job: JudgingJob | None) -> None:
+    """Take a judged guess into account, for its team and for that of the release it attacks.
+
+    A rejudgement counts only once its rescore is applied.
+    """
+    if isinstance(job, Guess) and job.state == State.SCORED and job.finished_at is not None:
+        target = session.get_one(Target, job.target_id, options=[joinedload(Target.submission)])
+        team_ids = {job.team_id, target.submission.team_id}
+        refresh(session, job.round_id, team_ids, since=job.finished_at)
+
+
+def refresh_all_rounds(session: Session, competition: Competition) -> None:
+    for round_ in competition.rounds:
+        refresh(session, round_.id)
+
+
+def store_claimed(session: Session, claim: StaleClaim, rows: list[TableRows], *, until: datetime) -> None:
+    """Store what a worker has computed, unless it has lost its lease."""
+    contest = Contest(session.get_one(Round, claim.round_id))
+    _lock(session, contest.round)
+    job = leases.lock_lease(session, StaleStanding, claim.job_id, claim.attempt)
+    if job is not None:
+        _replace_rows(session, contest, rows, claim.since, until=until)
+        stale_standings.finish(session, job, until=until)
+
+
+def _replace_rows(
+    session: Session,
+    contest: Contest,
+    new_rows: list[TableRows],
+    since: datetime,
+    *,
+    until: datetime = END,
+    team_ids: Collection[UUID] | None = None,
+) -> None:
+    round_id = contest.round.id
+    for table, rows in new_rows:
+        is_affected = [table.round_id == round_id, table.at >= since, table.at < until]
+        if team_ids is not None:
+            is_affected.append(table.team_id.in_(team_ids))
+        session.execute(delete(table).where(*is_affected))
+        if rows:
+            session.execute(insert(table), [{"round_id": round_id, **row} for row in rows])
+    _mark_later_rounds(session, contest, since)
+
+
+def _mark_later_rounds(session: Session, contest: Contest, since: datetime) -> None:
+    """Leave later rounds to a worker whose functions may read the scores of this one."""
+    if not contest.round.name:  # the only round of its competition
+        return
+    for round_ in contest.competition.rounds:
+        if round_.position > contest.round.position and _needs_worker(session, round_):
+            stale_standings.mark(session, round_.id, since=since)
+
+
+def compute_proposed(session: Session, contest: Contest, rescore: Rescore) -> list[ComputedStanding]:
+    """Return the standings on the anonymization board that organizers would see if a rescore were applied."""
+    facts = load_facts(session, contest, BEGINNING, proposed_by=rescore)
+    changes = fold.fold_releases(facts, Series.ALL_GUESSES)
+    return list({standing.team_id: standing for _, standing in changes}.values())

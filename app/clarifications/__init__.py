@@ -1,0 +1,1 @@
+"""Questions of teams and their answers."""

@@ -1,0 +1,144 @@
+"""Questions of teams to the organizers, with answers that are private to the team or public."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session, joinedload
+
+from anoncup.errors import Conflict, InvalidInput, NotFound
+from app.competitions import competitions, visibility
+from app.competitions.visibility import Viewer
+from app.core import audit
+from app.core.db.models import Clarification
+from app.core.db.now import read_clock
+from app.core.db.paging import Position, fetch_newest_first
+from app.core.identity.principal import Principal
+from app.core.texts import is_valid_text, normalize_text
+
+_WITH_TEAM = joinedload(Clarification.team, innerjoin=True)
+MAX_LENGTH = 2_000
+MAX_UNANSWERED = 10
+"""Maximum number of unanswered questions per team."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleClarification:
+    """A clarification as one person may see it.
+
+    ``is_own``: the person's team asked it. ``team_name``: None if the person may not know who asked.
+    """
+
+    clarification: Clarification
+    is_own: bool
+    team_name: str | None
+
+
+def ask(session: Session, principal: Principal, slug: str, question: str) -> VisibleClarification:
+    """Ask a question on behalf of the person's team; disqualified teams may ask, too."""
+    contest, team = competitions.find_for_member(session, principal, slug, scope="submit", for_update=True)
+    open_query = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
+    if session.scalars(open_query).one() >= MAX_UNANSWERED:
+        raise Conflict(
+            "{most} questions of your team are waiting for an answer: ask again when they have been answered",
+            code="questions_wait",
+            most=MAX_UNANSWERED,
+        )
+    clarification = Clarification(
+        competition_id=contest.id, team=team, user_id=principal.user_id, question=_clean_text(question)
+    )
+    session.add(clarification)
+    session.flush()
+    return VisibleClarification(clarification, is_own=True, team_name=team.name)
+
+
+def _clean_text(text: str) -> str:
+    cleaned = normalize_text(text)
+    if not cleaned or not is_valid_text(cleaned, max_length=MAX_LENGTH):
+        raise InvalidInput(
+            "a text of 1 to {most} characters, without control characters, is needed",
+            code="clarification_text",
+            most=MAX_LENGTH,
+        )
+    return cleaned
+
+
+def answer(
+    session: Session, principal: Principal, clarification_id: UUID, text: str, *, public: bool
+) -> VisibleClarification:
+    """Answer a question as an organizer, or replace its answer.
+
+    ``public``: everybody can read the question and the answer, but not who asked.
+    """
+    clarification = session.get(
+        Clarification, clarification_id, with_for_update={"of": Clarification}, options=[_WITH_TEAM]
+    )
+    if clarification is None:
+        raise NotFound("there is no such question", code="no_such_clarification")
+    competitions.require_organizer(session, clarification.competition_id, principal)
+    previous = {"answer": clarification.answer, "public": clarification.public}
+    clarification.answer, clarification.public = _clean_text(text), public
+    clarification.answered_at = read_clock(session)
+    audit.record(
+        session,
+        principal,
+        "clarification.answer",
+        clarification.competition_id,
+        subject=str(clarification.id),
+        before=previous if previous["answer"] is not None else None,
+        after={"answer": clarification.answer, "public": public},
+    )
+    session.flush()
+    return VisibleClarification(clarification, is_own=False, team_name=clarification.team.name)
+
+
+def list_clarifications(
+    session: Session,
+    principal: Principal | None,
+    slug: str,
+    *,
+    cursor: Position | None = None,
+    limit: int | None = None,
+) -> list[VisibleClarification]:
+    """Return the clarifications that this person may read, newest first.
+
+    Organizers see all of them, others those of their own team and the public ones.
+    """
+    contest = competitions.find(session, principal, slug)
+    viewer = visibility.load_viewer(session, contest.competition, principal)
+    query = select(Clarification).where(Clarification.competition_id == contest.id).options(_WITH_TEAM)
+    if not viewer.is_organizer:
+        query = query.where(or_(Clarification.public, Clarification.team_id == viewer.team_id))
+    rows = fetch_newest_first(
+        session, query, Clarification.asked_at, Clarification.id, cursor=cursor, limit=limit
+    )
+    return [_mask_clarification(clarification, viewer) for clarification in rows]
+
+
+def list_public_answers(
+    session: Session, principal: Principal | None, slug: str, *, limit: int
+) -> list[VisibleClarification]:
+    """Return the public answers as visitors see them, latest answer first."""
+    contest = competitions.find(session, principal, slug)
+    conditions = Clarification.competition_id == contest.id, Clarification.public
+    query = select(Clarification).where(*conditions, Clarification.answered_at.is_not(None))
+    ordered_query = query.order_by(Clarification.answered_at.desc(), Clarification.id.desc())
+    return [
+        VisibleClarification(clarification, is_own=False, team_name=None)
+        for clarification in session.scalars(ordered_query.limit(limit))
+    ]
+
+
+def _mask_clarification(clarification: Clarification, viewer: Viewer) -> VisibleClarification:
+    is_own = clarification.team_id == viewer.team_id
+    return VisibleClarification(
+        clarification,
+        is_own=is_own,
+        team_name=clarification.team.name if is_own or viewer.is_organizer else None,
+    )
+
+
+def count_unanswered(session: Session, competition_id: UUID) -> int:
+    """Count the questions that have no answer yet."""
+    conditions = Clarification.competition_id == competition_id, Clarification.answer.is_(None)
+    return session.scalars(select(func.count()).where(*conditions)).one()

@@ -1,0 +1,1 @@
+"""Competitions: their files and revisions, rounds, phases, who sees what, rules pages."""

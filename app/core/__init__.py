@@ -1,0 +1,1 @@
+"""What features share: database, storage, sealing, requests, pages, translation."""

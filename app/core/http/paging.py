@@ -1,0 +1,101 @@
+"""Cursor pagination with the address of the next page in a Link header."""
+
+import base64
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+from fastapi import Depends, Query, Request, Response
+
+from anoncup.errors import InvalidInput
+from app.core.db.paging import Position
+
+_MAX_PAGE_SIZE = 200
+
+T = TypeVar("T")
+
+Limit = Annotated[
+    int, Query(ge=1, le=_MAX_PAGE_SIZE, description="maximum number of entries in the response")
+]
+Cursor = Annotated[
+    str | None,
+    Query(max_length=200, description="start of the page, from the Link header of the previous page"),
+]
+
+
+def encode_cursor(*position: Any) -> str:
+    """Return an opaque cursor for the sort key of an entry."""
+    return base64.urlsafe_b64encode(json.dumps(position, default=str).encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str | None, *parsers: Any) -> tuple[Any, ...] | None:
+    """Return the sort key in a cursor, each part converted by its parser; None for no cursor.
+
+    Raise InvalidInput (``invalid_cursor``) if the cursor is invalid.
+    """
+    if cursor is None:
+        return None
+    try:
+        parts = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if len(parts) != len(parsers):
+            raise ValueError
+        return tuple(parse(part) for parse, part in zip(parsers, parts, strict=True))
+    # A forged cursor can fail in every way that parsing a value can.
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        raise InvalidInput("the cursor is not one of ours", code="invalid_cursor") from None
+
+
+def parse_number(part: Any) -> int:
+    """Return the part if it fits into a bigint of the database; raise ValueError otherwise."""
+    if type(part) is not int or not -(2**63) <= part < 2**63:
+        raise ValueError
+    return part
+
+
+def decode_position(cursor: str | None) -> Position | None:
+    """Return the time and id in a cursor; None for no cursor."""
+    parts = decode_cursor(cursor, datetime.fromisoformat, UUID)
+    return None if parts is None else (parts[0], parts[1])
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """The page requested by the client, and the response to link from."""
+
+    request: Request
+    response: Response
+    limit: int
+    cursor: str | None
+
+    @property
+    def position(self) -> Position | None:
+        """Time and id of the last entry of the page before."""
+        return decode_position(self.cursor)
+
+    @property
+    def fetch_limit(self) -> int:
+        """Number of entries to load: one more than the page, to see whether another page follows."""
+        return self.limit + 1
+
+    def take_page(self, entries: Sequence[T], get_position: Callable[[T], tuple[Any, ...]]) -> Sequence[T]:
+        """Return the page from up to ``fetch_limit`` entries, and link to the next page if there is one.
+
+        ``get_position`` returns the sort key of an entry.
+        """
+        page = entries[: self.limit]
+        if len(entries) > self.limit:
+            next_url = self.request.url.include_query_params(cursor=encode_cursor(*get_position(page[-1])))
+            self.response.headers["Link"] = f'<{next_url.path}?{next_url.query}>; rel="next"'
+        return page
+
+
+def _get_page_request(
+    request: Request, response: Response, limit: Limit = 100, cursor: Cursor = None
+) -> PageRequest:
+    return PageRequest(request, response, limit, cursor)
+
+
+RequestedPage = Annotated[PageRequest, Depends(_get_page_request)]

@@ -1,1 +1,0 @@
-"""Sealing of secrets."""

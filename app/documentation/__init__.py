@@ -1,0 +1,1 @@
+"""The documentation at /docs, and the reference of the API."""

@@ -1,0 +1,1 @@
+"""Archives: results and exports."""

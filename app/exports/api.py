@@ -1,0 +1,69 @@
+"""Routes of archives: the kit for teams and the export for organizers."""
+
+from collections.abc import Iterator
+from dataclasses import astuple
+from importlib.metadata import version
+
+from fastapi import APIRouter, Request, Response
+
+from anoncup.errors import NotFound
+from app.competitions import competitions
+from app.core.db.transaction import transaction
+from app.core.http.archives import Content, ZipResponse, build_download, build_zip, compute_etag
+from app.core.http.etags import parse_known_etags
+from app.core.http.openapi import NOT_MODIFIED
+from app.core.identity.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_stable_url
+from app.core.identity.principal import Principal
+from app.exports import exports, result_archive
+from app.originals import kits
+from app.originals.kit_readme import ServiceInfo
+from app.originals.kits import Kit
+from app.submissions import uploads
+
+router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])
+
+
+@router.get("/kit.zip", response_class=ZipResponse, responses=NOT_MODIFIED)
+def download_kit(
+    slug: str, request: Request, principal: OptionalPrincipal, settings: AppSettings
+) -> Response:
+    """Return all that a team needs: rules, original data, an example with its secret, and commands."""
+    with transaction() as session:
+        row = competitions.find(session, principal, slug).round
+        if row.original_rows is None:
+            raise NotFound("the competition has no original data yet", code="no_original")
+        packages = kits.list_requirements(row.rules)
+        kit = Kit(
+            row.rules,
+            competitions.build_published_file(row),
+            uploads.list_original_digests(row),
+            ServiceInfo(get_stable_url(request), settings.source, version("anoncup"), packages),
+        )
+    etag = compute_etag(*astuple(kit.service), kit.file, *(text for pair in kit.original for text in pair))
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    if etag in parse_known_etags(request):
+        return Response(status_code=304, headers=headers)
+    return build_download(build_zip(kits.iter_files(kit)), name=f"{slug}-kit.zip", headers=headers)
+
+
+@router.get("/export.zip", response_class=ZipResponse)
+def export(slug: str, principal: CurrentPrincipal) -> ZipResponse:
+    """Return everything except the secrets: rules, releases, guesses, evaluations, boards, audit log."""
+    archive = build_zip(_iter_export_files(principal, slug))
+    return build_download(archive, name=f"{slug}-export.zip")
+
+
+@router.get("/archive.zip", response_class=ZipResponse)
+def download_archive(slug: str, principal: CurrentPrincipal) -> ZipResponse:
+    """Return data and results for publication, once the secrets are revealed."""
+    with transaction() as session:
+        archive = result_archive.load(session, principal, slug)
+    return build_download(build_zip(archive.iter_files()), name=f"{slug}-archive.zip")
+
+
+def _iter_export_files(principal: Principal, slug: str) -> Iterator[tuple[str, Content]]:
+    """Yield the files of the export. The large ones come last, after the database connection is released."""
+    with transaction() as session:
+        snapshot = exports.load_snapshot(session, principal, slug)
+        yield from exports.iter_tables(session, principal, snapshot)
+    yield from exports.iter_uploads(snapshot)

@@ -1,0 +1,252 @@
+"""Export of a competition for its organizers, without secrets, passwords and tokens."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
+
+from anoncup import schemas
+from app.boards import anonymization, matrix, matrix_table, reidentification
+from app.competitions import competitions, visibility
+from app.competitions.contest import Contest
+from app.core import audit
+from app.core.db.models import AuditEntry, Evaluation, Guess, Member, Round, Submission, Target, Team
+from app.core.identity.principal import Principal
+from app.core.spreadsheet import render_csv
+from app.core.storage import get_store
+
+_BATCH_SIZE = 100
+"""Number of evaluations loaded at a time, because each holds all measures."""
+
+_GUESS_COLUMNS = ("id", "team", "target", "received_at", "state", "answered", "correct", "sha256")
+_RISK_COLUMNS = ("question", "value", "baseline", "risk")
+"""Additional columns for guesses that are not scored by counting individuals."""
+
+_Content = bytes | Iterable[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSnapshot:
+    """The submissions and guesses of a competition at one moment."""
+
+    round: Round
+    submissions: list[Submission]
+    guesses: list[Guess]
+
+
+def load_snapshot(session: Session, principal: Principal, slug: str) -> ExportSnapshot:
+    """Load submissions and guesses for the organizers; all later reads of the session see the same moment."""
+    session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+    round_ = competitions.find_for_organizer(session, principal, slug).round
+    return ExportSnapshot(round_, _load_submissions(session, round_), _load_guesses(session, round_))
+
+
+def iter_tables(
+    session: Session, principal: Principal, snapshot: ExportSnapshot
+) -> Iterator[tuple[str, _Content]]:
+    """Yield the names and contents of the generated files."""
+    round_ = snapshot.round
+    yield "audit.csv", _format_audit_csv(session, round_).encode()
+    for name, text in _iter_boards(session, principal, round_.address):
+        yield f"boards/{name}.csv", text.encode()
+    yield "competition.toml", competitions.build_published_file(round_).encode()
+    yield "evaluations.jsonl", _iter_evaluation_lines(session, round_)
+    yield "guesses.csv", _format_guesses_csv(Contest(round_), snapshot.guesses).encode()
+    yield "submissions.csv", _format_submissions_csv(Contest(round_), snapshot.submissions).encode()
+    yield "targets.csv", _format_targets_csv(session, round_).encode()
+    yield "teams.csv", _format_teams_csv(session, round_).encode()
+
+
+def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, _Content]]:
+    """Yield the names and contents of the teams' files, without a session.
+
+    Secrets are left out, and so are releases that would disclose them.
+    """
+    for guess in sorted(snapshot.guesses, key=lambda item: str(item.id)):
+        yield f"guesses/{guess.id}.csv", get_store().read_chunks(guess.file)
+    if Contest(snapshot.round).track.target_files.seals_release:
+        return
+    for submission in sorted(snapshot.submissions, key=lambda item: str(item.id)):
+        for name, digest in submission.files.items():
+            yield f"submissions/{submission.id}/{name}.csv", get_store().read_chunks(digest)
+
+
+def _iter_boards(session: Session, principal: Principal, slug: str) -> Iterator[tuple[str, str]]:
+    """Yield the boards as organizers see them, as CSV."""
+    access = visibility.authorize_boards(session, principal, slug)
+    yield "anonymization", anonymization.render_csv(anonymization.build_board(session, access))
+    yield "matrix", matrix_table.render_csv(matrix.build_matrix(session, access))
+    yield "reidentification", reidentification.render_csv(reidentification.build_board(session, access))
+
+
+def _load_submissions(session: Session, round_: Round) -> list[Submission]:
+    """Return all submissions in order of receipt."""
+    query = (
+        select(Submission)
+        .where(Submission.round_id == round_.id)
+        .options(
+            joinedload(Submission.team, innerjoin=True),
+            joinedload(Submission.evaluation, innerjoin=True).load_only(Evaluation.state),
+        )
+        .order_by(Submission.received_at, Submission.id)
+    )
+    return list(session.scalars(query))
+
+
+def _format_submissions_csv(contest: Contest, submissions: Iterable[Submission]) -> str:
+    names, is_sealed = contest.track.release_file_names, contest.track.target_files.seals_release
+    digests = [f"sha256 of {name}.csv" for name in names]
+    header = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
+    return render_csv(
+        header, (_build_submission_row(submission, names, is_sealed=is_sealed) for submission in submissions)
+    )
+
+
+def _build_submission_row(submission: Submission, names: Iterable[str], *, is_sealed: bool) -> list[object]:
+    """Return a row with the digests of the exported files or, for sealed releases, of the uploaded files."""
+    files = submission.uploaded_sha256 if is_sealed else submission.files
+    return [
+        str(submission.id),
+        submission.team.name,
+        _format_time(submission.received_at),
+        str(submission.evaluation.state),
+        submission.final,
+        _format_time(submission.disqualified_at),
+        submission.rows,
+        *(files[name] for name in names),
+        submission.comment,
+    ]
+
+
+def _iter_evaluation_lines(session: Session, round_: Round) -> Iterator[bytes]:
+    """Yield one JSON line for each evaluation, including those of cancelled rescores."""
+    query = (
+        select(Evaluation, Submission.received_at)
+        .join(Evaluation.submission)
+        .where(Submission.round_id == round_.id)
+        .order_by(Submission.received_at, Submission.id, Evaluation.created_at, Evaluation.id)
+        .execution_options(yield_per=_BATCH_SIZE)
+    )
+    for evaluation, _ in session.execute(query):
+        yield (json.dumps(_serialize_evaluation(evaluation), ensure_ascii=False) + "\n").encode()
+        session.expunge(evaluation)
+
+
+def _serialize_evaluation(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "id": str(evaluation.id),
+        "submission_id": str(evaluation.submission_id),
+        "rescore_id": None if evaluation.rescore_id is None else str(evaluation.rescore_id),
+        "current": evaluation.current,
+        "state": evaluation.state,
+        "attempt": evaluation.attempt,
+        "created_at": _format_time(evaluation.created_at),
+        "started_at": _format_time(evaluation.started_at),
+        "finished_at": _format_time(evaluation.finished_at),
+        "scorer": evaluation.scorer,
+        **schemas.build_failure_fields(evaluation.failure),
+        "verdict": evaluation.verdict
+        and {name: value for name, value in evaluation.verdict.items() if name not in schemas.FORMAT},
+    }
+
+
+def _format_teams_csv(session: Session, round_: Round) -> str:
+    members = select(func.count()).where(Member.team_id == Team.id).correlate(Team).scalar_subquery()
+    query = (
+        select(Team, members)
+        .where(Team.competition_id == round_.competition_id)
+        .order_by(Team.created_at, Team.id)
+    )
+    header = ["id", "name", "created_at", "disqualified_at", "members"]
+    rows = session.execute(query).all()
+    return render_csv(
+        header,
+        (
+            [
+                str(team.id),
+                team.name,
+                _format_time(team.created_at),
+                _format_time(team.disqualified_at),
+                count,
+            ]
+            for team, count in rows
+        ),
+    )
+
+
+def _format_targets_csv(session: Session, round_: Round) -> str:
+    """Return the targets with their teams; their files are derived from those of the submissions."""
+    query = (
+        select(Target)
+        .where(Target.round_id == round_.id)
+        .options(joinedload(Target.submission).joinedload(Submission.team))
+        .order_by(Target.name)
+    )
+    return render_csv(
+        ["name", "team", "submission_id", "rows"],
+        (
+            [target.name, target.submission.team.name, str(target.submission_id), target.rows]
+            for target in session.scalars(query)
+        ),
+    )
+
+
+def _load_guesses(session: Session, round_: Round) -> list[Guess]:
+    """Return all guesses in order of receipt."""
+    query = (
+        select(Guess)
+        .where(Guess.round_id == round_.id)
+        .options(joinedload(Guess.target, innerjoin=True), joinedload(Guess.team, innerjoin=True))
+        .order_by(Guess.received_at, Guess.id)
+    )
+    return list(session.scalars(query))
+
+
+def _format_guesses_csv(contest: Contest, guesses: Iterable[Guess]) -> str:
+    if contest.track.asks_identity(contest.rules):
+        return render_csv(_GUESS_COLUMNS, map(_build_guess_row, guesses))
+    return render_csv(
+        (*_GUESS_COLUMNS, *_RISK_COLUMNS),
+        ([*_build_guess_row(guess), *_build_risk_fields(guess)] for guess in guesses),
+    )
+
+
+def _build_risk_fields(guess: Guess) -> list[object]:
+    judged = guess.parsed_outcome
+    return [guess.question, judged and judged.value, judged and judged.baseline, guess.risk]
+
+
+def _build_guess_row(guess: Guess) -> list[object]:
+    return [
+        str(guess.id),
+        guess.team.name,
+        guess.target.name,
+        _format_time(guess.received_at),
+        str(guess.state),
+        guess.answered,
+        guess.correct,
+        guess.file,
+    ]
+
+
+def _format_audit_csv(session: Session, round_: Round) -> str:
+    entries = audit.list_entries(session, round_.competition_id, cursor=None, limit=None)
+    header = ["number", "at", "actor", "action", "subject", "before", "after"]
+    return render_csv(header, map(_build_audit_row, reversed(entries)))
+
+
+def _build_audit_row(entry: AuditEntry) -> list[object]:
+    details = map(_serialize_json, (entry.before, entry.after))
+    return [entry.number, _format_time(entry.at), entry.actor, entry.action, entry.subject, *details]
+
+
+def _serialize_json(details: dict[str, Any] | None) -> str | None:
+    return None if details is None else json.dumps(details, ensure_ascii=False, default=str)
+
+
+def _format_time(timestamp: datetime | None) -> str | None:
+    return None if timestamp is None else timestamp.astimezone(UTC).isoformat()

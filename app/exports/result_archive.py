@@ -1,0 +1,104 @@
+"""The results of a contest as an open data set, after the reveal.
+
+It contains what everybody may read by then. Teams are named, people are not.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+from sqlalchemy.orm import Session
+
+from app.boards import anonymization, matrix, matrix_table, reidentification
+from app.competitions import competitions, visibility
+from app.competitions.contest import Contest
+from app.competitions.visibility import BoardAccess, Viewer
+from app.core.db.models import Round, Target
+from app.core.db.now import read_clock
+from app.core.identity.principal import Principal
+from app.core.spreadsheet import render_csv
+from app.core.storage import compute_digest, get_store
+from app.submissions import uploads
+from app.targets import targets
+
+_TARGET_COLUMNS = ("target", "team", "rows", "commitment", "salt", "sha256 of the secret")
+
+
+@dataclass(frozen=True, slots=True)
+class ResultArchive:
+    """The generated files by name, and the SHA-256 of the stored ones by name."""
+
+    texts: dict[str, bytes]
+    digests: dict[str, str]
+
+    def iter_files(self) -> Iterator[tuple[str, bytes | Iterable[bytes]]]:
+        """Yield the names and contents of all files, the checksums first; needs no session."""
+        yield "SHA256SUMS", self._render_checksums().encode()
+        yield from sorted(self.texts.items())
+        for name, digest in sorted(self.digests.items()):
+            yield name, get_store().read_chunks(digest)
+
+    def _render_checksums(self) -> str:
+        """Return the SHA-256 of every file in the format of ``sha256sum --check``."""
+        digests = self.digests | {name: compute_digest(content) for name, content in self.texts.items()}
+        return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
+
+
+def load(session: Session, principal: Principal, slug: str) -> ResultArchive:
+    """Load the archive for an organizer; raises NotFound before the reveal."""
+    session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+    contest = competitions.find_for_organizer(session, principal, slug)
+    revealed = [
+        target
+        for target in targets.list_revealed(session, principal, slug)
+        if not targets.is_withdrawn(target)
+    ]
+    boards = _build_boards(session, contest)
+    texts = {
+        "competition.toml": competitions.build_published_file(contest.round),
+        "targets.csv": _format_targets(revealed),
+        **{f"boards/{name}.csv": csv for name, (_, csv) in boards.items()},
+        **{f"boards/{name}.json": board.model_dump_json() for name, (board, _) in boards.items()},
+    }
+    return ResultArchive(
+        {name: text.encode() for name, text in texts.items()}, _list_stored_files(contest.round, revealed)
+    )
+
+
+def _list_stored_files(round_: Round, revealed: Sequence[Target]) -> dict[str, str]:
+    """Return the SHA-256 of the original data, the releases and their secrets, by name in the archive."""
+    files = {f"original/{name}.csv": digest for name, digest in uploads.list_original_digests(round_)}
+    for target in revealed:
+        for name, digest in (target.files or {}).items():
+            files[f"releases/{target.name}/{name}.csv"] = digest
+        if target.opening is not None:  # for the type checker: the reveal waits until all have one
+            files[f"secrets/{target.name}.csv"] = target.opening.secret
+    return files
+
+
+def _build_boards(session: Session, contest: Contest) -> dict[str, tuple[BaseModel, str]]:
+    """Return each board as a visitor sees it after the reveal, and its CSV."""
+    access = BoardAccess(contest, visibility.compute_scope(contest, Viewer(), read_clock(session)))
+    releases = anonymization.build_board(session, access)
+    attacks = reidentification.build_board(session, access)
+    trials = matrix.build_matrix(session, access)
+    return {
+        "anonymization": (releases, anonymization.render_csv(releases)),
+        "reidentification": (attacks, reidentification.render_csv(attacks)),
+        "matrix": (trials, matrix_table.render_csv(trials)),
+    }
+
+
+def _format_targets(revealed: Sequence[Target]) -> str:
+    rows = (
+        (
+            target.name,
+            target.submission.team.name,
+            target.rows,
+            target.submission.commitment,
+            target.opening and target.opening.salt.hex(),
+            target.opening and target.opening.secret,
+        )
+        for target in revealed
+    )
+    return render_csv(_TARGET_COLUMNS, rows)

@@ -1,0 +1,1 @@
+"""Jobs of workers: leases, fair claiming, the queue, the outbox, and what they report."""

@@ -1,0 +1,1 @@
+"""Running the service: commands, embedded servers, migration, backup, doctor, documentation."""

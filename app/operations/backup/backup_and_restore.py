@@ -1,0 +1,161 @@
+"""Back up and restore a service: a dump of the database, the store's files and, on request, the keys."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, select, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from anoncup.errors import Conflict, Forbidden, InvalidInput
+from app.core.db.models import Base
+from app.core.storage import Store, compute_digest
+from app.notifications import deliveries
+from app.operations.backup import archive, keys, postgres_tools
+from app.operations.backup.archive import Archive
+from app.operations.backup.keys import KeyPaths
+from migrations.role_grants import owns_tables
+from migrations.run import build_unreachable_error, list_revisions, migrate
+
+_DUMP_NAME = "database.dump"
+_REVISION_NAME = "revision"
+_VERSION_TABLE = "alembic_version"
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreSummary:
+    """``held``: deliveries that were waiting. ``missing_keys``: ids of keys that open its secrets."""
+
+    files: int
+    held: int
+    missing_keys: list[str]
+
+
+def backup(
+    url: str, store: Store, output: Path, *, key_paths: KeyPaths | None = None, replace: bool = False
+) -> int:
+    """Write a copy of the running service to ``output``; return the number of stored files in it.
+
+    Stored files are never changed or removed, so every file that the dump names still exists when it is
+    copied.
+    """
+    with archive.create_archive(output, replace=replace) as writer, _connect(url) as engine:
+        with engine.connect() as connection:
+            _require_own_tables(connection)
+            revision = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))  # noqa: S608
+            server_major = _read_server_major(connection)
+        writer.add(_REVISION_NAME, BytesIO(f"{revision}\n".encode()))
+        # A tar member starts with its size, which is known only after the dump.
+        with TemporaryFile(dir=output.parent) as dump:
+            postgres_tools.dump(url, server_major, dump)
+            writer.add(_DUMP_NAME, dump)
+        digests = store.list_digests()
+        for digest in digests:
+            with store.open(digest) as file:
+                writer.add(f"blobs/{digest}", file)
+        if key_paths is not None:
+            keys.add_keys(writer, key_paths)
+    return len(digests)
+
+
+@contextmanager
+def _connect(url: str) -> Iterator[Engine]:
+    engine = create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 5})
+    try:
+        yield engine
+    except OperationalError as problem:
+        raise build_unreachable_error(problem) from problem
+    finally:
+        engine.dispose()
+
+
+def _require_own_tables(connection: Connection) -> None:
+    if not inspect(connection).has_table(_VERSION_TABLE):
+        raise InvalidInput("the database has no anoncup tables; run anoncup migrate first")
+    if not owns_tables(connection):
+        raise Forbidden(
+            "this database user may not see all of it: come with the tables' owner's DATABASE_URL"
+        )
+
+
+def _read_server_major(connection: Connection) -> int:
+    return int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10_000
+
+
+@contextmanager
+def open_backup(path: Path) -> Iterator[Archive]:
+    """Open a backup after verifying all of it. Raise InvalidInput for one of an unknown revision."""
+    with archive.open_archive(path) as backup_archive:
+        _require_known_backup(backup_archive)
+        yield backup_archive
+
+
+def restore(
+    backup_archive: Archive, *, url: str, store: Store, key_paths: KeyPaths, sends_waiting: bool = False
+) -> RestoreSummary:
+    """Restore a backup into a database without tables.
+
+    The database comes last and as a whole: a restore that fails can be repeated. Unless ``sends_waiting`` is
+    set, deliveries that were waiting are held back: the service that was backed up may have sent them.
+    """
+    with _connect(url) as engine:
+        with engine.connect() as connection:
+            _require_empty(connection)
+            server_major = _read_server_major(connection)
+        for digest, content in backup_archive.iter_members("blobs/"):
+            _restore_file(store, digest, content.read())
+        keys.restore_missing_keys(backup_archive, key_paths)
+        for _, content in backup_archive.iter_members(_DUMP_NAME):
+            postgres_tools.load(url, server_major, content)
+        # Before the migration, with which the roles of the processes get their privileges.
+        held = 0 if sends_waiting else _hold_deliveries(engine)
+        migrate(url)
+        files = sum(name.startswith("blobs/") for name in backup_archive.names)
+        return RestoreSummary(files, held, _list_missing_keys(engine, key_paths))
+
+
+def _require_known_backup(backup_archive: Archive) -> None:
+    if _DUMP_NAME not in backup_archive.names:
+        raise InvalidInput("there is no database in the archive; anoncup keys restore reads archives of keys")
+    for _, content in backup_archive.iter_members(_REVISION_NAME):
+        revision = content.read().decode().strip()
+        if revision not in list_revisions():
+            raise InvalidInput(
+                "the backup is of revision {at}, which this version of anoncup does not know", at=revision
+            )
+
+
+def _require_empty(connection: Connection) -> None:
+    tables = inspect(connection).get_table_names()
+    if tables:
+        raise Conflict(
+            "the database has tables ({tables}); restore into an empty one", tables=tuple(sorted(tables)[:3])
+        )
+
+
+def _restore_file(store: Store, digest: str, content: bytes) -> None:
+    """Store a file; a damaged file of the same name is replaced."""
+    if compute_digest(content) != digest:
+        raise archive.build_damage_error(f"blobs/{digest} has another content than its name says")
+    store.save(content)
+
+
+def _hold_deliveries(engine: Engine) -> int:
+    with Session(engine) as session, session.begin():
+        return deliveries.hold_waiting(session)
+
+
+def _list_missing_keys(engine: Engine, key_paths: KeyPaths) -> list[str]:
+    """Return the ids of the private keys that open secrets of the database but are not here."""
+    sealed = [table for table in Base.metadata.sorted_tables if "key_id" in table.columns]
+    with engine.connect() as connection:
+        key_ids = {
+            key_id
+            for table in sealed
+            for key_id in connection.scalars(select(table.columns["key_id"]).distinct())
+        }
+    return sorted(key_id for key_id in key_ids if not (key_paths.private / f"{key_id}.key").exists())

@@ -1,0 +1,502 @@
+"""The demo contests: templates of the papers' contests, played by sample teams through the public API.
+
+They run in a process of their own, with timeouts that are long enough for a busy machine.
+"""
+
+import json
+import logging
+import math
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from anoncup import client, schemas
+from anoncup.cli.board import select_columns
+from anoncup.cli.output import print_table
+from anoncup.client import ApiError
+from anoncup.competition.changes import list_changes
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.errors import Conflict, DomainError
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
+from anoncup.rules.rounds import replace_round_phases
+from anoncup.rules.settings import Phase
+from anoncup.rules.timetable import replace_phases
+from anoncup.rules.toml_text import parse_toml, replace_tables
+from anoncup.schemas.roles import Role
+from anoncup.tracks.microdata.columns import require_columns
+from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
+from anoncup.tracks.microdata.release import MicrodataOriginal
+from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.parts import HasRows
+from anoncup.tracks.transactions.example import load_tc400
+from anoncup.tracks.transactions.release import TransactionOriginal
+from anoncup.tracks.transactions.tables import TransactionTables
+from app.core.db.transaction import transaction
+from app.core.identity import users
+from app.operations import demo_attacks
+from app.operations import service_readiness as readiness
+
+logger = logging.getLogger(__name__)
+
+ORGANIZER = "demo organizer"
+Client = partial(client.Client, timeout_s=3600)
+
+
+_MethodStep = tuple[str, Mapping[str, object]]
+"""A sample method and its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoEntry:
+    """A team of a demo contest and the sample methods that it applies in sequence."""
+
+    team: str
+    steps: tuple[_MethodStep, ...]
+    member_name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "member_name", self.member_name or f"member of {self.team}")
+
+    @property
+    def submission_comment(self) -> str:
+        return ", then ".join(
+            f"{method} {dict(parameters) or ''}".strip() for method, parameters in self.steps
+        )
+
+
+_Tables = pd.DataFrame | TransactionTables
+_ROUNDS = """
+[[rounds]]
+name = "preliminary"
+title = { en = "Preliminary", ja = "予選" }
+weight = 0.3
+
+[[rounds]]
+name = "final"
+title = { en = "Final", ja = "本戦" }
+weight = 0.7
+data = "previous"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoContest:
+    """A demo contest: the template of a year with generated data.
+
+    ``threshold`` lies between the distances of the honest releases and those of the cheat.
+    ``uncounted_attackers`` know more than this contest assumes, so they are reported without counting. In a
+    contest that ``has_attack_phase``, every team attacks the releases of the others. A contest that
+    ``has_final`` has two rounds: the one that is played, and a final on the same data that begins later.
+    """
+
+    slug: str
+    year: int
+    titles: tuple[str, str]
+    tables: Callable[[], _Tables]
+    threshold: float
+    entries: tuple[DemoEntry, ...]
+    uncounted_attackers: tuple[str, ...] = ()
+    has_attack_phase: bool = False
+    has_final: bool = False
+
+
+def _unify_last_columns(count: int) -> _MethodStep:
+    """Return a step that gives each of the last few quasi-identifiers a single value."""
+    return "unify_columns", {"columns": QUASI_IDENTIFIERS[-count:]}
+
+
+DEMO_CONTESTS = (
+    DemoContest(
+        slug="demo",
+        year=2015,
+        titles=("Demo cup: households", "デモ杯：家計"),
+        tables=lambda: generate_households(seed=2015),
+        threshold=0.2,
+        entries=(
+            DemoEntry("Team K", (("k_anonymize", {"k": 5}), ("microaggregate", {}))),
+            DemoEntry("ノイズ工房", (_unify_last_columns(5), ("add_noise", {"strength": 1.0}))),
+            DemoEntry("Crossed out", (_unify_last_columns(2), ("microaggregate", {}))),
+            DemoEntry("Off the books", (_unify_last_columns(7), ("microaggregate", {}))),
+            DemoEntry("平均の会", (("microaggregate", {}),)),
+            DemoEntry("Swap & Sons", (_unify_last_columns(3), ("swap_within_classes", {}))),
+            DemoEntry("Less is more", (("delete_rows", {"share": 0.01}),)),
+            DemoEntry("Yamaoka tribute", (("cheating_permutation", {}),)),
+        ),
+        has_final=True,
+    ),
+    DemoContest(
+        slug="demo-shop",
+        year=2016,
+        titles=("Demo cup: purchases", "デモ杯：購買履歴"),
+        tables=load_tc400,
+        threshold=0.65,
+        uncounted_attackers=(
+            "master_match",
+            "receipt_match",
+            "record_keys",
+            "jaccard_quantity",
+            "jaccard_quantity_assignment",
+        ),
+        entries=(
+            DemoEntry("Basket weavers", (("balance_clusters", {"clusters": 100, "smallest": 3}),)),
+            DemoEntry("五十の束", (("cluster_tfidf", {"clusters": 50}),)),
+            DemoEntry("Shared carts", (("cluster_tfidf", {"clusters": 200}),)),
+            DemoEntry("Lost receipts", (("delete_records", {"share": 0.01}),)),
+            DemoEntry("Neighbours", (("group_permutation", {}),)),
+        ),
+    ),
+    DemoContest(
+        slug="demo-duel",
+        year=2015,
+        titles=("Demo cup: attack!", "デモ杯：攻撃フェーズ"),
+        tables=lambda: generate_households(400, seed=2016),
+        threshold=0.2,
+        entries=(
+            DemoEntry("Red herrings", (("k_anonymize", {"k": 3}), ("microaggregate", {}))),
+            DemoEntry("雑音団", (("add_noise", {}),)),
+            DemoEntry("Mean machine", (_unify_last_columns(7), ("microaggregate", {}))),
+            DemoEntry("Shell game", (_unify_last_columns(3), ("swap_within_classes", {}))),
+        ),
+        has_attack_phase=True,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedContest:
+    """A contest that sample teams play: its file, its original data and its entries.
+
+    ``rules`` and ``original`` are those of the round that is played. ``is_own``: an organizer's contest.
+    """
+
+    slug: str
+    file: str
+    rules: Rules
+    original: HasRows
+    contents: Mapping[str, bytes]
+    entries: Sequence[DemoEntry]
+    has_attack_phase: bool
+    seed: int = 0
+    is_own: bool = False
+
+    @property
+    def track(self) -> AnyTrack:
+        return TRACKS[self.rules.track]
+
+
+def prepare(demo: DemoContest) -> PlayedContest:
+    """Return a demo contest as it is played."""
+    tables, rules = demo.tables(), parse_competition(template(demo.year))
+    track = TRACKS[rules.track]
+    return PlayedContest(
+        slug=demo.slug,
+        file=build_competition_file(demo),
+        rules=rules,
+        original=build_original(tables, rules),
+        contents=dict(zip(track.original_file_names, track.files_of(tables).values(), strict=True)),
+        entries=demo.entries,
+        has_attack_phase=demo.has_attack_phase,
+        seed=demo.year,
+    )
+
+
+def play(url: str, data_folder: Path, contests: Sequence[PlayedContest]) -> None:
+    """Play the contests to the end and print their boards. Continues an interrupted earlier run."""
+    demo_accounts = DemoAccounts(data_folder / "demo.json")
+    logger.info("creating accounts")
+    organizer = _get_organizer(url, demo_accounts, contests)
+    for contest_number, contest in enumerate(contests):
+        logger.info("creating the competition %s", contest.slug)
+        with Client(url, organizer.token, password=lambda: organizer.password) as client:
+            _create_contest(client, contest)
+            invite = client.create_invite(contest.slug, uses=len(contest.entries))
+        for entry_number, entry in enumerate(contest.entries):
+            logger.info("sending release %d of %d", entry_number + 1, len(contest.entries))
+            rng = np.random.default_rng([contest.seed, contest_number, entry_number])
+            _submit_entry(url, demo_accounts, invite, contest, entry, rng=rng)
+    for contest in contests:
+        _finish_contest(url, contest, demo_accounts, organizer)
+    print(f"Sign in as “{ORGANIZER}” to see every contest as its organizer.")
+    print(f"The passwords and tokens of all accounts, and their contests: {demo_accounts.path}")
+
+
+def _finish_contest(
+    url: str, contest: PlayedContest, demo_accounts: "DemoAccounts", organizer: "DemoAccount"
+) -> None:
+    """Wait for the scores, play the attack phase if there is one, and print the boards."""
+    team_accounts = {
+        entry.team: demo_accounts.get_team_account(contest.slug, entry) for entry in contest.entries
+    }
+    outcomes = {}
+    for index, (team, account) in enumerate(team_accounts.items()):
+        outcomes[team] = _wait_for_outcome(url, account.token, contest.slug)
+        logger.info("%s: scored %d of %d", contest.slug, index + 1, len(contest.entries))
+    if contest.has_attack_phase:
+        demo_attacks.play(
+            url,
+            contest.slug,
+            organizer=organizer.token,
+            password=organizer.password,
+            tokens={team: account.token for team, account in team_accounts.items()},
+        )
+    with Client(url, organizer.token) as client:
+        _print_board(client.get_board(contest.slug), outcomes, team_accounts)
+        if contest.has_attack_phase:
+            _print_attackers_board(client.get_attackers_board(contest.slug))
+
+
+@dataclass(slots=True)
+class DemoAccount:
+    """An account of the demo; ``token`` is empty until it exists."""
+
+    name: str
+    role: str
+    competitions: list[str]
+    team: str | None = None
+    password: str = field(default_factory=lambda: secrets.token_urlsafe(12))
+    token: str = ""
+
+
+class DemoAccounts:
+    """The accounts of the demo, saved for later runs in a file that only its owner can read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        saved = json.loads(path.read_text())["accounts"] if path.exists() else []
+        self.accounts = {account["name"]: DemoAccount(**account) for account in saved}
+
+    def get_organizer(self, slugs: Sequence[str]) -> DemoAccount:
+        """Return the organizer's account, which now organizes these contests, too."""
+        organizer = self._get_or_add(DemoAccount(ORGANIZER, "organizer", []))
+        organizer.competitions = list(dict.fromkeys((*organizer.competitions, *slugs)))
+        return organizer
+
+    def get_team_account(self, slug: str, entry: DemoEntry) -> DemoAccount:
+        return self._get_or_add(DemoAccount(entry.member_name, "team member", [slug], entry.team))
+
+    def _get_or_add(self, new: DemoAccount) -> DemoAccount:
+        if new.name not in self.accounts:
+            self.accounts[new.name] = new
+            self.save()
+        return self.accounts[new.name]
+
+    def save(self) -> None:
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            records = [asdict(account) for account in self.accounts.values()]
+            json.dump({"accounts": records}, file, indent=2, ensure_ascii=False)
+
+
+def _get_organizer(url: str, demo_accounts: DemoAccounts, contests: Sequence[PlayedContest]) -> DemoAccount:
+    """Return the organizer's account; create it if it is missing, in the database itself."""
+    account = demo_accounts.get_organizer([contest.slug for contest in contests])
+    if not account.token:
+        with transaction() as session:
+            users.create_user(session, name=ORGANIZER, password=account.password, role=Role.ORGANIZER)
+        with Client(url) as client:
+            account.token = client.create_token(ORGANIZER, account.password)
+    demo_accounts.save()
+    return account
+
+
+def _create_contest(client: client.Client, contest: PlayedContest) -> None:
+    """Create the competition and upload its data, unless an earlier run has done so."""
+    if contest.slug not in {competition.slug for competition in client.list_competitions()}:
+        client.create_competition(contest.file)
+    if client.get_competition(contest.slug).original_rows is None:
+        for name, content in contest.contents.items():
+            client.put_original(contest.slug, content, filename=f"{name}.csv")
+    if contest.is_own:
+        _require_same_contest(client, contest)
+    _wait_for_drawn_files(client, contest)
+
+
+def _wait_for_drawn_files(client: client.Client, contest: PlayedContest) -> None:
+    """Wait until the clock has drawn the files that all teams get, without which no release is accepted."""
+    allocation = contest.track.allocation
+    if allocation is None or allocation.per_team:
+        return
+    names = {f"{file.name}.csv" for file in allocation.files}
+    readiness.wait_until(
+        lambda: names <= client.get_competition(contest.slug).original_sha256.keys(),
+        "the files that the service draws",
+        interval_s=0.2,
+    )
+
+
+def _require_same_contest(client: client.Client, contest: PlayedContest) -> None:
+    """Raise Conflict if an earlier run has played other rules or data at this address."""
+    stored = parse_toml(client.get_competition_file(contest.slug))
+    changes = list_changes(stored, parse_toml(contest.file))
+    digests = {f"{name}.csv": sha256(content).hexdigest() for name, content in contest.contents.items()}
+    is_same_data = digests.items() <= client.get_competition(contest.slug).original_sha256.items()
+    if not is_same_data or any("phases" not in change.key for change in changes):
+        raise Conflict(
+            "the data folder has a contest {slug} with other rules or data: give another folder with --data",
+            code="slug_taken",
+            slug=contest.slug,
+        )
+
+
+def build_competition_file(demo: DemoContest) -> str:
+    """Return the template of the year with the demo's threshold and attackers, and with a first phase that
+    is open now."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    rules = parse_competition(template(demo.year))
+    text = template(demo.year).replace(f'slug = "{rules.slug}"', f'slug = "{demo.slug}"')
+    for language, title in zip(("en", "ja"), demo.titles, strict=True):
+        text = text.replace(rules.title[language], title)
+    distance = rules.required_excessive.distance
+    text = replace_tables(
+        text, "excessive", f'[excessive]\ndistance = "{distance}"\nthreshold = {demo.threshold!r}'
+    )
+    text += "".join(f"\n[attackers.{name}]\ncounts = false\n" for name in demo.uncounted_attackers)
+    # With an attack phase, the second phase starts as soon as the first is ended.
+    phases = plan_phases(now, days_between=0 if demo.has_attack_phase else 1)
+    if demo.has_attack_phase:
+        text = replace_tables(text, "publication", '[publication]\nfeedback = "immediate"')
+    return _add_rounds(text, phases) if demo.has_final else replace_phases(text, phases)
+
+
+def plan_phases(start: datetime, *, days_between: int) -> list[Phase]:
+    """Return the two phases of a round that begins at ``start``, of thirty days each."""
+    middle = start + timedelta(days=30)
+    return [
+        Phase("anonymization", start, middle),
+        Phase("reidentification", middle + timedelta(days=days_between), start + timedelta(days=60)),
+    ]
+
+
+def _add_rounds(text: str, phases: Sequence[Phase]) -> str:
+    """Return a file with two rounds. The final has the same phases, a day after those of the first round."""
+    text = replace_tables(replace_tables(text, "phases", ""), "format", "")
+    offset = phases[-1].end - phases[0].start + timedelta(days=1)
+    final = [replace(phase, start=phase.start + offset, end=phase.end + offset) for phase in phases]
+    text = f"format = 2\n{text.lstrip()}{_ROUNDS}"
+    return replace_round_phases(replace_round_phases(text, "preliminary", phases), "final", final)
+
+
+def _submit_entry(
+    url: str,
+    demo_accounts: DemoAccounts,
+    invite: str,
+    contest: PlayedContest,
+    entry: DemoEntry,
+    *,
+    rng: np.random.Generator,
+) -> None:
+    """Sign the team up and submit its release, unless an earlier run has done so.
+
+    A method that does not suit an organizer's own data leaves its team without a release.
+    """
+    account = demo_accounts.get_team_account(contest.slug, entry)
+    if not account.token:
+        with Client(url) as client:
+            account.token = client.sign_up(
+                invite=invite, team=entry.team, name=account.name, password=account.password
+            )
+        demo_accounts.save()
+    with Client(url, account.token) as client:
+        if client.list_submissions(contest.slug):
+            return
+        answer = _load_allocated_answer(client, contest) if contest.track.allocates_answer else None
+        try:
+            release, secret = build_release(entry, contest.original, contest.rules, rng, answer=answer)
+        except DomainError as problem:
+            logger.warning("%s: %s sends no release: %s", contest.slug, entry.team, problem)
+            return
+        client.submit(
+            contest.slug,
+            contest.track.files_of(release),
+            secret=contest.track.answer_spec.write(secret) if answer is None else None,
+            comment=entry.submission_comment,
+        )
+
+
+def _load_allocated_answer(client: client.Client, contest: PlayedContest) -> object:
+    """Wait until the clock has allocated the team's own data, and return its answer."""
+    file = f"{contest.track.answer_spec.file.name}.csv"
+
+    def is_allocated() -> bool:
+        try:
+            return file in client.get_own_data(contest.slug).files
+        except ApiError as error:
+            if error.status != 409:
+                raise
+            return False
+
+    readiness.wait_until(is_allocated, "the team's own data", interval_s=0.2)
+    content = client.send("GET", f"/competitions/{contest.slug}/own/{file}").content
+    return contest.track.read_allocated_answer(content, contest.original, contest.rules)
+
+
+def build_release(
+    entry: DemoEntry, original: HasRows, rules: Rules, rng: np.random.Generator, *, answer: object = None
+) -> tuple[Any, Any]:
+    """Apply the team's methods in sequence and shuffle the rows; return the release and its answer.
+
+    ``answer``: the answer that the service has allocated to the team, if it does so in this track.
+    """
+    track = TRACKS[rules.track]
+    allocation = {} if answer is None else {"answer": answer}
+    (method, parameters), *further_steps = entry.steps
+    release, source_index = track.anonymize(
+        track.methods[method], original, rules, rng, parameters, **allocation
+    )
+    for method, parameters in further_steps:
+        release, source_of_row = track.anonymize(
+            track.methods[method], build_original(release, rules), rules, rng, parameters
+        )
+        source_index = source_index[source_of_row]
+    return track.shuffle(release, source_index, rng=rng)
+
+
+def build_original(tables: _Tables, rules: Rules) -> HasRows:
+    """Return tables as the original of a contest."""
+    if isinstance(tables, TransactionTables):
+        return TransactionOriginal(tables)
+    return MicrodataOriginal(tables, require_columns(rules))
+
+
+def _wait_for_outcome(url: str, token: str, slug: str) -> str:
+    """Wait for the team's latest submission, if there is one; return its status and violations."""
+    with Client(url, token) as client:
+        submissions = client.list_submissions(slug)
+        if not submissions:
+            return "no release"
+        submission = client.wait_for_submission(
+            str(submissions[0].id), timeout_s=math.inf, max_outage_s=math.inf
+        )
+    reasons = [violation.code for violation in submission.result.violations] if submission.result else []
+    return ": ".join([submission.status, *reasons])
+
+
+def _print_board(
+    board: schemas.Board, outcomes: Mapping[str, str], team_accounts: Mapping[str, DemoAccount]
+) -> None:
+    table = Table("rank", "team", "overall", "utility loss", "risk", "ended as", "sign in as")
+    table.title = f"{board.competition}: {board.title['en']} (0 is best)"
+    for row in board.rows:
+        scores = (row.overall, row.utility, row.security)
+        numbers = ["–" if score is None else f"{score:.4f}" for score in scores]
+        names = (outcomes.get(row.team, ""), team_accounts[row.team].name)
+        table.add_row(str(row.rank or "–"), row.team, *numbers, *names)
+    Console(width=120).print(table)
+
+
+def _print_attackers_board(board: schemas.AttackersBoard) -> None:
+    print(f"{board.competition}: {board.title['en']}")
+    print_table([row for row in board.rows if row.rank is not None], select_columns(board.columns))

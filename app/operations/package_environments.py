@@ -1,0 +1,245 @@
+"""Environments of packages: made by uv, with the library of this service and what the package requires."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from zipfile import ZipFile
+
+import uv
+
+from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
+from anoncup.errors import InvalidInput, NotFound
+from anoncup.plugins import INSTALLED, Package, discover_environments
+from anoncup.runner import sandbox
+from anoncup.runner.calls import DescribedInterpreter, DescribeJob
+from anoncup.runner.client import Runner, RunnerOptions, RunnerUnavailable
+from anoncup.runner.protocol import JobLimits, RunnerError
+from app.core.processes import child_process
+from app.core.processes.locked_folders import LockedFolder
+
+DEFAULT_LIMIT_S = 1800.0
+_CHECK_LIMITS = JobLimits(memory_mb=4096, cpu_s=20)
+_LIBRARY, _EXTRA = "anoncup", "[score]"
+_NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
+_NOT_IN_WHEELS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
+"""Files that an installer adds to the metadata of a wheel, or writes anew."""
+_COMPILE_LOOPS = "from anoncup.geometry import kernels; kernels.load()"
+
+
+def find_packages(folder: Path) -> tuple[Package, ...]:
+    """Return the packages in the environments below a folder."""
+    return discover_environments(folder).packages
+
+
+def find_failure(package: Package, folder: Path) -> str:
+    """Import a package in its own interpreter and the sandbox; return why it cannot be used, or ""."""
+    if package.broken or not package.environment:
+        return package.broken
+    try:
+        description = _describe(folder.resolve() / package.environment)
+    except InvalidInput as problem:
+        return str(problem)
+    failures = {plugin["name"]: plugin["broken"] for plugin in description["plugins"]}
+    return failures.get(package.name, "it is not installed there")
+
+
+def _name_folders(environment: Path) -> dict[str, str]:
+    """Return variables with the folders of compiled loops and of other environments (it sees none)."""
+    return {
+        "NUMBA_CACHE_DIR": str(environment / "loops"),
+        FOLDER_VARIABLE: str(environment / "no-packages"),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Installer:
+    """Runs the programs that make an environment, until a deadline (``time.monotonic``).
+
+    ``report`` gets a line for each step.
+    """
+
+    environment: Path
+    log: Path
+    deadline: float
+    limit_s: float
+    report: Callable[[str], None]
+
+    def run_uv(self, *arguments: str) -> None:
+        """Run uv, which prints its progress and its errors."""
+        if self._run([uv.find_uv_bin(), *arguments], os.environ | {"UV_SYSTEM_CERTS": "1"}) != 0:
+            raise InvalidInput("uv could not make the environment; its messages are above")
+
+    def run_python(self, code: str, *arguments: str, environment: Path) -> None:
+        variables = _name_folders(environment)
+        command = [str(environment / "bin/python"), "-P", "-X", "utf8", "-c", code, *arguments]
+        if self._run(command, variables, log=self.log) != 0:
+            raise InvalidInput("{problem}", problem=child_process.read_tail(self.log))
+
+    def _run(self, command: Sequence[str], variables: Mapping[str, str], *, log: Path | None = None) -> int:
+        """Return the status of a program. It ends with this process, and what it has started with it."""
+        process = child_process.start(command, log=log, env=variables, parent_death_signal=signal.SIGKILL)
+        try:
+            return process.wait(max(0.0, self.deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise InvalidInput(
+                "the environment was not ready within the limit of {limit} s", limit=round(self.limit_s)
+            ) from None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def add(
+    folder: Path,
+    name: str,
+    requirements: Sequence[str],
+    *,
+    python: str = "",
+    limit_s: float = DEFAULT_LIMIT_S,
+    report: Callable[[str], None] = lambda _: None,
+) -> list[Package]:
+    """Make an environment and return its packages. An older one of the same name is replaced at the end.
+
+    Raises InvalidInput if it cannot be made within ``limit_s``, if none of its packages can be used, or if
+    another package has one of their tracks. If it fails or is interrupted, everything is as before.
+    """
+    _check_name(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _open_temporary_folder(folder) as parent:
+        environment = parent / name
+        deadline = time.monotonic() + limit_s
+        installer = _Installer(environment, parent / "log", deadline, limit_s, report)
+        _install(installer, parent, requirements, python=python or sys.executable)
+        report("reading what the packages add")
+        (environment / DESCRIPTION_FILE).write_text(json.dumps(_describe(environment)), "utf-8")
+        packages = [package for package in find_packages(parent) if package.environment == name]
+        _require_usable(packages)
+        _require_new_tracks(packages, folder)
+        with _replace(folder / name, environment, replaced=parent / "replaced"):
+            # The compiled loops belong to the paths of the modules, which are the final ones now.
+            report("compiling the loops of the library, which takes a minute or more")
+            installer.run_python(_COMPILE_LOOPS, environment=folder.resolve() / name)
+    return packages
+
+
+@contextmanager
+def _open_temporary_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder that is removed at the end, or by a later call if this process is killed."""
+    temporary_folder = LockedFolder(folder.resolve(), ".new-")
+    try:
+        yield temporary_folder.path
+    finally:
+        temporary_folder.remove()
+
+
+def _require_usable(packages: Sequence[Package]) -> None:
+    if all(package.broken for package in packages):
+        reasons = "; ".join(f"{package.name}: {package.broken}" for package in packages)
+        raise InvalidInput(
+            "nothing in this environment can be used: {reason}", reason=reasons or "no package adds a track"
+        )
+
+
+def _require_new_tracks(packages: Sequence[Package], folder: Path) -> None:
+    """Raise InvalidInput if a package of another environment or of this interpreter has one of the tracks."""
+    environments = {package.environment for package in packages}
+    own_packages = [package for package in INSTALLED.packages if not package.environment]
+    other_packages = [
+        package
+        for package in [*own_packages, *find_packages(folder)]
+        if package.environment not in environments
+    ]
+    providers = {part: package for package in other_packages for part in package.parts}
+    for part in (part for package in packages for part in package.parts if part in providers):
+        raise InvalidInput(
+            "the package {package} has the track {track} already",
+            package=providers[part].name,
+            track=part.removeprefix("tracks."),
+        )
+
+
+def remove(folder: Path, name: str) -> None:
+    _check_name(name)
+    if not (folder / name / DESCRIPTION_FILE).is_file():
+        raise NotFound("there is no environment {name}", name=name)
+    with _open_temporary_folder(folder) as parent:  # so that it is removed at once
+        (folder / name).rename(parent / name)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME_PATTERN.fullmatch(name):
+        raise InvalidInput("a name is small letters and digits, with inner hyphens, dots and underscores")
+
+
+@contextmanager
+def _replace(path: Path, new: Path, *, replaced: Path) -> Iterator[None]:
+    """Put a new environment in the place of an older one, which returns if the block fails."""
+    if path.exists():
+        path.rename(replaced)
+    new.rename(path)
+    try:
+        yield
+    except BaseException:
+        path.rename(new)
+        if replaced.exists():
+            replaced.rename(path)
+        raise
+
+
+def _install(installer: _Installer, folder: Path, requirements: Sequence[str], *, python: str) -> None:
+    library = find_library(distribution(_LIBRARY), folder)
+    installer.report("making the environment")
+    installer.run_uv("venv", "--quiet", "--relocatable", "--python", python, str(installer.environment))
+    # Together, so that the library's version cannot be changed by a requirement.
+    interpreter = str(installer.environment / "bin/python")
+    installer.report("installing the packages")
+    installer.run_uv("pip", "install", "--python", interpreter, *library, "--", *requirements)
+
+
+def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
+    """Return uv's arguments for the library: its checkout, or a wheel packed again into ``folder``."""
+    source = json.loads(installed.read_text("direct_url.json") or "{}")
+    if source.get("dir_info", {}).get("editable"):
+        return "--editable", unquote(urlsplit(source["url"]).path) + _EXTRA
+    wheel = folder / f"{_LIBRARY}-{installed.version}-py3-none-any.whl"
+    files = [
+        file
+        for file in installed.files or ()
+        if ".." not in file.parts and file.suffix != ".pyc" and file.name not in _NOT_IN_WHEELS
+    ]
+    (record,) = {f"{file.parts[0]}/RECORD" for file in files if file.parts[0].endswith(".dist-info")}
+    with ZipFile(wheel, "w") as archive:
+        for file in files:
+            archive.write(str(file.locate()), str(file))
+        archive.writestr(record, "".join(f"{file},,\n" for file in [*files, record]))
+    return (str(wheel) + _EXTRA,)
+
+
+def _describe(environment: Path) -> DescribedInterpreter:
+    """Return the description of the packages, with paths relative to the environment where they are in it."""
+    python, variables = str(environment / "bin/python"), _name_folders(environment)
+    runner = Runner(RunnerOptions(python, sandbox.get_available(), variables=variables, preloads=False))
+    try:
+        description = runner.run(DescribeJob(), _CHECK_LIMITS)
+    except RunnerUnavailable as problem:
+        raise InvalidInput("{problem}", problem=str(problem)) from None
+    except RunnerError:
+        raise InvalidInput("the interpreter ended when a package was imported") from None
+    finally:
+        runner.end()
+    description["catalogues"] = [
+        [domain, os.path.relpath(path, environment) if Path(path).is_relative_to(environment) else path]
+        for domain, path in description["catalogues"]
+    ]
+    return description

@@ -1,0 +1,1 @@
+"""Pages and services with which organizers run a contest."""

@@ -1,0 +1,185 @@
+"""Routes with which organizers change phases, quotas, teams and submissions during the contest."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Body, status
+from pydantic import AwareDatetime, BaseModel, Field
+
+from anoncup import schemas
+from anoncup.schemas.fields import example
+from app.accounts.step_up import ReauthenticatedCaller
+from app.competitions import phase_changes
+from app.core.db.transaction import transaction
+from app.core.identity.authentication import CurrentPrincipal
+from app.organizing import adjustments, disqualification, round_reset
+from app.setup.api import serialize_competition
+from app.submissions.api import serialize_submission
+
+router = APIRouter(tags=["organizing"])
+
+_Ruling = Annotated[schemas.RulingIn, Body()]
+_NO_REASON = schemas.RulingIn()
+
+
+class ExtensionIn(BaseModel):
+    end: Annotated[
+        AwareDatetime,
+        Field(description="the new end, with its UTC offset"),
+        example("2027-01-25T09:00:00+09:00"),
+    ]
+    move_following: Annotated[bool, Field(description="whether later phases move by the same time")] = False
+
+
+class ResetIn(BaseModel):
+    start: Annotated[
+        AwareDatetime | None,
+        Field(description="the new start of the first phase; the other phases move by the same time"),
+        example("2027-01-25T09:00:00+09:00"),
+    ] = None
+
+
+_NO_MOVE = ResetIn()
+
+
+@router.post("/competitions/{slug}/phases/{name}/extend")
+def extend_phase(
+    slug: str, name: str, principal: ReauthenticatedCaller, body: ExtensionIn
+) -> schemas.Competition:
+    """Move the end of a phase that has not ended yet to another time in the future."""
+    with transaction() as session:
+        contest = phase_changes.extend(
+            session, principal, slug, name, body.end, move_following=body.move_following
+        )
+        return serialize_competition(session, contest)
+
+
+@router.post("/competitions/{slug}/phases/{name}/pause")
+def pause_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
+    """Pause the competition. No uploads are accepted until it is resumed."""
+    with transaction() as session:
+        contest = phase_changes.pause(session, principal, slug, name)
+        return serialize_competition(session, contest)
+
+
+@router.post("/competitions/{slug}/phases/{name}/resume")
+def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
+    """Resume the competition. All deadlines move by the length of the pause."""
+    with transaction() as session:
+        contest = phase_changes.resume(session, principal, slug, name)
+        return serialize_competition(session, contest)
+
+
+@router.post("/competitions/{slug}/reset")
+def reset_round(slug: str, principal: ReauthenticatedCaller, body: ResetIn = _NO_MOVE) -> schemas.Competition:
+    """Restart a practice round without its submissions, targets and guesses. This cannot be undone."""
+    with transaction() as session:
+        contest = round_reset.reset(session, principal, slug, start=body.start)
+        return serialize_competition(session, contest)
+
+
+@router.post("/competitions/{slug}/grants", status_code=status.HTTP_201_CREATED)
+def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.GrantIn) -> schemas.Grant:
+    """Raise a cap of a team. A daily cap is raised for today. guesses_per_target requires the password."""
+    with transaction() as session:
+        grant = disqualification.grant(
+            session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount
+        )
+        return schemas.Grant.from_row(grant, at=grant.granted_at)
+
+
+@router.get("/competitions/{slug}/adjustments")
+def list_adjustments(slug: str, principal: CurrentPrincipal) -> list[schemas.Adjustment]:
+    """List penalties and bonuses, newest first. Organizers see all; others see those of their team."""
+    with transaction() as session:
+        rows = adjustments.list_adjustments(session, principal, slug)
+        return [schemas.Adjustment.from_row(row) for row in rows]
+
+
+@router.post("/competitions/{slug}/adjustments", status_code=status.HTTP_201_CREATED)
+def create_adjustment(
+    slug: str, principal: CurrentPrincipal, body: schemas.AdjustmentIn
+) -> schemas.Adjustment:
+    """Give a team a penalty or a bonus. It counts if a formula uses `penalty`."""
+    with transaction() as session:
+        row = adjustments.create(
+            session, principal, slug, team_id=body.team_id, points=body.points, reason=body.reason
+        )
+        return schemas.Adjustment.from_row(row)
+
+
+@router.post("/adjustments/{adjustment_id}/withdraw")
+def withdraw_adjustment(adjustment_id: UUID, principal: CurrentPrincipal) -> schemas.Adjustment:
+    """Withdraw a penalty or bonus, so that it no longer counts."""
+    with transaction() as session:
+        return schemas.Adjustment.from_row(adjustments.withdraw(session, principal, adjustment_id))
+
+
+@router.post("/competitions/{slug}/teams/{team_id}/disqualify")
+def disqualify_team(
+    slug: str, team_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
+) -> schemas.TeamDisqualification:
+    """Disqualify a team. Its rows, targets and guesses no longer count for anybody."""
+    return _set_team_disqualified(slug, team_id, principal, body.reason, disqualified=True)
+
+
+@router.post("/competitions/{slug}/teams/{team_id}/reinstate")
+def reinstate_team(
+    slug: str, team_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
+) -> schemas.TeamDisqualification:
+    """Reinstate a disqualified team with all it had. During attacks, this requires the password."""
+    return _set_team_disqualified(slug, team_id, principal, body.reason, disqualified=False)
+
+
+@router.delete("/competitions/{slug}/teams/{team_id}/method", status_code=status.HTTP_204_NO_CONTENT)
+def remove_method_description(slug: str, team_id: UUID, principal: CurrentPrincipal) -> None:
+    """Remove a team's description of its method. The audit log keeps it."""
+    with transaction() as session:
+        disqualification.remove_method_description(session, principal, slug, team_id)
+
+
+@router.post("/submissions/{submission_id}/disqualify")
+def disqualify_submission(
+    submission_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
+) -> schemas.Submission:
+    """Disqualify a submission. It leaves the boards.
+
+    Its target is withdrawn, and guesses on it no longer count.
+    """
+    return _set_submission_disqualified(submission_id, principal, body.reason, disqualified=True)
+
+
+@router.post("/submissions/{submission_id}/reinstate")
+def reinstate_submission(
+    submission_id: UUID, principal: ReauthenticatedCaller, body: _Ruling = _NO_REASON
+) -> schemas.Submission:
+    """Reinstate a disqualified submission and its target. During attacks, this requires the password."""
+    return _set_submission_disqualified(submission_id, principal, body.reason, disqualified=False)
+
+
+@router.post("/submissions/{submission_id}/rescore", status_code=status.HTTP_202_ACCEPTED)
+def rescore_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
+    """Score a submission that ended in ERROR again."""
+    with transaction() as session:
+        submission = disqualification.rescore(session, principal, submission_id)
+        return serialize_submission(session, submission)
+
+
+def _set_team_disqualified(
+    slug: str, team_id: UUID, principal: CurrentPrincipal, reason: str, *, disqualified: bool
+) -> schemas.TeamDisqualification:
+    with transaction() as session:
+        team = disqualification.set_team_disqualified(
+            session, principal, slug, team_id, disqualified=disqualified, reason=reason
+        )
+        return schemas.TeamDisqualification.from_row(team)
+
+
+def _set_submission_disqualified(
+    submission_id: UUID, principal: CurrentPrincipal, reason: str, *, disqualified: bool
+) -> schemas.Submission:
+    with transaction() as session:
+        submission = disqualification.set_submission_disqualified(
+            session, principal, submission_id, disqualified=disqualified, reason=reason
+        )
+        return serialize_submission(session, submission)

@@ -1,0 +1,78 @@
+"""Add and remove baselines: releases of sample methods, shown on the board for comparison."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Form
+from fastapi.responses import HTMLResponse
+from starlette.responses import Response
+
+from anoncup.errors import DomainError
+from app.accounts.step_up import FormReauthentication
+from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
+from app.core.db.transaction import transaction
+from app.core.pages.pages import PageRoute, see_other, show_problem
+from app.organizing import baselines
+from app.organizing.baselines import BaselineUpload
+from app.submissions import submissions
+from app.teams import members
+
+router = APIRouter(prefix="/competitions/{slug}/organize/baselines", route_class=PageRoute)
+
+
+def _render_baselines(
+    page: OrganizerPage, *, problem: DomainError | None = None, method: str = "", name: str = ""
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = page.load_frame(session)
+        entrants = members.list_entrants(session, page.principal, page.slug)
+        teams = [
+            entrant.team
+            for entrant in entrants
+            if entrant.team.baseline and entrant.team.disqualified_at is None
+        ]
+        rows = [
+            (team, submission)
+            for team in teams
+            for submission in submissions.list_for_organizer(
+                session, page.principal, page.slug, team_id=team.id, limit=1
+            )
+        ]
+    return page.render(
+        "organizing/baselines.html",
+        frame=frame,
+        rows=rows,
+        methods=list(frame.contest.track.methods),
+        method=method,
+        name=name,
+        problem=problem,
+    )
+
+
+@router.get("")
+def show_baselines(page: RequestedOrganizerPage) -> HTMLResponse:
+    return _render_baselines(page)
+
+
+@router.post("")
+@show_problem(_render_baselines)
+def add(
+    page: RequestedOrganizerPage, *, method: Annotated[str, Form()] = "", name: Annotated[str, Form()] = ""
+) -> Response:
+    upload = BaselineUpload(page.slug)
+    with transaction() as session:
+        upload.begin(session, page.principal)
+    files = baselines.run_sample_method(upload, method)
+    upload.parse(files, {"comment": method, "name": name.strip() or method})
+    with transaction() as session:
+        upload.accept(session, page.principal)
+    return see_other(page.request.url.path, notice="baseline_added")
+
+
+@router.post("/{team_id}/remove")
+@show_problem(_render_baselines)
+def remove(page: RequestedOrganizerPage, team_id: UUID, reauthenticate: FormReauthentication) -> Response:
+    principal = reauthenticate()
+    with transaction() as session:
+        baselines.remove(session, principal, page.slug, team_id)
+    return see_other(f"{page.path}/baselines", notice="baseline_removed")

@@ -1,0 +1,278 @@
+"""The organizers' dashboard: counts of a competition's contents, and tasks that need attention."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import Session
+
+from anoncup.competition.required_packages import find_changed_package, is_unsupported
+from anoncup.messages import Message
+from anoncup.rules.model import Rules
+from app.boards import load_facts, stale_standings, verdicts
+from app.clarifications import clarifications
+from app.competitions import competitions, phases, revisions, settling
+from app.competitions.phases import ANONYMIZATION, PhaseStatus
+from app.competitions.settling import Wait
+from app.core.db.models import (
+    Evaluation,
+    Guess,
+    RecordedVerdict,
+    Round,
+    StaleStanding,
+    State,
+    Submission,
+    Target,
+    Team,
+)
+from app.core.identity.principal import Principal
+from app.jobs import health
+from app.jobs.leases import UNFINISHED
+from app.jobs.worker_reports import list_workers
+from app.organizing import workload
+from app.organizing.workload import DUTIES, Workload
+from app.originals import allocated_files, sealed_inputs
+from app.rescoring import rescores
+from app.rescoring.rescores import RescorePreview
+from app.targets import targets
+
+_STALLED_AFTER = timedelta(minutes=1)
+"""If jobs wait longer than this while none is running, something is probably wrong."""
+_SWEEP_OVERDUE_S = 60.0
+"""If the last sweep is longer ago than this, the periodic tasks are probably not running."""
+_ENDING_SOON = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class ContestCounts:
+    """Counts of a competition's contents; ``idle_teams`` have no accepted or waiting submission.
+
+    ``targets`` are those that count on the boards, without withdrawn ones.
+    """
+
+    teams: int
+    disqualified: int
+    baselines: int
+    idle_teams: int
+    submissions: dict[State, int]
+    guesses: dict[State, int]
+    targets: int
+
+
+TaskCode = Literal[
+    "no_original",
+    "no_truth",
+    "no_threshold",
+    "no_phases",
+    "no_teams",
+    "unallocated",
+    "errors",
+    "questions",
+    "stalled",
+    "unswept",
+    "paused",
+    "settling",
+    "preparing",
+    "notice",
+    "idle_teams",
+    "rescore_scoring",
+    "rescore_ready",
+    "newer_scorer",
+    "changed_package",
+    "mixed_versions",
+    "stale_standings",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizerTask:
+    """Something that organizers should do or know. It is urgent if the contest suffers until it is done.
+
+    ``reason`` and ``since``: the cause and its moment, for tasks whose label has a place for them.
+    """
+
+    code: TaskCode
+    count: int = 0
+    urgent: bool = False
+    rescore_id: UUID | None = None
+    reason: Message | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """Everything that the dashboard shows.
+
+    ``unfinished``: submissions and guesses whose scoring delays a deadline.
+    ``mixed_versions``: submissions scored by other versions than the current ones.
+    ``missing_files``: organizer files still to be uploaded.
+    ``wait``: what the competition waits for after a deadline.
+    ``unanswered_questions``: questions of teams without an answer.
+    ``unallocated_teams``: teams for which no data are left.
+    ``stale_standings``: standings that could not be computed and keep their last state.
+    """
+
+    counts: ContestCounts
+    workload: Workload
+    open_rescore: RescorePreview | None
+    unfinished: int
+    wait: Wait | None
+    mixed_versions: int
+    missing_files: tuple[str, ...]
+    unanswered_questions: int
+    unallocated_teams: int
+    stale_standings: StaleStanding | None
+
+
+def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboard:
+    """Load the dashboard for an organizer; raises NotFound or Forbidden."""
+    current_load = workload.measure(session, principal, slug)
+    contest = competitions.find(session, principal, slug)
+    rescore = revisions.find_open_rescore(session, contest.round.id)
+    counts = _count_contents(session, contest.round)
+    return Dashboard(
+        counts,
+        current_load,
+        None if rescore is None else rescores.load_progress(session, rescore),
+        sum(
+            state_counts[state]
+            for state_counts in (counts.submissions, counts.guesses)
+            for state in UNFINISHED
+        ),
+        settling.find_wait(contest.round, phases.get_status(session, contest.round)),
+        _count_mixed_versions(session, contest.round),
+        sealed_inputs.list_missing_files(session, contest.round),
+        clarifications.count_unanswered(session, contest.id),
+        allocated_files.count_teams_without_data(session, contest.round.id),
+        stale_standings.find_failed(session, contest.round.id),
+    )
+
+
+def _count_mixed_versions(session: Session, round_: Round) -> int:
+    query = (
+        select(func.count())
+        .select_from(Evaluation)
+        .join(RecordedVerdict, RecordedVerdict.evaluation_id == Evaluation.id)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .join(Submission.team)
+        .where(Evaluation.round_id == round_.id, Evaluation.current, *load_facts.qualified_conditions())
+        .where(~verdicts.has_same_versions(round_.scored_by))
+    )
+    return session.scalars(query).one()
+
+
+def _count_contents(session: Session, round_: Round) -> ContestCounts:
+    in_competition = Team.competition_id == round_.competition_id
+    has_live_submission = exists().where(
+        Submission.team_id == Team.id,
+        Evaluation.submission_id == Submission.id,
+        Evaluation.current,
+        Evaluation.state.in_((State.SCORED, *UNFINISHED)),
+        Submission.disqualified_at.is_(None),
+    )
+    qualified = Team.disqualified_at.is_(None)
+    teams = session.execute(
+        select(
+            func.count().filter(~Team.baseline),
+            func.count().filter(~Team.baseline, ~qualified),
+            func.count().filter(Team.baseline, qualified),
+            func.count().filter(~Team.baseline, qualified, ~has_live_submission),
+        )
+        .select_from(Team)
+        .where(in_competition)
+    ).one()
+    current_evaluations = Evaluation.round_id == round_.id, Evaluation.current
+    counting_targets = targets.select_counting(round_.id).with_only_columns(func.count(Target.id))
+    return ContestCounts(
+        *teams,
+        health.count_by_state(session, Evaluation, *current_evaluations),
+        health.count_by_state(session, Guess, Guess.round_id == round_.id),
+        session.scalars(counting_targets).one(),
+    )
+
+
+def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dashboard) -> list[OrganizerTask]:
+    """Return the tasks of the organizers, urgent ones first."""
+    counts, load = dashboard.counts, dashboard.workload
+    waiting_jobs, failed = sum(load.waiting.values()), counts.submissions[State.ERROR]
+    # Scoring versions change only through a rescore. Until then, no worker scores, and jobs wait.
+    is_unscorable, changed_package = is_unsupported(rules), find_changed_package(rules)
+    waiting_submissions = counts.submissions[State.QUEUED]
+    tasks = [
+        (dashboard.missing_files, _urgent("no_truth", len(dashboard.missing_files))),
+        (dashboard.unanswered_questions, _urgent("questions", dashboard.unanswered_questions)),
+        (dashboard.unallocated_teams, _urgent("unallocated", dashboard.unallocated_teams)),
+        (round_.original_rows is None, _urgent("no_original")),
+        (rules.excessive is not None and rules.threshold is None, _urgent("no_threshold")),
+        (not rules.phases, _urgent("no_phases")),
+        (failed, _urgent("errors", failed)),
+        (not is_unscorable and lacks_workers(load), _urgent("stalled", waiting_jobs)),
+        (is_sweep_overdue(load), _urgent("unswept")),
+        (status.paused, _urgent("paused")),
+        *((True, task) for task in _list_rescore_tasks(dashboard.open_rescore)),
+        (changed_package, _urgent("changed_package", waiting_submissions, reason=changed_package)),
+        (is_unscorable and not changed_package, _urgent("newer_scorer", waiting_submissions)),
+        (dashboard.mixed_versions, _urgent("mixed_versions", dashboard.mixed_versions)),
+        *((True, task) for task in _list_stale_standings(dashboard.stale_standings)),
+        (not counts.teams, OrganizerTask("no_teams")),
+        *((True, task) for task in _list_waiting_tasks(dashboard)),
+        (_ends_soon(rules, status) and counts.idle_teams, OrganizerTask("idle_teams", counts.idle_teams)),
+    ]
+    return sorted((task for is_due, task in tasks if is_due), key=lambda task: not task.urgent)
+
+
+def _list_waiting_tasks(dashboard: Dashboard) -> list[OrganizerTask]:
+    """Return what the competition waits for: the notice, and the submissions or guesses without a score."""
+    if dashboard.wait is None:
+        return []
+    if dashboard.wait.reason == "targets":
+        return [OrganizerTask("preparing")]
+    notice = [OrganizerTask("notice")] if dashboard.wait.reason == "notice" else []
+    return [*notice, *([OrganizerTask("settling", dashboard.unfinished)] if dashboard.unfinished else [])]
+
+
+def _ends_soon(rules: Rules, status: PhaseStatus) -> bool:
+    """Whether the first phase is open and ends within a day."""
+    phase = rules.phase(ANONYMIZATION)
+    return status.is_open(ANONYMIZATION) and phase is not None and phase.end - status.now <= _ENDING_SOON
+
+
+def _urgent(code: TaskCode, count: int = 0, *, reason: Message | None = None) -> OrganizerTask:
+    return OrganizerTask(code, count, urgent=True, reason=reason)
+
+
+def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTask]:
+    if open_rescore is None:
+        return []
+    code: Literal["rescore_ready", "rescore_scoring"] = (
+        "rescore_ready" if open_rescore.stage == "ready" else "rescore_scoring"
+    )
+    is_ready, rescore_id = code == "rescore_ready", open_rescore.rescore.id
+    return [OrganizerTask(code, open_rescore.remaining, urgent=is_ready, rescore_id=rescore_id)]
+
+
+def _list_stale_standings(stale: StaleStanding | None) -> list[OrganizerTask]:
+    if stale is None or stale.failure is None:
+        return []
+    reason, since = stale.failure.message, stale.created_at
+    return [OrganizerTask("stale_standings", urgent=True, reason=reason, since=since)]
+
+
+def is_stalled(load: Workload) -> bool:
+    """Whether jobs wait for too long while no worker is busy, not even with another competition."""
+    is_overdue = load.oldest_waiting is not None and load.oldest_waiting > _STALLED_AFTER
+    return is_overdue and not load.is_busy
+
+
+def lacks_workers(load: Workload) -> bool:
+    """Whether jobs wait for too long and no worker that does such jobs answers."""
+    if not is_stalled(load):
+        return False
+    served_kinds = {kind for worker in list_workers() or () for kind in worker.serves}
+    return any(count and DUTIES[kind] not in served_kinds for kind, count in load.waiting.items())
+
+
+def is_sweep_overdue(load: Workload) -> bool:
+    return load.last_sweep_s is None or load.last_sweep_s > _SWEEP_OVERDUE_S

@@ -1,0 +1,143 @@
+"""Audit log, health and export pages for organizers."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from urllib.parse import urlencode
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from anoncup.competition.required_packages import find_package_change
+from anoncup.messages import Message
+from anoncup.plugins import INSTALLED, Package, find_installed_version
+from anoncup.runner import sandbox
+from anoncup.schemas.roles import Role
+from app.competitions import competitions
+from app.competitions.organizer_frame import RequestedOrganizerPage, parse_uuid
+from app.config import get_settings
+from app.core import audit
+from app.core.audit import AuditFilter
+from app.core.db.transaction import transaction
+from app.core.http.paging import decode_cursor, encode_cursor, parse_number
+from app.core.pages.pages import PageRoute
+from app.jobs import health, queue
+from app.jobs.worker_reports import ReportedSandbox, list_sandboxes
+from app.organizing import dashboard, workload
+from app.teams import members
+
+router = APIRouter(route_class=PageRoute)
+
+PAGE_SIZE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PackageStatus:
+    """A package that the service has read. ``version`` is installed now; ``change`` says if that differs."""
+
+    package: Package
+    version: str | None
+    change: Message | None
+
+
+_CLOCK_ACTOR = "clock"
+"""Value of the person filter that selects entries caused by the service itself."""
+
+
+@router.get("/competitions/{slug}/organize/audit")
+def show_audit_log(
+    page: RequestedOrganizerPage,
+    *,
+    person: str = "",
+    action: str = "",
+    team: str = "",
+    cursor: str | None = None,
+) -> HTMLResponse:
+    cursor_key = decode_cursor(cursor, parse_number)
+    with transaction() as session:
+        frame = page.load_frame(session)
+        filter_options = audit.load_filter_options(session, frame.contest.id)
+        filters = _parse_filters(person, action if action in filter_options.actions else "", team)
+        before_number = cursor_key[0] if cursor_key else None
+        entries = competitions.list_audit_entries(
+            session,
+            page.principal,
+            page.slug,
+            cursor=before_number,
+            limit=PAGE_SIZE + 1,
+            entry_filter=filters,
+        )
+        entrants = members.list_entrants(session, page.principal, page.slug)
+    page_entries = entries[:PAGE_SIZE]
+    next_cursor = encode_cursor(page_entries[-1].number) if len(entries) > PAGE_SIZE else None
+    return page.render(
+        "organizing/audit.html",
+        frame=frame,
+        entries=page_entries,
+        known=filter_options,
+        wanted=filters,
+        entrants=entrants,
+        address=partial(_build_query, filters),
+        following=next_cursor,
+        cursor=cursor,
+    )
+
+
+def _parse_filters(person: str, action: str, team: str) -> AuditFilter:
+    """Parse the filters of the audit log. An invalid person or team is ignored."""
+    return AuditFilter(parse_uuid(person), person == _CLOCK_ACTOR, action, parse_uuid(team))
+
+
+def _build_query(filters: AuditFilter, cursor: str) -> str:
+    """Return the query string of the page at ``cursor`` with the same filters."""
+    person = _CLOCK_ACTOR if filters.by_clock else filters.user_id
+    parameters = {"person": person, "action": filters.action, "team": filters.team_id, "cursor": cursor}
+    return "?" + urlencode({name: str(value) for name, value in parameters.items() if value})
+
+
+@router.get("/competitions/{slug}/organize/health")
+def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
+    with transaction() as session:
+        frame = page.load_frame(session)
+        current_load = workload.measure(session, page.principal, page.slug)
+        heartbeat_ages = health.load_heartbeat_ages(session)
+        failures = workload.list_failures(session, frame.contest.round.id)
+        upload_failures = workload.list_upload_failures(session, frame.contest.round.id)
+        waiting_reasons = workload.list_waiting_reasons(session, frame.contest.round.id)
+    is_administrator = page.principal.role == Role.ADMINISTRATOR  # the sandboxes would help an attacker
+    return page.render(
+        "organizing/health.html",
+        frame=frame,
+        load=current_load,
+        failures=failures,
+        upload_failures=upload_failures,
+        waiting_reasons=waiting_reasons,
+        beats=sorted(heartbeat_ages.items()),
+        stalled=dashboard.is_stalled(current_load),
+        without_workers=dashboard.lacks_workers(current_load),
+        unswept=dashboard.is_sweep_overdue(current_load),
+        depth=queue.count_messages(),
+        packages=[
+            PackageStatus(package, find_installed_version(package), find_package_change(package))
+            for package in INSTALLED.packages
+        ],
+        is_administrator=is_administrator,
+        sandboxes=_list_sandboxes() if is_administrator else None,
+        apart_s=abs((datetime.now(UTC) - frame.status.now).total_seconds()),
+    )
+
+
+def _list_sandboxes() -> list[ReportedSandbox]:
+    """Return the sandboxes of this web server and of each worker that answers."""
+    sandbox_setting = get_settings().sandbox
+    own_sandbox = ReportedSandbox(
+        "web", sandbox.describe(sandbox_setting), sandbox.choose(sandbox_setting).is_complete
+    )
+    return [own_sandbox, *(list_sandboxes() or ())]
+
+
+@router.get("/competitions/{slug}/organize/exports")
+def show_exports(page: RequestedOrganizerPage) -> HTMLResponse:
+    with transaction() as session:
+        frame = page.load_frame(session)
+    return page.render("organizing/exports.html", frame=frame)

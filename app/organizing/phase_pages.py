@@ -1,0 +1,199 @@
+"""Extend, pause and resume phases, after a confirmation."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Form
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from anoncup.errors import DomainError, InvalidInput, NotFound
+from anoncup.rules.local_times import fix_offset
+from app.accounts.step_up import STEP_UP_ERRORS, FormReauthentication
+from app.competitions import competitions, phase_changes, phases, reveal_notice
+from app.competitions.contest import Contest
+from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
+from app.core.db.transaction import transaction
+from app.core.identity.principal import Principal
+from app.core.pages.pages import PageRoute, see_other, show_problem
+from app.organizing import dashboard, round_reset
+
+router = APIRouter(prefix="/competitions/{slug}/organize/phases", route_class=PageRoute)
+
+_NOTICE_BY_KIND = {"extend": "extended", "pause": "paused", "resume": "resumed"}
+"""The notice shown after each action."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseAction:
+    """Extend, pause or resume the phase ``name``; ``end`` is the new end of an extended phase."""
+
+    name: str
+    kind: str
+    end: datetime | None = None
+    move_following: bool = False
+
+
+def _render_phases(
+    page: OrganizerPage,
+    *,
+    problem: DomainError | None = None,
+    name: str = "",
+    end: str = "",
+    move_following: bool = True,
+    start: str = "",
+) -> HTMLResponse:
+    """Render the phases. The other values are those of a rejected form."""
+    with transaction() as session:
+        frame = page.load_frame(session)
+        row = frame.contest.round
+        overview = dashboard.load_dashboard(session, page.principal, page.slug)
+    return page.render(
+        "organizing/phases.html",
+        frame=frame,
+        dashboard=overview,
+        reveal_time=reveal_notice.find_reveal_time(row),
+        name=name,
+        end=_localize_end(end, frame.rules.timezone),
+        move_following=move_following,
+        start=start,
+        format_local=partial(_format_local, zone=frame.rules.timezone),
+        completed_at={phases.ANONYMIZATION: row.frozen_at, phases.REIDENTIFICATION: row.closed_at},
+        problem=problem,
+    )
+
+
+@router.get("")
+def show_phases(page: RequestedOrganizerPage) -> HTMLResponse:
+    return _render_phases(page)
+
+
+@router.get("/{name}/{act}")
+@show_problem(_render_phases)
+def ask_confirmation(
+    page: RequestedOrganizerPage, name: str, act: str, *, end: str = "", move_following: bool = False
+) -> HTMLResponse:
+    return _render_confirmation(page, name, act, end=end, move_following=move_following)
+
+
+def _render_confirmation(
+    page: OrganizerPage,
+    name: str,
+    act: str,
+    *,
+    end: str,
+    move_following: bool,
+    problem: DomainError | None = None,
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = page.load_frame(session)
+        action = _parse_action(name, act, end, move_following=move_following, zone=frame.rules.timezone)
+        phase = phase_changes.find_changeable_phase(frame.contest.round, name)
+        is_earlier = action.end is not None and action.end < phase.end
+        needs_password = is_earlier and phases.has_contest_begun(session, frame.contest.round)
+    delays_reveal = needs_password and (name == phases.REIDENTIFICATION or move_following)
+    return page.render(
+        "organizing/phase_confirmation.html",
+        frame=frame,
+        action=action,
+        phase=phase,
+        needs_password=needs_password,
+        delays_reveal=delays_reveal,
+        problem=problem,
+    )
+
+
+def _render_rejected_action(
+    page: OrganizerPage, name: str, act: str, *, end: str, move_following: bool, problem: DomainError
+) -> HTMLResponse:
+    """Ask for confirmation again if only the password is missing or wrong, else render the phases."""
+    if problem.code in STEP_UP_ERRORS:
+        return _render_confirmation(page, name, act, end=end, move_following=move_following, problem=problem)
+    return _render_phases(page, problem=problem, name=name, end=end, move_following=move_following)
+
+
+@router.post("/{name}/{act}")
+@show_problem(_render_rejected_action)
+def confirm(
+    page: RequestedOrganizerPage,
+    name: str,
+    act: str,
+    *,
+    reauthenticate: FormReauthentication,
+    end: Annotated[str, Form()] = "",
+    move_following: Annotated[bool, Form()] = False,
+) -> Response:
+    principal = reauthenticate()
+    with transaction() as session:
+        zone = competitions.find(session, principal, page.slug).rules.timezone
+        action = _parse_action(name, act, end, move_following=move_following, zone=zone)
+        _apply_action(session, principal, page.slug, action)
+    return see_other(f"{page.path}/phases", notice=_NOTICE_BY_KIND[act])
+
+
+@router.post("/reset")
+@show_problem(_render_phases)
+def reset(
+    page: RequestedOrganizerPage,
+    *,
+    reauthenticate: FormReauthentication,
+    start: Annotated[str, Form()] = "",
+) -> Response:
+    """Reset a practice round; ``start`` is a time in the competition's time zone, or empty."""
+    principal = reauthenticate()
+    with transaction() as session:
+        zone = competitions.find(session, principal, page.slug).rules.timezone
+        round_reset.reset(session, principal, page.slug, start=_parse_moment(start, zone) if start else None)
+    return see_other(f"{page.path}/phases", notice="round_reset")
+
+
+def _apply_action(session: Session, principal: Principal, slug: str, action: PhaseAction) -> Contest:
+    if action.end is not None:
+        move_following = action.move_following
+        return phase_changes.extend(
+            session, principal, slug, action.name, action.end, move_following=move_following
+        )
+    change_phase = {"pause": phase_changes.pause, "resume": phase_changes.resume}[action.kind]
+    return change_phase(session, principal, slug, action.name)
+
+
+def _parse_action(name: str, kind: str, end: str, *, move_following: bool, zone: str) -> PhaseAction:
+    """Parse an action. A new end without a UTC offset is in the competition's time zone."""
+    if kind not in _NOTICE_BY_KIND:
+        raise NotFound("a phase is extended, paused or resumed", code="no_such_act")
+    if kind != "extend":
+        return PhaseAction(name, kind)
+    return PhaseAction(name, kind, _parse_moment(end, zone), move_following)
+
+
+def _parse_moment(text: str, zone: str) -> datetime:
+    """Parse a time; one without a UTC offset is in the competition's time zone."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput("enter a date and a time", code="no_time") from None
+    if (fixed_moment := fix_offset(moment, ZoneInfo(zone))) is None:
+        raise InvalidInput(
+            "this time does not exist: the clocks in {zone} are put forward past it",
+            code="no_time",
+            zone=zone,
+        )
+    return fixed_moment
+
+
+def _format_local(moment: datetime, *, zone: str) -> str:
+    """Format a moment for a ``datetime-local`` field in the competition's time zone."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _localize_end(end: str, zone: str) -> str:
+    """Convert a time with a UTC offset, as the confirmation sends it, to the competition's time zone."""
+    try:
+        moment = datetime.fromisoformat(end)
+        return end if moment.tzinfo is None else _format_local(moment, zone=zone)
+    except (ValueError, OverflowError):
+        return end

@@ -1,0 +1,258 @@
+"""Manage teams, organizers, invites, quota grants and password links."""
+
+from typing import Annotated, Any
+from uuid import UUID, uuid4
+
+from fastapi import APIRouter, Form
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from anoncup.errors import DomainError, InvalidInput, NotFound
+from app.accounts import password_changes
+from app.accounts.step_up import FormReauthentication
+from app.competitions import phases
+from app.competitions.frame import Frame
+from app.competitions.organizer_frame import (
+    OrganizerPage,
+    RequestedOrganizerPage,
+    parse_number,
+    parse_uuid,
+    parse_whole_number,
+)
+from app.core.db.transaction import transaction
+from app.core.identity.authentication import get_service_url
+from app.core.pages.pages import PageRoute, see_other, show_problem
+from app.organizing import adjustments, disqualification
+from app.submissions import quota, submissions
+from app.teams import invites, members, organizers
+from app.teams.members import EntrantTeam
+
+router = APIRouter(prefix="/competitions/{slug}/organize/teams", route_class=PageRoute)
+
+MAX_TEAMS = 1_000
+_FormText = Annotated[str, Form()]
+
+
+def _render_teams(
+    page: OrganizerPage,
+    *,
+    problem: DomainError | None = None,
+    uses: str = "1",
+    name: str = "",
+    invite: dict[str, Any] | None = None,
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = page.load_frame(session)
+        entrants = members.list_entrants(session, page.principal, page.slug)
+        organizer_rows = organizers.list_organizers(session, page.principal, page.slug)
+        open_invites = invites.list_open(session, page.principal, page.slug)
+        only_guess = invites.can_only_guess(session, frame.contest.competition)
+    return page.render(
+        "organizing/teams.html",
+        frame=frame,
+        entrants=[entrant for entrant in entrants if not entrant.team.baseline],
+        organizers=organizer_rows,
+        uses=uses,
+        name=name,
+        invite=invite,
+        invites=open_invites,
+        only_guess=only_guess,
+        key=uuid4(),
+        most=MAX_TEAMS,
+        problem=problem,
+    )
+
+
+def render_team(
+    page: OrganizerPage,
+    team_id: UUID,
+    *,
+    problem: DomainError | None = None,
+    cap: str = "",
+    amount: str = "1",
+    points: str = "",
+    reason: str = "",
+    password: dict[str, Any] | None = None,
+) -> HTMLResponse:
+    with transaction() as session:
+        frame, entrant = load_entrant(session, page, team_id)
+        phase = phases.ANONYMIZATION if frame.contest.round.published_at is None else phases.REIDENTIFICATION
+        content: dict[str, Any] = {
+            "caps": quota.load_caps(session, frame.contest, team_id, phase, frame.status.now),
+            "guess_limit": quota.load_guess_limit(session, frame.contest, team_id),
+            "adjustments": adjustments.list_adjustments(session, page.principal, page.slug, team_id),
+            "granted": disqualification.list_grants(session, page.principal, page.slug, team_id),
+            "sent": submissions.list_for_organizer(session, page.principal, page.slug, team_id=team_id),
+        }
+    return page.render(
+        "organizing/team.html",
+        frame=frame,
+        entrant=entrant,
+        phase=phase,
+        cap_names=quota.CAP_NAMES,
+        most=disqualification.MAX_GRANT,
+        most_points=adjustments.MAX_POINTS,
+        points=points,
+        longest=disqualification.MAX_REASON_LENGTH,
+        cap=cap,
+        amount=amount,
+        reason=reason,
+        password=password,
+        **content,
+        problem=problem,
+    )
+
+
+@router.get("")
+def show_teams(page: RequestedOrganizerPage) -> HTMLResponse:
+    return _render_teams(page)
+
+
+@router.get("/invites")
+def redirect_to_teams(slug: str) -> Response:
+    """Redirect to the list if the response of the invite form is reloaded: its link is shown only once."""
+    return see_other(f"/competitions/{slug}/organize/teams")
+
+
+@router.post("/invites")
+@show_problem(_render_teams)
+def create_invite(
+    page: RequestedOrganizerPage,
+    *,
+    reauthenticate: FormReauthentication,
+    uses: _FormText = "1",
+    key: _FormText = "",
+) -> Response:
+    """Create an invite and show its link once. Sending the same form again creates no second invite."""
+    use_count = parse_whole_number(uses, code="invalid_uses")
+    if not 1 <= use_count <= MAX_TEAMS:
+        raise InvalidInput("an invite is for 1 to {most:,} teams", code="invalid_uses", most=MAX_TEAMS)
+    principal = reauthenticate()
+    with transaction() as session:
+        code = invites.create_for_new_teams(
+            session, principal, page.slug, uses=use_count, invite_id=parse_uuid(key)
+        )
+    link = f"{get_service_url(page.request)}/sign-up?invite={code}"
+    return _render_teams(page, invite={"link": link, "code": code, "uses": use_count})
+
+
+@router.post("/invites/{invite_id}/withdraw")
+@show_problem(_render_teams)
+def withdraw_invite(page: RequestedOrganizerPage, invite_id: UUID) -> Response:
+    with transaction() as session:
+        invites.withdraw(session, page.principal, page.slug, invite_id)
+    return see_other(f"{page.path}/teams", notice="invite_withdrawn")
+
+
+@router.post("/organizers")
+@show_problem(_render_teams)
+def add_organizer(
+    page: RequestedOrganizerPage, reauthenticate: FormReauthentication, name: _FormText = ""
+) -> Response:
+    principal = reauthenticate()
+    with transaction() as session:
+        organizers.add(session, principal, page.slug, name)
+    return see_other(f"{page.path}/teams", notice="organizer_added")
+
+
+@router.post("/organizers/{user_id}/remove")
+@show_problem(_render_teams)
+def remove_organizer(
+    page: RequestedOrganizerPage, user_id: UUID, reauthenticate: FormReauthentication
+) -> Response:
+    principal = reauthenticate()
+    with transaction() as session:
+        organizers.remove(session, principal, page.slug, user_id)
+    is_self = user_id == principal.user_id
+    return see_other("/" if is_self else f"{page.path}/teams", notice="organizer_removed")
+
+
+@router.get("/{team_id}")
+def show_team(page: RequestedOrganizerPage, team_id: UUID) -> HTMLResponse:
+    return render_team(page, team_id)
+
+
+@router.post("/{team_id}/method")
+@show_problem(render_team)
+def remove_method_description(page: RequestedOrganizerPage, team_id: UUID) -> Response:
+    with transaction() as session:
+        disqualification.remove_method_description(session, page.principal, page.slug, team_id)
+    return see_other(f"{page.path}/teams/{team_id}", notice="method_removed")
+
+
+@router.post("/{team_id}/grants")
+@show_problem(render_team)
+def grant_quota(
+    page: RequestedOrganizerPage,
+    team_id: UUID,
+    *,
+    reauthenticate: FormReauthentication,
+    cap: _FormText = "",
+    amount: _FormText = "",
+    reason: _FormText = "",
+) -> Response:
+    amount_granted, principal = parse_whole_number(amount, code="invalid_grant"), reauthenticate()
+    with transaction() as session:
+        disqualification.grant(
+            session, principal, page.slug, team_id=team_id, cap=cap, amount=amount_granted, reason=reason
+        )
+    return see_other(f"{page.path}/teams/{team_id}", notice="granted")
+
+
+@router.post("/{team_id}/adjustments")
+@show_problem(render_team)
+def adjust_team(
+    page: RequestedOrganizerPage, team_id: UUID, *, points: _FormText = "", reason: _FormText = ""
+) -> Response:
+    with transaction() as session:
+        adjustments.create(
+            session,
+            page.principal,
+            page.slug,
+            team_id=team_id,
+            points=parse_number(points, code="invalid_points"),
+            reason=reason,
+        )
+    return see_other(f"{page.path}/teams/{team_id}", notice="adjusted")
+
+
+@router.post("/{team_id}/adjustments/{adjustment_id}/withdraw")
+@show_problem(render_team)
+def withdraw_adjustment(page: RequestedOrganizerPage, team_id: UUID, adjustment_id: UUID) -> Response:
+    with transaction() as session:
+        adjustments.withdraw(session, page.principal, adjustment_id)
+    return see_other(f"{page.path}/teams/{team_id}", notice="withdrawn")
+
+
+@router.post("/{team_id}/members/{user_id}/password-link")
+@show_problem(render_team)
+def create_password_link(
+    page: RequestedOrganizerPage, team_id: UUID, user_id: UUID, *, reauthenticate: FormReauthentication
+) -> HTMLResponse:
+    """Create a password link and show it once."""
+    principal = reauthenticate()
+    with transaction() as session:
+        _, entrant = load_entrant(session, page, team_id)
+        name = next((member.name for member in entrant.members if member.user_id == user_id), None)
+        if name is None:
+            raise NotFound("the team has no such member", code="no_such_user")
+        issued_link = password_changes.issue_link(session, principal, name)
+    link = f"{get_service_url(page.request)}/password?code={issued_link.code}"
+    password = {"link": link, "name": name, "expires_at": issued_link.expires_at}
+    return render_team(page, team_id, password=password)
+
+
+def load_entrant(session: Session, page: OrganizerPage, team_id: UUID) -> tuple[Frame, EntrantTeam]:
+    frame = page.load_frame(session)
+    entrant = next(
+        (
+            candidate
+            for candidate in members.list_entrants(session, page.principal, page.slug)
+            if candidate.team.id == team_id
+        ),
+        None,
+    )
+    if entrant is None:
+        raise NotFound("the competition has no such team", code="no_such_team")
+    return frame, entrant

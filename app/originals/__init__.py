@@ -1,0 +1,1 @@
+"""Original data: import, organizers' files, samples, kits, allocation, threshold reports."""

@@ -1,0 +1,161 @@
+"""Import of an original table: stage the file, describe its columns, and save it with their roles."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+
+from anoncup.competition.parser import parse_common_rules
+from anoncup.competition.rules_text import set_weights
+from anoncup.errors import Conflict, InvalidCompetition, Unavailable
+from anoncup.messages import Message
+from anoncup.runner.originals import (
+    DecodeJob,
+    DescribeTableJob,
+    GuessFormatJob,
+    ImportedTable,
+    ImportTableJob,
+    SelectColumnsJob,
+    TableFormat,
+)
+from anoncup.tables.files import Remark
+from app.competitions import revisions
+from app.competitions.contest import Contest
+from app.competitions.revisions import Revision
+from app.core.db.models import Round
+from app.core.processes import parsing
+from app.core.storage import compute_digest, get_store, staging
+
+_NO_SCALE, WEIGHT_REMOVED = "scale_zero", "weight_taken"
+
+
+def guess_format(name: str, content: bytes) -> TableFormat:
+    """Guess the format of a file; raises InvalidUpload for archives and spreadsheets. Needs no session."""
+    return parsing.read_original(GuessFormatJob(name=name, content=content))
+
+
+def describe_upload(contest: Contest, name: str, content: bytes, table_format: TableFormat) -> ImportedTable:
+    """Read a file and suggest roles for its columns; raises InvalidUpload. Needs no session."""
+    return _describe_table(contest.competition.file, contest.track.name, name, content, table_format)
+
+
+def _describe_table(
+    file: str, track: str, name: str, content: bytes, table_format: TableFormat
+) -> ImportedTable:
+    job = DescribeTableJob(competition_file=file, name=name, content=content, table_format=table_format)
+    return parsing.read_original(job, track)
+
+
+@lru_cache(maxsize=32)
+def describe_original(file: str, name: str, digest: str) -> ImportedTable:
+    """Describe a stored file of the original; cached because it takes as long as reading it."""
+    content = parsing.read_original(DecodeJob(name=name, content=get_store().get(digest)))
+    return _describe_table(file, parse_common_rules(file).track, name, content, TableFormat())
+
+
+def compute_import_revision(
+    contest: Contest, name: str, content: bytes, table_format: TableFormat, roles: Sequence[str]
+) -> Revision:
+    """Compute a revision for a file of the original whose columns have these roles, without a session."""
+    revisions.require_own_data(contest)
+    old_file = contest.competition.file
+    job = ImportTableJob(
+        competition_file=old_file, name=name, content=content, table_format=table_format, roles=tuple(roles)
+    )
+    file, table = parsing.read_original(job, contest.track.name)
+    if file != old_file:
+        _require_no_data_in_other_rounds(contest)
+    elif contest.round.original.get(name) == compute_digest(table):
+        return revisions.compute_revision(contest.round, file, None)
+    return _drop_weights_without_scale(
+        file, lambda text: revisions.compute_original_revision(contest, name, table, text)
+    )
+
+
+def load_original(contest: Contest, name: str, digest: str) -> bytes:
+    """Load a stored file of the original as UTF-8; raises Conflict if it has been replaced."""
+    if contest.round.original.get(name) != digest:
+        raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
+    return parsing.read_original(DecodeJob(name=name, content=get_store().get(digest)))
+
+
+def _require_no_data_in_other_rounds(contest: Contest) -> None:
+    """Raise Conflict if another round has data of its own, which new columns would remove."""
+    rounds = [round_ for round_ in contest.competition.rounds if round_.id != contest.round.id]
+    if any(round_.original and Contest(round_).settings.data == "own" for round_ in rounds):
+        raise Conflict(
+            "another round has data of its own: the columns and their roles are fixed", code="fixed"
+        )
+
+
+def _drop_weights_without_scale(file: str, compute: Callable[[str], Revision]) -> Revision:
+    """Compute a revision, setting to 0 the weights of measures that have no scale on these data.
+
+    Drafts give every measure a weight, but not every table has the columns for all of them.
+    """
+    dropped: list[str] = []
+    while True:
+        try:
+            revision = compute(file)
+        except InvalidCompetition as problem:
+            name = problem.message.values.get("name")
+            if problem.code != _NO_SCALE or not isinstance(name, str) or name in dropped:
+                raise
+            file = set_weights(file, {name: 0.0})
+            dropped.append(name)
+        else:
+            return replace(revision, remarks=(*revision.remarks, *map(_build_weight_remark, dropped)))
+
+
+def _build_weight_remark(name: str) -> Remark:
+    message = Message("the weight of {name} is now 0, because it measures nothing on these data", name=name)
+    return Remark(WEIGHT_REMOVED, message)
+
+
+def select_grouping_columns(round_: Round, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns in which people must agree so that a cheating release can swap them.
+
+    Identifying columns are left out: if nearly every row were unique, nobody could be swapped. Without data,
+    all columns are returned.
+    """
+    if round_.original_rows is None or not columns:
+        return columns
+    return _select_grouping_columns_cached(next(iter(round_.original.items())), columns)
+
+
+@lru_cache(maxsize=32)
+def _select_grouping_columns_cached(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
+    name, digest = first_file
+    return parsing.read_original(
+        SelectColumnsJob(name=name, content=get_store().get(digest), columns=columns)
+    )
+
+
+def stage(contest: Contest, name: str, content: bytes) -> str:
+    """Stage a file until it is imported; return the key for loading it."""
+    return staging.save(_build_marker(contest, name) + content)
+
+
+def load_staged(contest: Contest, name: str, key: str) -> bytes:
+    """Load a staged file; raises Conflict if there is none.
+
+    The marker ensures that only files staged for this competition and name are returned.
+    """
+    marker = _build_marker(contest, name)
+    content = staging.load(key)
+    if content is None or not content.startswith(marker):
+        raise Conflict("the file is no longer stored: upload it again", code="changed_meanwhile")
+    return content.removeprefix(marker)
+
+
+def discard(key: str) -> None:
+    """Delete a staged file at once, because columns to be left out may name people.
+
+    If the store cannot be reached, the file is deleted later together with abandoned ones.
+    """
+    with suppress(Unavailable):
+        staging.remove(key)
+
+
+def _build_marker(contest: Contest, name: str) -> bytes:
+    return f"held for {contest.round.id}: {name}\n".encode()

@@ -1,0 +1,110 @@
+"""Threshold reports: advice on the threshold for excessive anonymization, computed by a worker and stored."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from anoncup.errors import Conflict, NotFound, TooManyRequests
+from anoncup.excessive.question import AdviceQuestion, resolve_question
+from app.competitions import competitions
+from app.core import audit
+from app.core.db.models import State, ThresholdReport
+from app.core.identity.principal import Principal
+from app.jobs import leases, queue
+
+MAX_UNFINISHED = 20
+"""Maximum number of unfinished reports per competition."""
+_RETRY_AFTER_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ReportClaim:
+    """Everything a worker needs to make a report; ``attempt`` entitles it to record the result."""
+
+    report_id: UUID
+    attempt: int
+    competition_file: str
+    original: dict[str, str]
+    question: dict[str, Any]
+
+
+def request_report(
+    session: Session, principal: Principal, slug: str, question: AdviceQuestion
+) -> ThresholdReport:
+    """Queue a report on the competition's present data."""
+    contest = competitions.lock_for_organizer(session, principal, slug)
+    if contest.round.original_rows is None:
+        raise Conflict("the competition has no original data yet", code="no_original")
+    _require_capacity(session, contest.round.id)
+    question_fields = asdict(resolve_question(question, contest.rules))
+    report = ThresholdReport(
+        round_id=contest.round.id,
+        user_id=principal.user_id,
+        file=contest.round.file,
+        original=contest.round.original,
+        question=question_fields,
+    )
+    session.add(report)
+    session.flush()
+    queue.enqueue_after_commit(session, queue.ADVISE)
+    audit.record(session, principal, "threshold.ask", contest.id, subject=str(report.id))
+    return report
+
+
+def _require_capacity(session: Session, round_id: UUID) -> None:
+    """Raise TooManyRequests if too many reports are unfinished, each of which takes minutes.
+
+    The competition's lock must be held.
+    """
+    unfinished = ThresholdReport.state.in_(leases.UNFINISHED)
+    count_query = select(func.count()).where(ThresholdReport.round_id == round_id, unfinished)
+    if session.scalars(count_query).one() >= MAX_UNFINISHED:
+        raise TooManyRequests(
+            "{most} reports of this competition are unfinished: ask again when one is finished",
+            retry_after=_RETRY_AFTER_S,
+            code="too_many_reports",
+            most=MAX_UNFINISHED,
+        )
+
+
+def list_reports(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:
+    """Return the reports of a competition, newest first, for its organizers."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    query = select(ThresholdReport).where(ThresholdReport.round_id == contest.round.id)
+    return session.scalars(query.order_by(ThresholdReport.created_at.desc())).all()
+
+
+def find_visible(session: Session, principal: Principal, report_id: UUID) -> ThresholdReport:
+    report = session.get(ThresholdReport, report_id)
+    if report is None or not competitions.is_round_organizer(session, report.round_id, principal):
+        raise NotFound("there is no such report", code="no_such_report")
+    principal.require("organize")
+    return report
+
+
+def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> ReportClaim | None:
+    """Claim the next report in fair order; None if there is none.
+
+    Reports of a competition are made one at a time, so the others are not claimable meanwhile.
+    """
+    report = leases.claim_next(session, ThresholdReport, lease=lease, max_attempts=max_attempts)
+    if report is None:
+        return None
+    return ReportClaim(report.id, report.attempt, report.file, report.original, report.question)
+
+
+def record(session: Session, claim: ReportClaim, content: dict[str, Any]) -> bool:
+    """Store a report; False if another worker has claimed it meanwhile."""
+    report = leases.lock_lease(session, ThresholdReport, claim.report_id, claim.attempt)
+    if report is None:
+        return False
+    leases.finish(session, report, State.SCORED)
+    report.report, report.failure = content, None
+    # Send a message only now: while this report ran, no worker could have claimed another of the competition.
+    queue.enqueue_after_commit(session, queue.ADVISE)
+    return True

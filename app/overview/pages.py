@@ -1,0 +1,289 @@
+"""The overview page of a competition: its leaders, deadlines, announcements and the reader's next action."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+
+from anoncup.rules.model import Rules
+from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
+from anoncup.tracks.model import AnyTrack
+from app.announcements import announcements
+from app.boards.open_boards import OpenAttackersBoard, OpenBoard
+from app.boards.scatter_chart import draw_scatter
+from app.boards.standing_pages import count_ranked_teams, find_own_row, list_rows_at_rank, select_podium
+from app.clarifications import clarifications
+from app.competitions import reveal_notice
+from app.competitions.frame import Frame, load_frame
+from app.core.db.transaction import transaction
+from app.core.identity.principal import Principal
+from app.core.locale.language import Translator
+from app.core.pages import notation
+from app.core.pages.language import adapt_to_track
+from app.core.pages.pages import PageRoute, RequestedPage
+from app.core.pages.sentences import join_names
+from app.organizing import dashboard
+from app.organizing.dashboard import Dashboard, OrganizerTask
+from app.submissions import quota
+
+router = APIRouter(route_class=PageRoute)
+_MAX_OPEN_ANNOUNCEMENTS = 3
+"""Number of announcements shown unfolded; older ones are folded."""
+_MAX_ANSWERS = 2
+"""Number of public answers shown beside the announcements; the questions page shows all."""
+_WATCHABLE_STATES = ("settling", "between", "reidentification")
+"""States in which newcomers cannot submit anything but can watch the board."""
+_MAX_TASKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CallToAction:
+    """A link with the labels ``step_<name>`` and ``step_<name>_link``.
+
+    ``starts_at`` is the start of the next phase if the reader has to wait for it.
+    """
+
+    name: str
+    path: str
+    starts_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """The winners of a board: the names of all teams on its first rank.
+
+    ``team_id`` is only set if there is a single winner. ``result`` is the winning score as a text.
+    """
+
+    board: str
+    teams: str
+    team_id: UUID | None
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class TeamStatus:
+    """Ranks and quota of the reader's team.
+
+    ``row`` is its row on the anonymization board, and ``ranked_teams`` the number of teams with a rank there.
+    ``attackers_row`` and ``ranked_attackers`` are the same for the re-identification board. ``uploads_left``
+    is the number of uploads left, or None while uploads are closed.
+    """
+
+    row: BoardRow | None
+    ranked_teams: int
+    attackers_row: AttackersRow | None
+    ranked_attackers: int
+    uploads_left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizerStatus:
+    """The dashboard of an organizer with the first tasks, and the number of further tasks."""
+
+    dashboard: Dashboard
+    tasks: Sequence[OrganizerTask]
+    more_tasks: int
+
+
+@router.get("/competitions/{slug}")
+def show_overview(
+    page: RequestedPage, slug: str, board: OpenBoard, current_attackers_board: OpenAttackersBoard
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = load_frame(session, page.principal, slug)
+        is_published = frame.contest.round.published_at is not None
+        attackers_board = current_attackers_board if is_published else None
+        announcement_rows = announcements.list_announcements(session, page.principal, slug)
+        questions = clarifications.list_clarifications(session, page.principal, slug)
+        answers = clarifications.list_public_answers(session, page.principal, slug, limit=_MAX_ANSWERS)
+        reveal_time = reveal_notice.find_reveal_time(frame.contest.round)
+        organizer_status = _load_organizer_status(session, page.principal, frame)
+        team_status = _load_team_status(session, page.principal, frame, board, attackers_board)
+    rules, track = frame.rules, frame.contest.track
+    t = adapt_to_track(page.t, track.name)
+    is_over = frame.status.state == "closed"
+    return page.render(
+        "overview/overview.html",
+        frame=frame,
+        board=board,
+        podium=select_podium(board) if board else [],
+        winners=list(_iter_winners(board, attackers_board, t)) if is_over and board else [],
+        attackers_hidden=attackers_board is not None and attackers_board.hidden,
+        picture=draw_scatter(board, t, with_levels=rules.ranking.is_by_overall)
+        if board and count_ranked_teams(board)
+        else None,
+        paragraphs=_split_paragraphs,
+        announcements=announcement_rows,
+        answers=answers,
+        in_view=_MAX_OPEN_ANNOUNCEMENTS,
+        answered=sum(question.clarification.answer is not None for question in questions),
+        waits_until=_find_late_reveal(frame, reveal_time),
+        step=_choose_action(frame, page.principal, is_board_open=board is not None),
+        organizer_status=organizer_status,
+        place=team_status,
+        columns=_count_columns(rules, track),
+        built_in=len(track.attackers),
+        two_phases=rules.phase("reidentification") is not None,
+        counted=track.asks_identity(rules),
+        drawn=track.allocation is not None and track.allocation.per_team,
+    )
+
+
+def _find_late_reveal(frame: Frame, reveal_time: datetime | None) -> datetime | None:
+    """Return the time of the reveal if it lies ahead and is later than the end of the contest, else None."""
+    attack_phase = frame.rules.phase("reidentification")
+    if attack_phase is None or reveal_time is None or frame.contest.round.revealed_at is not None:
+        return None
+    return reveal_time if reveal_time > attack_phase.end else None
+
+
+def _split_paragraphs(text: str) -> list[str]:
+    """Split a text at empty lines."""
+    return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
+
+
+def _count_columns(rules: Rules, track: AnyTrack) -> int:
+    """Return the number of columns of the original according to the rules, so also before its upload."""
+    if rules.columns is None:
+        return sum(len(file.header(rules) or ()) for file in track.original_files)
+    return len(rules.columns.quasi_identifiers) + len(rules.columns.sensitive)
+
+
+def _choose_action(frame: Frame, principal: Principal | None, *, is_board_open: bool) -> CallToAction | None:
+    """Return the reader's next action, or None for members of a disqualified team."""
+    if frame.is_organizer:
+        return _choose_organizer_action(frame)
+    if frame.team is not None:
+        return None if frame.is_disqualified else _choose_team_action(frame)
+    if frame.status.state == "closed":
+        return CallToAction("over", f"{frame.path}/boards/anonymization")
+    if frame.status.state in _WATCHABLE_STATES and is_board_open:
+        return CallToAction(f"watch_{frame.status.state}", f"{frame.path}/boards/anonymization")
+    return (
+        CallToAction("join", "/account")
+        if principal
+        else CallToAction("visitor", f"/sign-in?to={frame.path}")
+    )
+
+
+def _choose_organizer_action(frame: Frame) -> CallToAction:
+    if frame.contest.round.original_rows is None:
+        return CallToAction("data", f"{frame.path}/organize/data")
+    return CallToAction("organize", f"{frame.path}/organize")
+
+
+def _choose_team_action(frame: Frame) -> CallToAction:
+    """Return the next action of a team member, which depends on the state of the competition."""
+    if frame.status.paused:
+        return CallToAction("team_paused", f"{frame.path}/rules")
+    page_by_state = {
+        "draft": "rules",
+        "anonymization": "submissions",
+        "settling": "targets" if frame.contest.round.published_at else "submissions",
+        "between": "submissions",
+        "reidentification": "targets",
+        "closed": "boards/anonymization",
+    }
+    state = frame.status.state
+    return CallToAction(f"team_{state}", f"{frame.path}/{page_by_state[state]}", frame.next_start)
+
+
+def _iter_winners(board: Board, attackers_board: AttackersBoard | None, t: Translator) -> Iterator[Winner]:
+    """Yield the winners of the anonymization board, then of the re-identification board, if there are any."""
+    team_ids = {row.team: row.team_id for row in board.rows}
+    if leading_rows := list_rows_at_rank(board, 1):
+        yield _build_winner(
+            "anonymization",
+            [row.team for row in leading_rows],
+            _format_board_result(leading_rows[0], t),
+            team_ids,
+            t,
+        )
+    by_formula = attackers_board is not None and attackers_board.by_formula
+    if leading_attackers := _list_leading_attackers(attackers_board):
+        yield _build_winner(
+            "reidentification",
+            [row.team for row in leading_attackers],
+            _format_attack_result(leading_attackers[0], t, by_formula=by_formula),
+            team_ids,
+            t,
+        )
+
+
+def _build_winner(
+    board: str, teams: list[str], result: str, team_ids: Mapping[str, UUID | None], t: Translator
+) -> Winner:
+    """Return the winners of a board. A single name is not formatted as a list, which may add brackets."""
+    if len(teams) == 1:
+        return Winner(board, teams[0], team_ids.get(teams[0]), result)
+    return Winner(board, join_names(teams, t), None, result)
+
+
+def _format_board_result(row: BoardRow, t: Translator) -> str:
+    if row.score is not None:
+        return t("score {score}", score=notation.localize_number(row.score, t))
+    return t("overall score {overall}", overall=notation.localize_score(row.overall, t))
+
+
+def _format_attack_result(row: AttackersRow, t: Translator, *, by_formula: bool) -> str:
+    if row.score is not None and (by_formula or row.identified is not None):
+        return t("score {score}", score=notation.localize_number(row.score, t))
+    if row.score is not None:
+        score = notation.localize_score(row.score, t)
+        return t("score {score} of {targets}", score=score, targets=row.targets)
+    return t("{identified} of {tried} individuals identified", identified=row.identified, tried=row.tried)
+
+
+def _list_leading_attackers(board: AttackersBoard | None) -> list[AttackersRow]:
+    """Return the rows on the first rank that found anything, the reader's own first.
+
+    There are none while the results are hidden.
+    """
+    rows = board.rows if board else ()
+    leading_rows = [row for row in rows if row.rank == 1 and (row.identified or row.score)]
+    return sorted(leading_rows, key=lambda row: not row.own)
+
+
+def _load_team_status(
+    session: Session,
+    principal: Principal | None,
+    frame: Frame,
+    board: Board | None,
+    attackers_board: AttackersBoard | None,
+) -> TeamStatus | None:
+    """Return the status of the reader's team, or None for readers without a team."""
+    if principal is None or frame.team is None:
+        return None
+    return TeamStatus(
+        row=find_own_row(board.rows) if board else None,
+        ranked_teams=count_ranked_teams(board) if board else 0,
+        attackers_row=find_own_row(attackers_board.rows)
+        if attackers_board and not attackers_board.hidden
+        else None,
+        ranked_attackers=count_ranked_teams(attackers_board) if attackers_board else 0,
+        uploads_left=_count_uploads_left(session, principal, frame),
+    )
+
+
+def _count_uploads_left(session: Session, principal: Principal, frame: Frame) -> int | None:
+    """Return how many uploads the tightest cap still allows, or None while uploads are closed."""
+    if not frame.status.is_open("anonymization"):
+        return None
+    return min(cap.left for cap in quota.load_report(session, principal, frame.contest.address).caps)
+
+
+def _load_organizer_status(
+    session: Session, principal: Principal | None, frame: Frame
+) -> OrganizerStatus | None:
+    """Return the status of an organizer, or None for other readers."""
+    if principal is None or not frame.is_organizer:
+        return None
+    overview = dashboard.load_dashboard(session, principal, frame.contest.address)
+    tasks = dashboard.list_tasks(frame.rules, frame.contest.round, frame.status, overview)
+    return OrganizerStatus(overview, tasks[:_MAX_TASKS], len(tasks[_MAX_TASKS:]))

@@ -1,0 +1,1 @@
+"""Scoring all submissions again by other rules."""

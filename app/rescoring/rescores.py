@@ -1,0 +1,429 @@
+"""Rescores: submissions are scored and guesses judged again by new rules.
+
+The results are compared, then applied or cancelled as a whole.
+
+Until a rescore is applied, only the organizers can see its results. Users know it as a re-score set.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session, aliased, defer, joinedload
+
+from anoncup import schemas
+from anoncup.competition.parser import read_file
+from anoncup.errors import Conflict, NotFound
+from anoncup.messages import N_, PluralMessage
+from anoncup.rules.model import Rules
+from anoncup.rules.rounds import replace_round_phases
+from app.boards import anonymization, newest_standings, standing_updates, verdicts
+from app.boards.anonymization import RankedStanding
+from app.boards.verdicts import VerdictNumbers
+from app.competitions import competitions, revisions
+from app.competitions.contest import Contest
+from app.competitions.revisions import Revision, RoundRevision
+from app.core import audit
+from app.core.db import now
+from app.core.db.models import (
+    Competition,
+    Evaluation,
+    Guess,
+    Rejudgement,
+    Rescore,
+    Round,
+    Series,
+    Standing,
+    State,
+    Submission,
+)
+from app.core.db.stored_files import read_rules
+from app.core.identity.principal import Principal
+from app.jobs import leases
+from app.submissions import evaluations
+from app.targets import rejudgements
+from app.targets.rejudgements import RejudgementCounts
+
+_Stage = schemas.Stage
+_STAGE_MESSAGES: dict[_Stage, str] = {
+    "scoring": N_("the set is still being scored"),
+    "ready": N_("the set is completely scored: apply or cancel it"),
+    "applied": N_("the set has been applied already"),
+    "cancelled": N_("the set has been cancelled"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RankedEvaluation:
+    """An evaluation without its verdict, the numbers of the verdict if there is one, and the team's standing.
+
+    The team's ``score`` is the number by which the board ranks it, guesses of other teams included.
+    """
+
+    evaluation: Evaluation
+    numbers: VerdictNumbers | None
+    rank: int | None = None
+    score: float | None = None
+
+    @property
+    def state(self) -> State:
+        return self.evaluation.state
+
+    @property
+    def overall(self) -> float | None:
+        return self.numbers.overall if self.numbers else None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationChange:
+    """The evaluations of one submission by the current rules and by the proposed ones."""
+
+    submission: Submission
+    current: RankedEvaluation
+    proposed: RankedEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class GuessChange:
+    """A guess whose result changes, and its rejudgement by the proposed rules."""
+
+    guess: Guess
+    proposed: Rejudgement
+
+
+@dataclass(frozen=True, slots=True)
+class RescorePreview:
+    """A rescore with its progress and changes; an applied one has no changes.
+
+    ``finished`` and ``total`` are numbers of submissions; ``guesses`` has those of guesses.
+    """
+
+    rescore: Rescore
+    stage: _Stage
+    finished: int
+    total: int
+    guesses: RejudgementCounts
+    changes: tuple[EvaluationChange, ...] = ()
+    guess_changes: tuple[GuessChange, ...] = ()
+
+    @property
+    def remaining(self) -> int:
+        """Number of submissions and guesses without a result by the new rules."""
+        return self.total - self.finished + self.guesses.total - self.guesses.finished
+
+
+def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> Rescore:
+    """Queue all submissions and guesses to be scored by the rules of ``revision``; only one may be open."""
+    contest = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
+    revisions.require_unchanged(revisions.describe_state(contest.competition), revision.replaces)
+    new = _find_only_change(contest, revision)
+    current_rules, new_rules = contest.rules, new.rules
+    is_same_contest = (current_rules.slug, current_rules.track, current_rules.columns) == (
+        new_rules.slug,
+        new_rules.track,
+        new_rules.columns,
+    )
+    if not is_same_contest or contest.round.original != new.original:
+        raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
+    if contest.round.allocated_at is not None and revisions.build_team_files_key(
+        current_rules
+    ) != revisions.build_team_files_key(new_rules):
+        raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
+    revisions.require_no_shorter_notice(session, contest.round, current_rules, new_rules)
+    revisions.require_no_open_rescore(session, contest.round.id)
+    rescore = Rescore(
+        round_id=contest.round.id,
+        user_id=principal.user_id,
+        file=new.file,
+        competition_file=revision.file,
+        scales=new.scales,
+        scored_by=competitions.collect_current_versions(replace(new_rules, scored_by={})),
+        replaces=competitions.compute_text_digest(contest.competition.file),
+    )
+    session.add(rescore)
+    session.flush()
+    for submission_id in list_scorable(session, contest.round.id):
+        evaluations.enqueue(session, submission_id, rescore=rescore)
+    rejudgements.enqueue_all(session, rescore, new_rules)
+    audit.record(session, principal, "rescore.begin", contest.id, subject=str(rescore.id))
+    return rescore
+
+
+def _find_only_change(contest: Contest, revision: Revision) -> RoundRevision:
+    """Return the new state of the round that is scored again; raise Conflict if another round changes."""
+    new = revision.find_round(contest.round)
+    kept_rounds = [round_ for round_ in contest.competition.rounds if round_.id != contest.round.id]
+    if new is None or len(revision.rounds) != len(kept_rounds) + 1:
+        raise Conflict("a set changes the rules of one round and not which rounds there are", code="fixed")
+    for kept_round in kept_rounds:
+        kept_revision = revision.find_round(kept_round)
+        if kept_revision is None or _get_rules_without_phases(kept_revision.file) != (
+            _get_rules_without_phases(kept_round.file)
+        ):
+            raise Conflict(
+                "a set changes the rules of one round: write them into its table in [[rounds]]",
+                code="other_round_changes",
+            )
+    return new
+
+
+def _get_rules_without_phases(file: str) -> Rules:
+    return replace(read_rules(file), phases=())
+
+
+def list_scorable(session: Session, round_id: UUID) -> Sequence[UUID]:
+    query = (
+        select(Submission.id)
+        .join(Evaluation, Evaluation.submission_id == Submission.id)
+        .where(Submission.round_id == round_id)
+        .where(Evaluation.current, Evaluation.state != State.CANCELLED)
+        .order_by(Submission.received_at)
+    )
+    return session.scalars(query).all()
+
+
+def list_rescores(session: Session, principal: Principal, slug: str) -> list[RescorePreview]:
+    """Return the rescores of a competition, newest first."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    rescores = session.scalars(
+        select(Rescore).where(Rescore.round_id == contest.round.id).order_by(Rescore.created_at.desc())
+    )
+    return [load_progress(session, rescore) for rescore in rescores]
+
+
+def load_progress(session: Session, rescore: Rescore) -> RescorePreview:
+    """Return the progress of a rescore, without its changes."""
+    current_evaluation = aliased(Evaluation)
+    query = (
+        select(func.count(), func.count().filter(Evaluation.state.not_in(leases.UNFINISHED)))
+        .select_from(Evaluation)
+        .join(
+            current_evaluation,
+            (current_evaluation.submission_id == Evaluation.submission_id) & current_evaluation.current,
+        )
+        .where(Evaluation.rescore_id == rescore.id, current_evaluation.state != State.CANCELLED)
+    )
+    total, finished = session.execute(query).one()
+    return _build_progress(session, rescore, finished, total)
+
+
+def _build_progress(session: Session, rescore: Rescore, finished: int, total: int) -> RescorePreview:
+    guesses = rejudgements.count(session, rescore)
+    is_finished = (finished, guesses.finished) == (total, guesses.total)
+    stage = _determine_stage(rescore, is_finished=is_finished)
+    return RescorePreview(rescore, stage, finished, total, guesses)
+
+
+def preview(session: Session, principal: Principal, rescore_id: UUID) -> RescorePreview:
+    """Return a rescore with its changes, and with standings by the new rules once everything is scored."""
+    result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
+    round_ = session.get_one(Round, result.rescore.round_id)
+    contest, rescore = Contest(round_), result.rescore
+    newest = newest_standings.load(
+        session, Standing, round_.id, Series.ALL_GUESSES, before=now.read_clock(session)
+    )
+    current = anonymization.rank_standings(session, contest.rules, newest)
+    proposed = (
+        anonymization.rank_standings(
+            session, rescore.rules, standing_updates.compute_proposed(session, contest, rescore)
+        )
+        if result.stage == "ready"
+        else []
+    )
+    changes = [_add_standings(change, current, proposed) for change in result.changes]
+    return replace(result, changes=tuple(changes))
+
+
+def _add_standings(
+    change: EvaluationChange, current: Sequence[RankedStanding], proposed: Sequence[RankedStanding]
+) -> EvaluationChange:
+    return replace(
+        change,
+        current=_add_standing(change.current, current, change.submission.team_id),
+        proposed=_add_standing(change.proposed, proposed, change.submission.team_id),
+    )
+
+
+def _add_standing(
+    evaluation: RankedEvaluation, board: Sequence[RankedStanding], team_id: UUID
+) -> RankedEvaluation:
+    for team in board:
+        if team.standing.team_id == team_id:
+            return replace(evaluation, rank=team.rank, score=team.standing.score)
+    return evaluation
+
+
+def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+    rescore = session.get(Rescore, rescore_id, populate_existing=True)
+    if rescore is None or not competitions.is_round_organizer(session, rescore.round_id, principal):
+        raise NotFound("there is no such re-score set", code="no_such_rescore")
+    principal.require("organize")
+    return rescore
+
+
+def _build_preview(session: Session, rescore: Rescore) -> RescorePreview:
+    changes = _load_changes(session, rescore) if rescore.applied_at is None else ()
+    finished = sum(change.proposed.state not in leases.UNFINISHED for change in changes)
+    progress = _build_progress(session, rescore, finished, len(changes))
+    guess_changes = rejudgements.list_changes(session, rescore) if rescore.applied_at is None else []
+    return replace(
+        progress, changes=changes, guess_changes=tuple(GuessChange(*pair) for pair in guess_changes)
+    )
+
+
+def _load_changes(session: Session, rescore: Rescore) -> tuple[EvaluationChange, ...]:
+    query = (
+        select(Evaluation)
+        .join(Evaluation.submission)
+        .where(Evaluation.rescore_id == rescore.id)
+        .options(
+            defer(Evaluation.verdict, raiseload=True),
+            joinedload(Evaluation.submission, innerjoin=True).options(
+                joinedload(Submission.team, innerjoin=True),
+                joinedload(Submission.evaluation, innerjoin=True).options(
+                    defer(Evaluation.verdict, raiseload=True),
+                    joinedload(Evaluation.submission, innerjoin=True).joinedload(
+                        Submission.team, innerjoin=True
+                    ),
+                ),
+            ),
+        )
+        .order_by(Submission.received_at, Submission.id)
+    )
+    pairs = [(evaluation.submission.evaluation, evaluation) for evaluation in session.scalars(query)]
+    active_pairs = [pair for pair in pairs if pair[0].state != State.CANCELLED]
+    numbers = verdicts.load_numbers(session, [evaluation.id for pair in active_pairs for evaluation in pair])
+    return tuple(
+        EvaluationChange(
+            proposed.submission,
+            *(RankedEvaluation(evaluation, numbers.get(evaluation.id)) for evaluation in (current, proposed)),
+        )
+        for current, proposed in active_pairs
+    )
+
+
+def _determine_stage(rescore: Rescore, *, is_finished: bool) -> _Stage:
+    if rescore.applied_at is not None:
+        return "applied"
+    if rescore.cancelled_at is not None:
+        return "cancelled"
+    return "ready" if is_finished else "scoring"
+
+
+def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+    """Make the new rules, their evaluations and their results of guesses the current ones."""
+    round_, rescore = _lock_open_rescore(session, principal, rescore_id)
+    result = _build_preview(session, rescore)
+    if result.stage != "ready":
+        raise Conflict(_STAGE_MESSAGES[result.stage], code=f"rescore_{result.stage}")
+    newly_failed_changes = [change for change in result.changes if is_newly_failed(change)]
+    if newly_failed_changes:
+        message = PluralMessage(
+            "{count} submission could not be scored by the new rules: cancel the set",
+            "{count} submissions could not be scored by the new rules: cancel the set",
+            "count",
+            count=len(newly_failed_changes),
+        )
+        raise Conflict(message, code="rescore_failed")
+    if result.guesses.failed:
+        message = PluralMessage(
+            "{count} guess could not be scored by the new rules: cancel the set",
+            "{count} guesses could not be scored by the new rules: cancel the set",
+            "count",
+            count=result.guesses.failed,
+        )
+        raise Conflict(message, code="rescore_failed")
+    principal.require_reauthentication()
+    replaced_ids = [change.current.evaluation.id for change in result.changes]
+    session.execute(update(Evaluation).where(Evaluation.id.in_(replaced_ids)).values(current=False))
+    new_ids = [change.proposed.evaluation.id for change in result.changes]
+    session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
+    details = _summarize_changes(result)
+    rejudgements.apply(session, rescore)
+    rescore.replaced_file = round_.file
+    round_.competition.file = _keep_phases(rescore.competition_file, round_.competition)
+    round_.scales, round_.scored_by = rescore.scales, rescore.scored_by
+    round_.allocation = competitions.describe_allocation(round_.rules)
+    rescore.applied_at = now.read_clock(session)
+    standing_updates.refresh(session, round_.id)
+    audit.record(
+        session, principal, "rescore.apply", round_.competition_id, subject=str(rescore.id), after=details
+    )
+    return rescore
+
+
+def list_changed_parts(round_: Round, rescore: Rescore) -> list[str]:
+    """Return the parts of the round's rules that a rescore would change, without phases, which are kept.
+
+    "rounds" is among them if the rescore changes how much a round counts.
+    """
+    old_weights, new_weights = (
+        [
+            (name, entry.settings.weight, entry.settings.practice)
+            for name, entry in read_file(file).rounds.items()
+        ]
+        for file in (round_.competition.file, rescore.competition_file)
+    )
+    parts = {*competitions.find_changed_parts(round_.file, rescore.file)} - {"phases"}
+    return sorted(parts if old_weights == new_weights else {*parts, "rounds"})
+
+
+def _keep_phases(file: str, competition: Competition) -> str:
+    """Return the file with the present deadlines, which may have moved while the rescore was open."""
+    for round_ in competition.rounds:
+        file = replace_round_phases(file, round_.name, round_.timetable.phases)
+    return file
+
+
+def _summarize_changes(preview: RescorePreview) -> dict[str, Any]:
+    """Return state and overall score of each submission before and after, for the audit log.
+
+    Guesses have state and value, if these change.
+    """
+    submissions = {
+        str(change.submission.id): [
+            [ranked.state, ranked.overall] for ranked in (change.current, change.proposed)
+        ]
+        for change in preview.changes
+    }
+    guesses = {
+        str(change.guess.id): [
+            [job.state, job.outcome and job.outcome["value"]] for job in (change.guess, change.proposed)
+        ]
+        for change in preview.guess_changes
+    }
+    return submissions | guesses
+
+
+def is_newly_failed(change: EvaluationChange) -> bool:
+    """Whether scoring failed by the new rules but not by the current ones."""
+    return change.proposed.state == State.ERROR and change.current.state != State.ERROR
+
+
+def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+    """Cancel a rescore and its unfinished evaluations and rejudgements."""
+    round_, rescore = _lock_open_rescore(session, principal, rescore_id)
+    unfinished = session.scalars(
+        select(Evaluation)
+        .where(Evaluation.rescore_id == rescore.id, Evaluation.state.in_(leases.UNFINISHED))
+        .with_for_update()
+    )
+    for evaluation in unfinished:
+        leases.finish(session, evaluation, State.CANCELLED)
+    rejudgements.cancel(session, rescore)
+    rescore.cancelled_at = now.read_clock(session)
+    audit.record(session, principal, "rescore.cancel", round_.competition_id, subject=str(rescore.id))
+    return rescore
+
+
+def _lock_open_rescore(session: Session, principal: Principal, rescore_id: UUID) -> tuple[Round, Rescore]:
+    """Lock the competition and return it with its open rescore; raises Conflict if that has ended."""
+    rescore = find_for_organizer(session, principal, rescore_id)
+    round_ = competitions.lock(session, rescore.round_id)
+    session.refresh(rescore)
+    for ended_at in (rescore.applied_at, rescore.cancelled_at):
+        if ended_at is not None:
+            raise Conflict("the set is applied or cancelled already", code="rescore_ended")
+    return round_, rescore

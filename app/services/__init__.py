@@ -1,1 +1,0 @@
-"""The rules that need rows, in rooms that stand above each other. Each takes a session and never commits."""

@@ -1,1 +1,0 @@
-"""Accounts of people, the teams they belong to, and the audit log."""

@@ -1,1 +1,0 @@
-"""Attack phase: finals become targets, teams send guesses on targets, and secrets are revealed."""

@@ -1,1 +1,0 @@
-"""Competitions: their files, phases, visibility rules and announcements."""

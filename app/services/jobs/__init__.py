@@ -1,1 +1,0 @@
-"""Background jobs: fair order, leases, the queue and its health."""

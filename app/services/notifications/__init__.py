@@ -1,1 +1,0 @@
-"""Mail to people and notifications of organizers: what the outbox has sent."""

@@ -1,1 +1,0 @@
-"""Functions reserved for organizers: dashboard, exports, disqualification, re-scoring."""

@@ -1,1 +1,0 @@
-"""Original data of a competition: import, allocation to teams, and starter kits."""

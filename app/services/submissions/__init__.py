@@ -1,1 +1,0 @@
-"""Submissions: receive uploads, enforce quotas, accept, evaluate, and mark finals."""

@@ -1,1 +1,0 @@
-"""Invites, team membership and organizers of a contest."""

@@ -1,0 +1,198 @@
+"""Routes of competitions: the public description, and the files that organizers upload."""
+
+from datetime import datetime
+
+from fastapi import APIRouter, Response, status
+from sqlalchemy.orm import Session
+
+from anoncup import schemas
+from anoncup.errors import CompetitionUnavailable, NotFound
+from anoncup.rules import toml_text
+from anoncup.rules.model import Rules
+from app.accounts.step_up import ReauthenticatedCaller
+from app.boards import standing_updates
+from app.competitions import competitions, phases, reveal_notice, revisions
+from app.competitions.contest import Contest
+from app.competitions.phases import PhaseStatus
+from app.core.db.models import Competition
+from app.core.db.now import read_clock
+from app.core.db.transaction import transaction
+from app.core.http.bodies import TABLE_BODY, Csv, Toml
+from app.core.http.file_names import key_by_file_name
+from app.core.http.openapi import CsvResponse, TomlResponse
+from app.core.identity.authentication import CurrentPrincipal, OptionalPrincipal
+from app.core.storage import get_store
+from app.originals import allocated_files, organizer_data, sealed_inputs
+
+router = APIRouter(prefix="/competitions", tags=["competitions"])
+
+
+def serialize_competition(session: Session, contest: Contest) -> schemas.Competition:
+    competition = _build_competition(contest, phases.get_status(session, contest.round))
+    if not contest.round.allocation:
+        return competition
+    commitments = {
+        "seed_commitment": contest.round.seed_commitment,
+        "truth_commitments": key_by_file_name(sealed_inputs.load_commitments(session, contest.round.id)),
+    }
+    return competition.model_copy(update=commitments)
+
+
+def _build_competition(contest: Contest, phase_status: PhaseStatus) -> schemas.Competition:
+    row, rules = contest.round, contest.rules
+    return schemas.Competition(
+        slug=row.competition.slug,
+        address=row.address,
+        round=row.name,
+        rounds=_build_rounds(row.competition, phase_status.now) if row.name else [],
+        title=dict(rules.title),
+        track=rules.track,
+        timezone=rules.timezone,
+        state=phase_status.state,
+        paused=phase_status.paused,
+        phases=_build_phases(rules),
+        reveal_at=reveal_notice.find_reveal_time(row),
+        original_rows=row.original_rows,
+        original_sha256=key_by_file_name(row.public_files),
+        original_files=[f"{name}.csv" for name in contest.track.original_file_names],
+        own_files=[f"{name}.csv" for name in allocated_files.list_own_file_names(row)],
+        seed_commitment=None,
+        truth_files=[f"{name}.csv" for name in row.allocation.get("truth", ())],
+        truth_commitments={},
+    )
+
+
+def _build_rounds(competition: Competition, now: datetime) -> list[schemas.Round]:
+    contests = map(Contest, competition.rounds)
+    return [
+        schemas.Round(
+            name=contest.round.name,
+            address=contest.address,
+            title=dict(contest.settings.title) or {"en": contest.round.name},
+            state=phases.get_status_at(contest.round, now).state,
+            phases=_build_phases(contest.rules),
+            weight=contest.settings.weight,
+            practice=contest.settings.practice,
+        )
+        for contest in contests
+    ]
+
+
+def _build_phases(rules: Rules) -> list[schemas.Phase]:
+    return [schemas.Phase(name=phase.name, start=phase.start, end=phase.end) for phase in rules.phases]
+
+
+def _serialize_entry(contest: Contest, now: datetime) -> schemas.ListedCompetition:
+    row = contest.round
+    try:
+        return _build_competition(contest, phases.get_status_at(row, now))
+    except CompetitionUnavailable as problem:
+        return schemas.UnavailableCompetition(
+            slug=row.competition.slug,
+            title=dict(contest.competition.title),
+            original_rows=row.original_rows,
+            original_sha256=key_by_file_name(row.original),
+            original_files=[f"{name}.csv" for name in row.original],
+            detail=str(problem),
+        )
+
+
+@router.get("")
+def list_competitions() -> list[schemas.ListedCompetition]:
+    """List all competitions of this service, oldest first. One whose file cannot be read is `unavailable`."""
+    with transaction() as session:
+        now = read_clock(session)
+        return [_serialize_entry(contest, now) for contest in competitions.list_contests(session)]
+
+
+@router.post("", status_code=status.HTTP_201_CREATED)
+def create_competition(principal: CurrentPrincipal, file: Toml) -> schemas.Competition:
+    """Create a competition from its file. You become its organizer."""
+    with transaction() as session:
+        contest = competitions.create(session, principal, toml_text.decode_file(file))
+        return serialize_competition(session, contest)
+
+
+@router.get("/{slug}")
+def get_competition(slug: str, principal: OptionalPrincipal) -> schemas.Competition:
+    """Return a competition with its phases."""
+    with transaction() as session:
+        return serialize_competition(session, competitions.find(session, principal, slug))
+
+
+@router.get("/{slug}/competition.toml", response_class=TomlResponse)
+def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
+    """Return the competition's file with its scales, as the local `anoncup score` reads it.
+
+    A competition with rounds has a file for each round, at the address of the round. The slug alone gives the
+    file with all rounds.
+    """
+    with transaction() as session:
+        contest = competitions.find(session, principal, slug)
+    has_all_rounds = contest.round.name and slug == contest.competition.slug
+    text = contest.competition.file if has_all_rounds else competitions.build_published_file(contest.round)
+    return TomlResponse(text)
+
+
+@router.put("/{slug}/competition.toml")
+def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: Toml) -> schemas.Competition:
+    """Replace the competition's file. Moving an end nearer requires the password.
+
+    Once there are submissions, the rules of scoring can only be changed by a re-score, and a `[publication]`
+    that shows more or a larger guesses_per_target requires the password.
+    """
+    with transaction() as session:
+        contest = competitions.find_for_organizer(session, principal, slug)
+    revision = revisions.compute_file_revision(contest, toml_text.decode_file(file))
+    with transaction() as session:
+        contest = revisions.apply_revision(session, principal, slug, revision)
+        standing_updates.refresh_all_rounds(session, contest.competition)
+        return serialize_competition(session, contest)
+
+
+@router.get("/{slug}/original/{file}", response_class=CsvResponse)
+def get_original(slug: str, file: str, principal: OptionalPrincipal) -> Response:
+    """Return a file of the original data, as the organizers uploaded it."""
+    with transaction() as session:
+        contest = competitions.find(session, principal, slug)
+    name = revisions.find_original_part(contest, file)
+    if contest.round.original_rows is None:
+        raise NotFound("the competition has no original data yet", code="no_original")
+    if name not in contest.round.public_files:
+        raise NotFound("{name}.csv is not there", code="no_such_file", name=name)
+    return CsvResponse(get_store().get(contest.round.public_files[name]))
+
+
+@router.put("/{slug}/original/{file}", openapi_extra=TABLE_BODY)
+def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -> schemas.Original:
+    """Upload a file of the original. Once all files are there, the scales of the utility scores are computed.
+
+    The first file must be uploaded before the others. Uploading it again removes them.
+    """
+    with transaction() as session:
+        contest = competitions.find_for_organizer(session, principal, slug)
+    name = revisions.find_original_part(contest, file)
+    revision = revisions.compute_original_revision(contest, name, content)
+    with transaction() as session:
+        contest = revisions.apply_revision(session, principal, slug, revision)
+        standing_updates.refresh_all_rounds(session, contest.competition)
+        competition = serialize_competition(session, contest)
+    remarks = [schemas.Notice.create(remark.code, remark.message) for remark in revision.remarks]
+    return schemas.Original(**competition.model_dump(), remarks=remarks)
+
+
+@router.put("/{slug}/truth/{file}", openapi_extra=TABLE_BODY, tags=["allocations"])
+def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -> schemas.Competition:
+    """Upload a file that only organizers have. It is encrypted for the workers, and nobody can download it.
+
+    It can be replaced until the first phase ends. Once teams have their own files, these must stay the same.
+    """
+    with transaction() as session:
+        contest = competitions.find_for_organizer(session, principal, slug)
+        allocated = allocated_files.load_by_team(session, contest.round.id)
+    organizer_file = organizer_data.check_organizer_file(
+        contest, organizer_data.find_organizer_file(contest, file), content, allocated
+    )
+    with transaction() as session:
+        contest = organizer_data.store_sealed(session, principal, slug, organizer_file)
+        return serialize_competition(session, contest)

@@ -1,0 +1,22 @@
+"""Routes of the feature."""
+
+from fastapi import APIRouter
+
+from app.setup import (
+    api,
+    file_pages,
+    original_pages,
+    pages,
+    publication_pages,
+    threshold_api,
+    threshold_pages,
+)
+
+API: tuple[APIRouter, ...] = (api.router, threshold_api.router)
+PAGES: tuple[APIRouter, ...] = (
+    file_pages.router,
+    original_pages.router,
+    pages.router,
+    publication_pages.router,
+    threshold_pages.router,
+)

@@ -1,0 +1,1 @@
+"""Uploads of releases: attempts, quota, evaluations, finals."""

@@ -1,0 +1,408 @@
+"""The page of a team's submissions: the upload form, the list and the choice of finals."""
+
+import hashlib
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from fastapi import APIRouter, Form, Query
+from fastapi.responses import HTMLResponse, PlainTextResponse
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+
+from anoncup.errors import Conflict, DomainError, FileProblem, InvalidUpload
+from anoncup.messages import Message
+from anoncup.tracks.files import FileSpec
+from anoncup.tracks.swapped_files import MISPLACED_FILE_CODE as MISPLACED
+from app.competitions.frame import Frame, load_frame
+from app.core.db.models import Submission
+from app.core.db.transaction import transaction
+from app.core.http.paging import decode_position, encode_cursor
+from app.core.identity.authentication import CurrentPrincipal
+from app.core.identity.principal import Principal
+from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage, see_other, translate_error
+from app.originals import allocated_files
+from app.originals.allocated_files import TeamFiles
+from app.submissions import finals, quota, submissions, summaries, uploads
+from app.submissions.quota import QuotaCap
+from app.submissions.receiving import receive_dry_run, receive_upload
+from app.submissions.score_chart import draw_submissions
+from app.submissions.submission_lines import build_lines, find_intake_state, summarize_finals
+from app.submissions.summaries import SubmissionSummary
+from app.submissions.upload_form import (
+    UPLOAD_ERRORS,
+    ReleasePart,
+    build_parts,
+    classify_problem,
+    classify_remarks,
+    get_check_status,
+    get_secret_spec,
+    list_file_names,
+    parse_samples,
+    run_upload,
+    translate_script_texts,
+)
+from app.submissions.upload_hints import MAX_SCANNED_BYTES, Hint, find_hints
+from app.submissions.uploads import ReleaseCheck, ReleaseUpload
+
+router = APIRouter(route_class=PageRoute)
+
+PAGE_SIZE = 50
+_IDEMPOTENCY_KEY_BYTES = 18
+
+_Cursor = Annotated[str | None, Query(max_length=200)]
+_IdempotencyKey = Annotated[str | None, Query(max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedForm:
+    """A rejected form with its error and the values to show again."""
+
+    problem: DomainError
+    comment: str = ""
+    key: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    is_upload: bool = False
+
+    @property
+    def file_problems(self) -> tuple[FileProblem, ...]:
+        return self.problem.problems if isinstance(self.problem, InvalidUpload) else ()
+
+    @property
+    def unlisted_count(self) -> int:
+        """The number of problems that were found but are not listed."""
+        return self.problem.total - len(self.file_problems) if isinstance(self.problem, InvalidUpload) else 0
+
+    @property
+    def retry_key(self) -> str | None:
+        """The idempotency key for the next try, or None if a new one is needed.
+
+        An interrupted upload is repeated with the same key, so that it is accepted only once. A key that
+        belongs to another upload is not used again.
+        """
+        return None if self.problem.code == "idempotency_key_reused" else self.key
+
+
+@router.get("/competitions/{slug}/submissions")
+def show_submissions(page: RequestedUserPage, slug: str, cursor: _Cursor = None) -> HTMLResponse:
+    return _render_submissions(page, slug, cursor=cursor)
+
+
+def _render_submissions(
+    page: UserPage,
+    slug: str,
+    *,
+    cursor: str | None = None,
+    rejection: RejectedForm | None = None,
+) -> HTMLResponse:
+    """Render the team's submissions, with a rejected form if there is one."""
+    t = page.t
+    with transaction() as session:
+        frame = load_frame(session, page.principal, slug)
+        page_rows, next_cursor = _load_page(session, page.principal, slug, cursor)
+        own_summaries = summaries.list_summaries(session, page.principal, slug)
+        caps = quota.load_report(session, page.principal, slug).caps
+        team_files = allocated_files.load_team_files(session, page.principal, frame.contest.round)
+        lines = build_lines(session, page_rows)
+        content: dict[str, Any] = {
+            "fields": list_file_names(frame.contest.track),
+            "caps": caps,
+            "tag": _compute_page_tag(frame, own_summaries, caps, team_files),
+            "lines": lines,
+            "finals": summarize_finals(frame, own_summaries),
+            "own": team_files,
+        }
+        parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
+    return page.render(
+        "submissions/submissions.html",
+        problem=rejection.problem if rejection else None,
+        frame=frame,
+        parts=parts,
+        mistakes=_collect_hints(rejection, parts, secret, frame.contest.round.original_rows or 0),
+        script_words=translate_script_texts(t),
+        secret=secret,
+        secret_samples=parse_samples(secret) if secret else (),
+        key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_IDEMPOTENCY_KEY_BYTES),
+        rejection=rejection,
+        rejection_text=translate_error(rejection.problem, t) if rejection else None,
+        timeline=draw_submissions(own_summaries, t, frame.rules.timezone),
+        older=next_cursor,
+        cursor=cursor,
+        unfinished=any(summary.is_unfinished for summary in own_summaries),
+        **content,
+    )
+
+
+def _collect_hints(
+    rejection: RejectedForm | None, parts: Sequence[ReleasePart], secret: FileSpec | None, original_rows: int
+) -> dict[str, list[Hint]]:
+    """Return hints about common mistakes in the rejected files, except swapped ones, by file."""
+    if rejection is None or not rejection.file_problems:
+        return {}
+    headers = {part.name: part.sample.header for part in parts}
+    misplaced_names = {problem.file for problem in rejection.file_problems if problem.code == MISPLACED}
+    files = {name: content for name, content in rejection.files.items() if name not in misplaced_names}
+    return find_hints(files, headers, secret=secret, original_rows=original_rows)
+
+
+def _compute_page_tag(
+    frame: Frame, own_summaries: Sequence[SubmissionSummary], caps: Sequence[QuotaCap], team_files: TeamFiles
+) -> str:
+    """Return a hash that changes whenever the team's list, quota or data, the phases or the intake change."""
+    content = (find_intake_state(frame), frame.rules.phases, own_summaries, caps, team_files)
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+
+
+@router.get("/competitions/{slug}/submissions/state")
+def show_state(slug: str, principal: CurrentPrincipal) -> PlainTextResponse:
+    """Return the tag that tells an open page whether it is out of date."""
+    with transaction() as session:
+        frame = load_frame(session, principal, slug)
+        own_summaries = summaries.list_summaries(session, principal, slug)
+        caps = quota.load_report(session, principal, slug).caps
+        team_files = allocated_files.load_team_files(session, principal, frame.contest.round)
+    return PlainTextResponse(_compute_page_tag(frame, own_summaries, caps, team_files))
+
+
+def _load_page(
+    session: Session, principal: Principal, slug: str, cursor: str | None
+) -> tuple[list[Submission], str | None]:
+    """Return a page of the team's submissions, and the cursor of the next page."""
+    cursor_key = decode_position(cursor)
+    rows = submissions.list_own(session, principal, slug, cursor=cursor_key, limit=PAGE_SIZE + 1)
+    page_rows = list(rows[:PAGE_SIZE])
+    last = page_rows[-1] if len(rows) > PAGE_SIZE else None
+    return page_rows, encode_cursor(last.received_at, last.id) if last else None
+
+
+@router.post("/competitions/{slug}/submissions")
+async def submit(page: RequestedUserPage, slug: str, key: _IdempotencyKey = None) -> Response:
+    """Accept a release and redirect to its page, or render the form again with the problems of each file."""
+    form = ReleaseForm(slug, key=key)
+    try:
+        submission = await run_upload(receive_upload(page.request, page.principal, form))
+    except UPLOAD_ERRORS as error:
+        rejection = RejectedForm(error, form.comment, key, form.file_starts, is_upload=True)
+        return await run_in_threadpool(_render_submissions, page, slug, rejection=rejection)
+    return see_other(f"/submissions/{submission.id}", notice="received")
+
+
+@router.post("/competitions/{slug}/submissions/check")
+async def check_files(page: RequestedUserPage, slug: str) -> HTMLResponse:
+    """Check the chosen files without submitting them; the form's script inserts the response in the page."""
+    form = ReleaseForm(slug)
+    try:
+        checked_upload = await run_upload(receive_dry_run(page.request, page.principal, form))
+    except UPLOAD_ERRORS as error:
+        return await run_in_threadpool(_render_failed_check, page, slug, error, form.file_starts)
+    return await run_in_threadpool(_render_check, page, form, checked_upload)
+
+
+def _render_check(page: UserPage, upload: ReleaseUpload, checked_upload: ReleaseCheck) -> HTMLResponse:
+    t = page.t
+    with transaction() as session:
+        repetition_remarks = uploads.list_repetition_remarks(
+            session, upload.round.id, upload.team_id, checked_upload.uploaded_sha256
+        )
+    remarks = (*checked_upload.remarks, *repetition_remarks)
+    summary = t.ngettext(
+        "No fault was found in {n} row.", "No fault was found in {n} rows.", checked_upload.rows
+    )
+    return page.render(
+        "submissions/upload_checked.html",
+        fields=upload.file_names,
+        mistakes={},
+        verdict=classify_remarks(remarks),
+        warnings=remarks,
+        summary=summary,
+    )
+
+
+def _render_failed_check(
+    page: UserPage, slug: str, problem: DomainError, files: Mapping[str, bytes]
+) -> HTMLResponse:
+    """Render the problems of a failed check. Files that are not chosen yet do not count as problems."""
+    t = page.t
+    with transaction() as session:
+        frame = load_frame(session, page.principal, slug)
+        parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
+    rejection, message, verdict = None, "", "incomplete"
+    remaining_problem = _drop_missing_files(problem)
+    if remaining_problem is not None:
+        rejection, verdict = RejectedForm(remaining_problem, files=files), classify_problem(remaining_problem)
+        message = translate_error(remaining_problem, t)
+        if isinstance(remaining_problem, InvalidUpload):
+            message = t.ngettext(
+                "{n} fault was found. Nothing was sent.",
+                "{n} faults were found. Nothing was sent.",
+                remaining_problem.total,
+            )
+    response = page.render(
+        "submissions/upload_checked.html",
+        problem=problem,
+        fields=list_file_names(frame.contest.track),
+        rejection=rejection,
+        rejection_text=message,
+        mistakes=_collect_hints(rejection, parts, secret, frame.contest.round.original_rows or 0),
+        verdict=verdict,
+        warnings=(),
+        summary="",
+    )
+    response.status_code = get_check_status(problem)
+    return response
+
+
+def _drop_missing_files(problem: DomainError) -> DomainError | None:
+    """Return the problem without missing files, or None if nothing else is wrong."""
+    if not isinstance(problem, InvalidUpload):
+        return problem
+    other_problems = [
+        file_problem for file_problem in problem.problems if file_problem.code != "missing_file"
+    ]
+    missing_count = len(problem.problems) - len(other_problems)
+    return InvalidUpload(other_problems, total=problem.total - missing_count) if other_problems else None
+
+
+class ReleaseForm(ReleaseUpload):
+    """A release sent with the form. It remembers the beginning of rejected files for hints."""
+
+    file_starts: Mapping[str, bytes] = MappingProxyType({})
+
+    def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:
+        chosen_files = _select_chosen(files)
+        texts = {name: text.replace("\r\n", "\n") for name, text in texts.items()}
+        self.comment = texts.get("comment", "")
+        with self._keep_starts_on_error(chosen_files):
+            _require_files(self.file_names, chosen_files)
+            super().parse(chosen_files, texts)
+
+    def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> ReleaseCheck:  # noqa: ARG002
+        """Check the files only; the comment may still be written."""
+        chosen_files = _select_chosen(files)
+        with self._keep_starts_on_error(chosen_files):
+            return super().check(chosen_files, {})
+
+    @contextmanager
+    def _keep_starts_on_error(self, files: Mapping[str, bytes]) -> Iterator[None]:
+        try:
+            yield
+        except InvalidUpload:
+            self.file_starts = {name: content[:MAX_SCANNED_BYTES] for name, content in files.items()}
+            raise
+
+
+def _select_chosen(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files without empty ones, which browsers send for each field without a file."""
+    return {name: content for name, content in files.items() if content}
+
+
+def _require_files(names: Collection[str], chosen_files: Collection[str]) -> None:
+    """Raise ``InvalidUpload`` with one problem for each file that was not chosen."""
+    message = Message("no file was chosen, or it is empty")
+    missing_problems = [
+        FileProblem(name, None, None, "missing_file", message) for name in names if name not in chosen_files
+    ]
+    if missing_problems:
+        raise InvalidUpload(missing_problems)
+
+
+@router.get("/submissions/{submission_id}/row")
+def show_row(page: RequestedUserPage, submission_id: UUID) -> HTMLResponse:
+    """Render a single line of the list, with which the page's script replaces the old one."""
+    with transaction() as session:
+        submission = submissions.find_own(session, page.principal, submission_id)
+        frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
+        own_summaries = summaries.list_summaries(session, page.principal, frame.contest.address)
+        (line,) = build_lines(session, [submission])
+    return page.render(
+        "submissions/submission_row.html",
+        frame=frame,
+        line=line,
+        finals=summarize_finals(frame, own_summaries),
+    )
+
+
+@router.post("/submissions/{submission_id}/final")
+async def mark_final(
+    page: RequestedUserPage,
+    submission_id: UUID,
+    *,
+    final: Annotated[bool, Form()],
+    cursor: Annotated[str | None, Form(max_length=200)] = None,
+    back: Annotated[str, Form(max_length=10)] = "",
+) -> Response:
+    """Choose a submission as a final or withdraw the choice, then redirect to the page with the form."""
+    mark = partial(finals.mark, principal=page.principal, submission_id=submission_id, final=final)
+    notice = "final_marked" if final else "final_unmarked"
+    destination = _Destination(submission_id, notice, back, cursor)
+    return await _change_submission(page, mark, destination)
+
+
+@router.post("/submissions/{submission_id}/cancel")
+async def cancel(
+    page: RequestedUserPage,
+    submission_id: UUID,
+    *,
+    cursor: Annotated[str | None, Form(max_length=200)] = None,
+    back: Annotated[str, Form(max_length=10)] = "",
+) -> Response:
+    """Cancel a submission that has not been scored yet."""
+    withdraw = partial(submissions.cancel, principal=page.principal, submission_id=submission_id)
+    destination = _Destination(submission_id, "cancelled", back, cursor)
+    return await _change_submission(page, withdraw, destination)
+
+
+@dataclass(frozen=True, slots=True)
+class _Destination:
+    """Where a form about a submission leads back to: the submission's page, or its line in the list."""
+
+    submission_id: UUID
+    notice: str
+    back: str
+    cursor: str | None
+
+    def redirect(self, slug: str) -> RedirectResponse:
+        if self.back == "page":
+            return see_other(f"/submissions/{self.submission_id}", notice=self.notice)
+        query = urlencode({"done": self.notice} | ({"cursor": self.cursor} if self.cursor else {}))
+        path = f"/competitions/{slug}/submissions?{query}#s-{self.submission_id}"
+        return RedirectResponse(path, status_code=303)
+
+
+async def _change_submission(
+    page: UserPage,
+    change: Callable[[Session], object],
+    destination: _Destination,
+) -> Response:
+    """Make the change and redirect, or render the list with the reason why it is refused."""
+    slug = await run_in_threadpool(_find_slug, page.principal, destination.submission_id)
+    try:
+        await run_in_threadpool(_commit, change)
+    except Conflict as error:
+        return await run_in_threadpool(
+            _render_submissions,
+            page,
+            slug,
+            cursor=destination.cursor or None,
+            rejection=RejectedForm(error),
+        )
+    return destination.redirect(slug)
+
+
+def _commit(change: Callable[[Session], object]) -> None:
+    with transaction() as session:
+        change(session)
+
+
+def _find_slug(principal: Principal, submission_id: UUID) -> str:
+    with transaction() as session:
+        return submissions.get_competition_slug(
+            session, submissions.find_visible(session, principal, submission_id)
+        )

@@ -1,0 +1,153 @@
+"""Submissions: list, show and cancel them."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session, joinedload, undefer
+
+from anoncup.errors import Conflict, NotFound
+from anoncup.messages import Message
+from app.accounts import memberships
+from app.competitions import competitions
+from app.competitions.contest import Contest
+from app.core.db.models import Evaluation, Round, State, Submission, Team
+from app.core.db.paging import Position, fetch_newest_first
+from app.core.identity.principal import Principal
+from app.jobs import fairness, leases
+
+_MAX_POLLING_INTERVAL_S = 30
+
+
+def list_own(
+    session: Session,
+    principal: Principal,
+    slug: str,
+    *,
+    cursor: Position | None = None,
+    limit: int | None = None,
+) -> Sequence[Submission]:
+    """Return the submissions of the person's own team, newest first."""
+    contest, team = competitions.find_for_member(session, principal, slug)
+    query = select_with_details().where(
+        Submission.team_id == team.id, Submission.round_id == contest.round.id
+    )
+    return fetch_newest_first(
+        session, query, Submission.received_at, Submission.id, cursor=cursor, limit=limit
+    )
+
+
+def list_for_organizer(
+    session: Session,
+    principal: Principal,
+    slug: str,
+    *,
+    team_id: UUID | None = None,
+    state: State | None = None,
+    comment_text: str = "",
+    baseline: bool | None = None,
+    cursor: Position | None = None,
+    limit: int | None = None,
+) -> Sequence[Submission]:
+    """Return the submissions of all teams for an organizer, newest first, optionally filtered.
+
+    ``comment_text``: text contained in the comment, ignoring case.
+    ``baseline``: True for baselines only, False for teams only.
+    """
+    contest = competitions.find_for_organizer(session, principal, slug)
+    query = select_with_details().where(Submission.round_id == contest.round.id)
+    if team_id is not None:
+        query = query.where(Submission.team_id == team_id)
+    if state is not None:
+        query = query.where(Submission.evaluation.has(Evaluation.state == state))
+    if comment_text:
+        query = query.where(Submission.comment.icontains(comment_text, autoescape=True))
+    if baseline is not None:
+        query = query.where(Submission.team.has(Team.baseline.is_(baseline)))
+    return fetch_newest_first(
+        session, query, Submission.received_at, Submission.id, cursor=cursor, limit=limit
+    )
+
+
+def find_visible(session: Session, principal: Principal, submission_id: UUID) -> Submission:
+    """Return a submission to its own team or an organizer; raises NotFound for others."""
+    principal.require("read")
+    submission = session.scalar(select_with_details().where(Submission.id == submission_id))
+    if submission is None or not can_see(session, principal, submission):
+        raise NotFound("there is no such submission", code="no_such_submission")
+    return submission
+
+
+def find_own(session: Session, principal: Principal, submission_id: UUID) -> Submission:
+    """Return a submission that the person may change, as a member of its team; raises NotFound."""
+    principal.require("submit")
+    submission = find_visible(session, principal, submission_id)
+    team = memberships.require_team(session, submission.team.competition_id, principal)
+    if team.id != submission.team_id:
+        raise NotFound("there is no such submission", code="no_such_submission")
+    return submission
+
+
+def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submission:
+    """Cancel a submission that is not scored yet; it no longer counts as valid, but its attempt does."""
+    submission = find_own(session, principal, submission_id)
+    # The shared lock keeps a rescore from replacing the current evaluation meanwhile.
+    session.get_one(Round, submission.round_id, with_for_update={"read": True})
+    current = select(Evaluation).where(Evaluation.submission_id == submission_id, Evaluation.current)
+    evaluation = session.scalars(current.with_for_update().execution_options(populate_existing=True)).one()
+    if evaluation.state not in leases.UNFINISHED:
+        raise Conflict("the submission is {state} already", code="finished", state=Message(evaluation.state))
+    leases.finish(session, evaluation, State.CANCELLED)
+    session.expire(submission, ["evaluation"])
+    return find_visible(session, principal, submission_id)
+
+
+def get_readable_files(session: Session, submission: Submission) -> dict[str, str]:
+    """Return SHA-256 of the release files by name; raises NotFound if the files contain the answer."""
+    if Contest(session.get_one(Round, submission.round_id)).track.target_files.seals_release:
+        raise NotFound(
+            "the files of this release contain its answer: they are stored sealed, and nobody can "
+            "download them",
+            code="release_sealed",
+        )
+    return submission.files
+
+
+def get_competition_slug(session: Session, submission: Submission) -> str:
+    return session.get_one(Round, submission.round_id).address
+
+
+def can_see(session: Session, principal: Principal, submission: Submission) -> bool:
+    """Return whether the person is in its team or an organizer. Nobody sees one of a removed round."""
+    if session.get_one(Round, submission.round_id).removed_at is not None:
+        return False
+    own_team = memberships.find_team(session, submission.team.competition_id, principal)
+    if own_team is not None and own_team.id == submission.team_id:
+        return True
+    return competitions.is_organizer(session, submission.team.competition_id, principal)
+
+
+def select_with_details() -> Select[Submission]:
+    return select(Submission).options(
+        undefer(Submission.number),
+        joinedload(Submission.team, innerjoin=True),
+        joinedload(Submission.evaluation, innerjoin=True),
+    )
+
+
+def load_queue_positions(session: Session, submissions: Sequence[Submission]) -> dict[UUID, int]:
+    """Return how many evaluations start earlier if nothing more is submitted, by queued submission."""
+    if all(submission.evaluation.state != State.QUEUED for submission in submissions):
+        return {}
+    order = fairness.build_claim_order(Evaluation)
+    query = (
+        select(Evaluation.submission_id, order.c.place)
+        .join(order, order.c.id == Evaluation.id)
+        .where(Evaluation.id.in_([submission.evaluation.id for submission in submissions]))
+    )
+    return {row.submission_id: row.place for row in session.execute(query)}
+
+
+def compute_polling_interval(queue_position: int | None) -> int:
+    """Return after how many seconds to look again at a submission that is not scored yet."""
+    return min(1 + (queue_position or 0), _MAX_POLLING_INTERVAL_S)

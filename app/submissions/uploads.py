@@ -1,0 +1,479 @@
+"""Uploads of teams: each begins, is received, parsed and accepted.
+
+Releases are here, guesses in ``app.targets.guesses``. ``app.submissions.receiving`` receives the body between
+the steps.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import ClassVar, Generic, TypeVar
+from uuid import UUID, uuid4
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, undefer
+
+from anoncup.errors import Conflict, FileProblem, Forbidden, InvalidInput, InvalidUpload
+from anoncup.messages import Message, serialize_as_notice
+from anoncup.rules.model import Rules
+from anoncup.runner.uploads import CheckReleaseJob, ParsedRelease, ReadReleaseJob
+from anoncup.tables.files import Remark, build_missing_file_problem
+from anoncup.tracks.files import SECRET_FILE
+from anoncup.tracks.model import AnyTrack, TeamData
+from app.accounts import memberships
+from app.competitions import competitions, phases
+from app.competitions.contest import Contest
+from app.config import get_settings
+from app.core import sealing
+from app.core.db.models import Attempt, Guess, Round, Secret, Submission, Team
+from app.core.identity.principal import Principal
+from app.core.processes import parsing
+from app.core.storage import compute_digest, get_store
+from app.originals import allocated_files
+from app.submissions import attempts, evaluations, quota
+from app.submissions.quota import QuotaCap
+
+AcceptedT = TypeVar("AcceptedT")
+CheckT = TypeVar("CheckT")
+
+MAX_COMMENT_LENGTH = 1_000
+_IDEMPOTENCY_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,200}")
+_NO_QUOTA: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(eq=False, repr=False)
+class Upload(ABC, Generic[AcceptedT, CheckT]):
+    """One upload of a team: it begins before its body is received, is parsed, and is then accepted.
+
+    It is parsed against the competition as it was when it began. That time decides whether it is in time. No
+    lock and no transaction is held while its body is received and parsed.
+    """
+
+    phase: ClassVar[str]
+    row_type: ClassVar[type[Submission] | type[Guess]]
+
+    key: str | None = field(default=None, kw_only=True)
+    """Idempotency key."""
+    round: Round = field(init=False)
+    rules: Rules = field(init=False)
+    track: AnyTrack = field(init=False)
+    original: tuple[tuple[str, str], ...] = field(init=False)
+    file_names: tuple[str, ...] = field(default=(), init=False)
+    """Names of all files to be sent."""
+    team_id: UUID = field(init=False)
+    attempt: Attempt | None = field(default=None, init=False)
+    """The counted attempt; None for a retry of an accepted upload, a dry run or a baseline."""
+    started_at: datetime | None = field(default=None, init=False)
+    """When the counted attempt began."""
+    accepted_id: UUID | None = field(default=None, init=False)
+    """Id of the submission or guess that was accepted under the same key, or None."""
+    caps: tuple[QuotaCap, ...] = field(default=(), init=False)
+    """Caps that apply to the upload when it is accepted."""
+    digests: dict[str, str] = field(default_factory=dict, init=False)
+    """SHA-256 of the files as received, by name."""
+    fingerprint: str = field(default="", init=False)
+    """SHA-256 of all parts of the request."""
+
+    def set_round(self, round_: Round) -> None:
+        """Keep the competition as it is now, for parsing."""
+        self.round = round_
+        self.rules, self.track = round_.rules, round_.track
+        self.original = list_original_digests(round_)
+
+    def get_start_time(self) -> datetime:
+        assert self.started_at is not None  # noqa: S101  # only a retry, a dry run or a baseline has none
+        return self.started_at
+
+    def begin(self, session: Session, principal: Principal) -> None:
+        """Check that the person may send this upload now, and count an attempt before the body is read."""
+        principal.require("submit")
+        self.attempt = None
+        round_id = self.find_round(session, principal).id
+        round_, team = self._lock(session, principal, round_id)
+        self.set_round(round_)
+        self.team_id = team.id
+        self.admit(session, round_, team, principal.user_id)
+
+    def begin_again_if_answered(self, session: Session, principal: Principal) -> None:
+        """Begin again if a request with the same key was answered while the body was being received."""
+        if self.key is not None and self.attempt is not None and attempts.has_ended(session, self.attempt):
+            self.begin(session, principal)
+
+    def begin_dry_run(self, session: Session, principal: Principal) -> None:
+        """Begin a dry run, which counts no attempt. It may precede the phase, but not follow it."""
+        principal.require("submit")
+        round_ = self.find_round(session, principal)
+        self.set_round(round_)
+        team = memberships.require_team(session, round_.competition_id, principal)
+        self.team_id = team.id
+        require_qualified(team)
+        phases.require_phase_not_ended(session, round_, self.phase)
+        self.load(session, team)
+
+    def accept(self, session: Session, principal: Principal) -> AcceptedT:
+        """Accept the parsed upload, or return what was accepted earlier under the same key.
+
+        The first submission locks the competition exclusively, because it writes the scoring versions, and
+        two transactions with the shared lock would block each other from writing.
+        """
+        is_exclusive = not self.round.scored_by
+        round_, team = self._lock(session, principal, self.round.id, is_exclusive=is_exclusive)
+        self.admit(session, round_, team, principal.user_id)
+        if self.attempt is not None:
+            attempts.end(session, self.attempt, counts=self.accepted_id is None)
+        if self.accepted_id is not None:
+            return self.load_accepted(session, self.accepted_id)
+        return self.insert(session, round_, team, principal.user_id)
+
+    def _lock(
+        self, session: Session, principal: Principal, round_id: UUID, *, is_exclusive: bool = False
+    ) -> tuple[Round, Team]:
+        """Lock the competition (shared) and the person's team (exclusive).
+
+        The first lock keeps phases and data from changing, and all earlier uploads count when a phase ends.
+        The second one keeps parallel uploads from exceeding a cap, and lets a retry see what was accepted.
+        """
+        round_ = session.get_one(
+            Round,
+            round_id,
+            with_for_update=True if is_exclusive else {"read": True},
+            populate_existing=True,
+        )
+        return round_, memberships.require_team(session, round_.competition_id, principal, for_update=True)
+
+    def admit(self, session: Session, round_: Round, team: Team, user_id: UUID) -> None:
+        """Check idempotency key, qualification, deadline and quota. Competition and team must be locked.
+
+        The checks run when the upload begins, which counts its attempt, and again when it is accepted,
+        because all of them may have changed in the meantime.
+        """
+        self.accepted_id = self.find_accepted_id(session, team.id)
+        if self.accepted_id is not None:
+            return
+        require_qualified(team)
+        _require_present(round_)
+        contest = Contest(round_)
+        if self.attempt is None:
+            attempt = quota.begin_attempt(session, contest, team, user_id, phase=self.phase, key=self.key)
+            self.started_at = attempt.started_at
+            self.load(session, team)
+            self.attempt = attempt
+        else:
+            status = phases.get_status(session, round_)
+            attempts.require_in_time(round_, self.attempt, status)
+            self.caps = self.recheck(session, contest, team)
+            quota.require_remaining([cap for cap in self.caps if not cap.is_for_attempts], status.now)
+
+    def find_accepted_id(self, session: Session, team_id: UUID) -> UUID | None:
+        """Return the id of the team's upload that was accepted under this key, or None."""
+        if self.key is None:
+            return None
+        if not _IDEMPOTENCY_KEY_PATTERN.fullmatch(self.key):
+            raise InvalidInput(
+                "an Idempotency-Key must have 1 to 200 visible ASCII characters", code="idempotency_key"
+            )
+        conditions = (self.row_type.team_id == team_id, self.row_type.idempotency_key == self.key)
+        return session.scalar(select(self.row_type.id).where(*conditions))
+
+    @abstractmethod
+    def find_round(self, session: Session, principal: Principal) -> Round:
+        """Return the competition; raises NotFound if the person may not know of it."""
+
+    @abstractmethod
+    def load(self, session: Session, team: Team) -> None:
+        """Load what the files are parsed against; raises Conflict or Forbidden if they cannot be parsed."""
+
+    @abstractmethod
+    def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
+        """Return the caps on the parsed upload; raises Conflict or Forbidden if it may not be sent now."""
+
+    def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:
+        """Parse the upload and store its files; raises InvalidUpload. An accepted one is only identified.
+
+        Needs no session: the files are stored before anything is locked. If the upload is refused later, they
+        stay in the store without a reference.
+        """
+        text = self.read_texts(files, texts)
+        if missing := self.list_missing(files):
+            raise InvalidUpload(missing)
+        self.digests = {name: compute_digest(files[name]) for name in self.file_names}
+        self.fingerprint = _compute_fingerprint(self.digests, text)
+        if self.accepted_id is None:
+            self.parse_files(files)
+
+    def list_missing(self, files: Collection[str]) -> list[FileProblem]:
+        return [build_missing_file_problem(name) for name in self.file_names if name not in files]
+
+    @abstractmethod
+    def read_texts(self, files: Collection[str], texts: Mapping[str, str]) -> str:
+        """Read the texts of the form and return those that identify the request."""
+
+    @abstractmethod
+    def parse_files(self, files: Mapping[str, bytes]) -> None:
+        """Parse and store the files, of which none is missing."""
+
+    @abstractmethod
+    def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> CheckT:
+        """Parse the upload like ``parse``, but store nothing."""
+
+    @abstractmethod
+    def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> AcceptedT:
+        """Insert the rows of the admitted upload."""
+
+    @abstractmethod
+    def load_accepted(self, session: Session, accepted_id: UUID) -> AcceptedT:
+        """Return what was accepted; raises InvalidInput if the new request differs from the accepted one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCheck:
+    """The result of a dry run: a well-formed upload that was not stored."""
+
+    uploaded_sha256: dict[str, str]
+    rows: int
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(eq=False, repr=False)
+class ReleaseUpload(Upload[Submission, ReleaseCheck]):
+    """An anonymized table with its secret."""
+
+    phase = phases.ANONYMIZATION
+    row_type = Submission
+
+    slug: str
+    own_files: Mapping[str, str] = field(default_factory=dict, init=False)
+    """SHA-256 of the team's own files by name, where the service allocates such files."""
+    team_name: str = field(default="", init=False)
+    """Empty for baselines, which share one allocation."""
+    submission_id: UUID = field(default_factory=uuid4, init=False)
+    """Id of the future submission, to which sealed files are bound."""
+    comment: str = field(default="", init=False)
+    release: ParsedRelease = field(init=False)
+    files: dict[str, str] = field(default_factory=dict, init=False)
+    """SHA-256 of the stored files by name."""
+
+    def set_round(self, round_: Round) -> None:
+        """Keep the competition; no secret is sent where the service allocates the answer."""
+        super().set_round(round_)
+        secret_names = () if self.track.allocates_answer else (SECRET_FILE,)
+        self.file_names = (*self.track.release_file_names, *secret_names)
+
+    def find_round(self, session: Session, principal: Principal) -> Round:
+        return competitions.find(session, principal, self.slug).round
+
+    def load(self, session: Session, team: Team | None) -> None:
+        """Load the allocated files of the team, or of the baselines without one."""
+        if self.round.original_rows is None:
+            raise Conflict("the competition has no original data yet", code="no_original")
+        self.own_files = allocated_files.require_allocated(session, self.round, team)
+        self.team_name = team.name if team else ""
+
+    def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
+        """Return the caps on the day when the upload began; raises Conflict if rules or data have changed."""
+        self.require_same_settings(contest.round)
+        return quota.load_caps(session, contest, team.id, self.phase, self.get_start_time())
+
+    def require_same_settings(self, round_: Round) -> None:
+        """Raise Conflict if the release would be parsed differently now; deadlines may have moved."""
+        _require_present(round_)
+        settings_then, settings_now = (
+            (rules.columns, rules.settings, rules.publication.shuffle_targets)
+            for rules in (self.rules, round_.rules)
+        )
+        if settings_then != settings_now or self.original != list_original_digests(round_):
+            raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
+
+    def read_texts(self, files: Collection[str], texts: Mapping[str, str]) -> str:
+        """Set ``comment`` and return it; raises InvalidUpload for a secret that the service has allocated."""
+        if SECRET_FILE in {*files, *texts} and SECRET_FILE not in self.file_names:
+            message = Message("the service has drawn the answer itself: do not send a secret")
+            raise InvalidUpload([FileProblem(SECRET_FILE, None, None, "answer_is_drawn", message)])
+        if "comment" in files:
+            raise InvalidInput("send the comment as text, not as a file", code="comment")
+        self.comment = texts.get("comment", "")
+        return self.comment
+
+    def parse_files(self, files: Mapping[str, bytes]) -> None:
+        _require_comment(self.comment)
+        tables = {name: files[name] for name in self.track.release_file_names}
+        file, original, team = self._describe_upload()
+        secret = self._choose_answer(files)
+        assert secret is not None  # noqa: S101  # no file is missing
+        job = ReadReleaseJob(competition_file=file, original=original, files=tables, secret=secret, team=team)
+        self.release = parsing.read_upload(job, self.track.name)
+        stored = self.release.files if self.rules.publication.shuffle_targets else tables
+        self.files = {name: get_store().save(self._seal_if_required(stored[name])) for name in tables}
+
+    def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> ReleaseCheck:
+        """Check a release as ``parse`` does.
+
+        The InvalidUpload error also lists missing files, so that a form's files can be checked one by one.
+        """
+        comment = self.read_texts(files, texts)
+        missing = self.list_missing(files)
+        tables = {name: files[name] for name in self.track.release_file_names if name in files}
+        file, original, team = self._describe_upload()
+        try:
+            _require_comment(comment)
+            rows, remarks = parsing.read_upload(
+                CheckReleaseJob(
+                    competition_file=file,
+                    original=original,
+                    files=tables,
+                    secret=self._choose_answer(files),
+                    team=team,
+                ),
+                self.track.name,
+            )
+        except InvalidUpload as error:
+            total = len(missing) + error.total
+            raise InvalidUpload([*missing, *error.problems], total=total) from None
+        if missing:
+            raise InvalidUpload(missing)
+        return ReleaseCheck(
+            {name: compute_digest(content) for name, content in tables.items()}, rows, remarks
+        )
+
+    def _describe_upload(self) -> tuple[str, dict[str, bytes], TeamData]:
+        """Return what a release is read with: the competition file, the original, and the team."""
+        own_files = {name: get_store().get(digest) for name, digest in self.own_files.items()}
+        original = competitions.load_contents(dict(self.original))
+        return self.round.file, original, TeamData(self.team_name, own_files)
+
+    def _choose_answer(self, files: Mapping[str, bytes]) -> bytes | None:
+        """Return the secret that was sent, or the answer that the service has allocated to the team."""
+        if self.track.allocates_answer:
+            return get_store().get(self.own_files[self.track.answer_spec.file.name])
+        return files.get(SECRET_FILE)
+
+    def _seal_if_required(self, content: bytes) -> bytes:
+        """Return a file of the release as it is stored: sealed if the track requires it."""
+        if not self.track.target_files.seals_release:
+            return content
+        key_file = get_settings().sealing_key_file
+        return sealing.seal_file(key_file, bound_to=self.submission_id, content=content)
+
+    def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> Submission:
+        return self.insert_submission(
+            session,
+            round_,
+            team,
+            user_id,
+            received_at=self.get_start_time(),
+            quota_left=quota.collect_remaining(quota.add_valid_submission(self.caps)),
+        )
+
+    def insert_submission(
+        self,
+        session: Session,
+        round_: Round,
+        team: Team,
+        user_id: UUID,
+        *,
+        received_at: datetime,
+        quota_left: Mapping[str, int] = _NO_QUOTA,
+    ) -> Submission:
+        """Seal and queue the release as a submission; the first one pins the scoring versions."""
+        competitions.pin_scoring_versions(round_)
+        sealed = sealing.seal(
+            get_settings().sealing_key_file, bound_to=self.submission_id, secret=self.release.secret
+        )
+        uploaded_sha256 = {name: self.digests[name] for name in self.files}
+        repetition_remarks = list_repetition_remarks(session, round_.id, team.id, uploaded_sha256)
+        remarks = (*self.release.remarks, *repetition_remarks)
+        submission = Submission(
+            id=self.submission_id,
+            round_id=round_.id,
+            team_id=team.id,
+            user_id=user_id,
+            received_at=received_at,
+            comment=self.comment,
+            files=self.files,
+            uploaded_sha256=uploaded_sha256,
+            rows=self.release.sizes["rows"],
+            sizes=self.release.sizes,
+            remarks=[serialize_as_notice(remark.code, remark.message) for remark in remarks],
+            commitment=sealed.commitment,
+            quota_left=dict(quota_left),
+            idempotency_key=self.key,
+            fingerprint=self.fingerprint,
+        )
+        session.add(submission)
+        session.flush()
+        session.refresh(submission, ["number"])
+        session.add(Secret(submission_id=submission.id, key_id=sealed.key_id, sealed=sealed.box))
+        evaluations.enqueue(session, submission.id)
+        evaluations.include_in_open_rescore(session, round_.id, submission.id)
+        return submission
+
+    def load_accepted(self, session: Session, accepted_id: UUID) -> Submission:
+        submission = session.get_one(Submission, accepted_id, options=[undefer(Submission.number)])
+        require_same_request(submission.fingerprint, self.fingerprint)
+        return submission
+
+
+def _require_comment(comment: str) -> None:
+    if not is_storable(comment):
+        raise InvalidInput("a comment must not contain the character NUL or half a character", code="comment")
+    if len(comment) > MAX_COMMENT_LENGTH:
+        raise InvalidInput(
+            "a comment is text of at most {most} characters",
+            code="comment",
+            most=MAX_COMMENT_LENGTH,
+        )
+
+
+def is_storable(text: str) -> bool:
+    """Return whether Postgres can store the text: it accepts neither NUL nor lone surrogates."""
+    return "\x00" not in text and text.encode(errors="replace").decode() == text
+
+
+def _require_present(round_: Round) -> None:
+    """Raise Conflict if the round was removed or reset since the upload began."""
+    if round_.removed_at is not None:
+        raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
+
+
+def require_qualified(team: Team) -> None:
+    if team.disqualified_at is not None:
+        raise Forbidden("your team has been disqualified", code="disqualified")
+
+
+def list_original_digests(round_: Round) -> tuple[tuple[str, str], ...]:
+    """Return name and SHA-256 of each public data file, sorted by name."""
+    return tuple(sorted(round_.public_files.items()))
+
+
+def _compute_fingerprint(digests: Mapping[str, str], text: str) -> str:
+    """Return the SHA-256 of all parts of a request, which identifies a retry with its key."""
+    parts = [*sorted(digests.items()), ("text", compute_digest(text.encode(errors="surrogatepass")))]
+    return compute_digest("".join(f"{name} {digest}\n" for name, digest in parts).encode())
+
+
+def require_same_request(stored_fingerprint: str | None, new_fingerprint: str) -> None:
+    """Raise InvalidInput if an idempotency key is used again for a different request."""
+    if stored_fingerprint != new_fingerprint:
+        raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
+
+
+def list_repetition_remarks(
+    session: Session, round_id: UUID, team_id: UUID, uploaded_sha256: Mapping[str, str]
+) -> list[Remark]:
+    """Return a remark if the team has sent the same files before in this round.
+
+    Uploads of other teams are never compared, because a remark would disclose them.
+    """
+    own_in_round = Submission.team_id == team_id, Submission.round_id == round_id
+    earlier_uploads = session.scalars(select(Submission.uploaded_sha256).where(*own_in_round))
+    repeat_count = sum(files == uploaded_sha256 for files in earlier_uploads)
+    if not repeat_count:
+        return []
+    if repeat_count == 1:
+        message = Message("your team has already sent this release once")
+    else:
+        message = Message("your team has already sent this release {times} times", times=repeat_count)
+    return [Remark("sent_before", message)]

@@ -1,0 +1,1 @@
+"""The second phase: targets, guesses, judging, and the end of a contest."""

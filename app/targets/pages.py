@@ -1,0 +1,338 @@
+"""The pages of the second phase: the list of targets, and a single target with its guesses."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+
+from anoncup.errors import DomainError, FileProblem, InvalidUpload, NotFound
+from anoncup.rules.model import Rules
+from anoncup.runner.uploads import NO_ANSWER
+from anoncup.schemas import GuessOutcome
+from anoncup.tracks.model import AnyQuestion, AnyTrack
+from anoncup.tracks.outcomes import Outcome
+from app.competitions import phases
+from app.competitions.frame import Frame, load_frame
+from app.core.db.models import Guess, Round, State, Target
+from app.core.db.transaction import transaction
+from app.core.identity.principal import Principal
+from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage
+from app.core.pages.questions import group_by_guess_file
+from app.submissions import quota
+from app.submissions.upload_form import translate_script_texts
+from app.targets import guesses, targets
+from app.targets.targets import VisibleTarget
+
+router = APIRouter(route_class=PageRoute)
+
+_MAX_SHOWN_GUESSES = 100
+_OVER_STATES = ("settling", "closed")
+"""States in which there are targets but no more guesses are accepted."""
+_PENDING_STATES = (State.QUEUED, State.SCORING)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnGuess:
+    """One of the team's guesses.
+
+    ``outcome`` is None while the competition hides it. ``line_count`` is the number of lines of its file, or
+    None if that varies. The last field tells whether its value is the share of correct rows.
+    """
+
+    guess: Guess
+    outcome: GuessOutcome | None
+    line_count: int | None
+    is_share_of_rows: bool
+
+    @property
+    def correct(self) -> int | float | None:
+        return self.outcome.correct if self.outcome else None
+
+    @property
+    def refusal(self) -> dict[str, Any]:
+        """The template variables of the problems for which the guess was refused; empty for others."""
+        error = self.guess.parsed_refusal
+        return list_file_problems(error) if error else {}
+
+    @property
+    def is_pending(self) -> bool:
+        return self.guess.state in _PENDING_STATES
+
+
+@dataclass(frozen=True, slots=True)
+class TargetQuestion:
+    """A question about one target.
+
+    ``guesses_left`` is None if the team cannot guess. ``best`` is the best outcome that the team knows.
+    """
+
+    question: AnyQuestion
+    guesses_left: int | None
+    best: GuessOutcome | None
+    line_count: int | None
+
+    @property
+    def name(self) -> str:
+        return self.question.name
+
+
+@router.get("/competitions/{slug}/targets")
+def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
+    with transaction() as session:
+        frame = load_frame(session, page.principal, slug)
+        published_targets = _load_published_targets(session, page.principal, slug)
+        own_guesses = (
+            _load_own_guesses(session, page.principal, frame) if published_targets is not None else []
+        )
+        quota_report = (
+            quota.load_report(session, page.principal, slug)
+            if frame.team and published_targets is not None
+            else None
+        )
+    return page.render(
+        "targets/targets.html",
+        frame=frame,
+        targets=published_targets,
+        own_guesses=own_guesses[:_MAX_SHOWN_GUESSES],
+        more=max(0, len(own_guesses) - _MAX_SHOWN_GUESSES),
+        has_pending_guesses=any(guess.is_pending for guess in own_guesses),
+        best=find_best_by_target(own_guesses),
+        teams={target.target.id: target.team for target in published_targets or []},
+        report=quota_report,
+        guide=_build_guide(frame),
+    )
+
+
+def _load_published_targets(session: Session, principal: Principal, slug: str) -> list[VisibleTarget] | None:
+    try:
+        return targets.list_visible(session, principal, slug)
+    except NotFound:  # load_frame has found the competition, so only its targets can be missing
+        return None
+
+
+def _load_own_guesses(session: Session, principal: Principal, frame: Frame) -> list[OwnGuess]:
+    """Return the guesses of the reader's team, newest first; none for readers without a team."""
+    if frame.team is None:
+        return []
+    rows, horizon = guesses.list_for_team(session, principal, frame.contest.address)
+    questions = frame.contest.track.questions
+
+    def build_own_guess(guess: Guess) -> OwnGuess:
+        question, outcome = questions.get(guess.question), guesses.get_visible_result(guess, horizon)
+        line_count = _count_lines(question, guess.target, frame.rules) if question else None
+        return OwnGuess(
+            guess, outcome, line_count, is_share_of_rows=question is not None and question.asks_identity
+        )
+
+    return [build_own_guess(row) for row in rows]
+
+
+def _count_lines(question: AnyQuestion, target: Target, rules: Rules) -> int | None:
+    """Return the number of lines of a guess, or None if it varies."""
+    minimum, maximum = question.file.row_limits(target.sizes, rules)
+    return minimum if minimum == maximum else None
+
+
+_BestOutcomes = Mapping[UUID, Mapping[str, GuessOutcome]]
+
+
+def find_best_by_target(own_guesses: Sequence[OwnGuess]) -> _BestOutcomes:
+    """Return the best known outcome by target and question; as on boards, it is the one of largest risk."""
+    best: defaultdict[UUID, dict[str, GuessOutcome]] = defaultdict(dict)
+    for own_guess in own_guesses:
+        if own_guess.outcome is None:
+            continue
+        best_so_far = best[own_guess.guess.target_id].setdefault(own_guess.guess.question, own_guess.outcome)
+        if _rank_outcome(own_guess.outcome) > _rank_outcome(best_so_far):
+            best[own_guess.guess.target_id][own_guess.guess.question] = own_guess.outcome
+    return best
+
+
+def _rank_outcome(outcome: GuessOutcome) -> tuple[float, float]:
+    """Return a sort key for outcomes: the value beyond chance, then the value itself."""
+    return Outcome(outcome.value, outcome.baseline).risk, outcome.value
+
+
+def _list_questions(frame: Frame) -> list[AnyQuestion]:
+    """Return the questions of the competition, the default one first."""
+    return list(frame.contest.track.select_questions(frame.rules).values())
+
+
+def _build_guide(frame: Frame) -> dict[str, Any]:
+    """Return the template variables of the instructions for guesses.
+
+    ``original_arguments`` are the originals for the attack command; they are empty if no attacker can read
+    the targets.
+    """
+    track, questions = frame.contest.track, _list_questions(frame)
+    return {
+        "questions": questions,
+        "question_groups": group_by_guess_file(questions),
+        "counts_rows": all(question.asks_identity for question in questions),
+        "is_over": frame.status.state in _OVER_STATES,
+        "original_arguments": _list_original_arguments(frame) if _can_attack(track) else [],
+        "target_files": [f"{name}.csv" for name in track.target_file_names],
+        "guess_options": _list_guess_options(frame, questions),
+        "feedback": frame.rules.publication.feedback,
+    }
+
+
+def _can_attack(track: AnyTrack) -> bool:
+    """Return whether the track has attackers that can read a target."""
+    return bool(track.attackers) and (not track.target_files.specs or track.target_files.parse is not None)
+
+
+def _list_original_arguments(frame: Frame) -> list[str]:
+    """Return the original files as command arguments, optional files with their names as prefixes."""
+    public_files = frame.contest.round.public_files
+    return [
+        f"{'' if file.required else f'{file.name}='}{frame.rules.address}/{file.name}.csv"
+        for file in frame.contest.track.original_files
+        if file.required or file.name in public_files
+    ]
+
+
+def _list_guess_options(frame: Frame, questions: Sequence[AnyQuestion]) -> list[str]:
+    """Return the options of the guess command for each question.
+
+    The file is the output of the first attacker that answers the question, or else a file of the team's own.
+    """
+    track, has_several_questions = frame.contest.track, len(questions) > 1
+    options = []
+    for question in questions:
+        capable_attackers = (
+            name for name, definition in track.attackers.items() if question.name in definition.questions
+        )
+        attacker = next(capable_attackers, None) if _can_attack(track) else None
+        name = f"{attacker}.{question.name}" if has_several_questions else attacker
+        file = f"{question.name}.csv" if attacker is None else f"guesses/{name}.csv"
+        options.append(
+            f"--question {question.name} --file {file}" if has_several_questions else f"--file {file}"
+        )
+    return options
+
+
+@router.get("/targets/{target_id}")
+def show_target(page: RequestedUserPage, target_id: UUID) -> HTMLResponse:
+    return render_target(page, target_id)
+
+
+def render_target(
+    page: UserPage, target_id: UUID, problem: DomainError | None = None, question: str | None = None
+) -> HTMLResponse:
+    """Render a target. ``problem`` is the reason why a guess on ``question`` was rejected."""
+    with transaction() as session:
+        content = _build_target_content(session, page.principal, target_id)
+    content["script_words"] = translate_script_texts(page.t)
+    if problem:
+        questions = content["target_questions"]
+        content["refused_at"] = questions[0].name if len(questions) == 1 else question
+        content |= list_file_problems(problem)
+    return page.render("targets/target.html", problem=problem, **content)
+
+
+def list_file_problems(problem: DomainError) -> dict[str, Any]:
+    """Return the template variables of a guess with an invalid file; none for other problems."""
+    if not isinstance(problem, InvalidUpload):
+        return {}
+    return {"problems": _group_problems(problem.problems), "total": problem.total}
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRun:
+    """Problems of one kind in consecutive rows: the first problem, the last row and their number."""
+
+    first: FileProblem
+    last_row: int | None
+    count: int = 1
+
+
+def _group_problems(problems: Sequence[FileProblem]) -> list[ProblemRun]:
+    """Combine the same problem in consecutive rows into one entry."""
+    runs: list[ProblemRun] = []
+    for problem in problems:
+        previous = runs[-1] if runs else None
+        if (
+            previous
+            and previous.first.code == problem.code
+            and previous.last_row is not None
+            and problem.row == previous.last_row + 1
+        ):
+            runs[-1] = replace(previous, last_row=problem.row, count=previous.count + 1)
+        else:
+            runs.append(ProblemRun(problem, problem.row))
+    return runs
+
+
+def _build_target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:
+    target = targets.find_visible(session, principal, target_id)
+    slug = session.get_one(Round, target.round_id).address
+    frame = load_frame(session, principal, slug)
+    visible_target = next(
+        candidate
+        for candidate in targets.list_visible(session, principal, slug)
+        if candidate.target.id == target_id
+    )
+    own_guesses = [
+        guess for guess in _load_own_guesses(session, principal, frame) if guess.guess.target_id == target_id
+    ]
+    return {
+        "frame": frame,
+        "visible_target": visible_target,
+        "own_guesses": own_guesses,
+        "has_pending_guesses": any(own_guess.is_pending for own_guess in own_guesses),
+        "files": [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())],
+        "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files.specs},
+        "originals": frame.contest.round.original_rows or 0,
+        "salt": _load_salt(session, principal, frame.contest.round, target),
+        "can_guess": _can_guess(frame, visible_target),
+        "target_questions": _build_target_questions(
+            frame, visible_target, find_best_by_target(own_guesses).get(target_id, {})
+        ),
+        "guide": _build_guide(frame),
+        "no_answer": NO_ANSWER,
+    }
+
+
+def _build_target_questions(
+    frame: Frame, visible_target: VisibleTarget, best: Mapping[str, GuessOutcome]
+) -> list[TargetQuestion]:
+    return [
+        TargetQuestion(
+            question=question,
+            guesses_left=visible_target.guesses_left_by_question.get(question.name)
+            if visible_target.guesses_left_by_question
+            else None,
+            best=best.get(question.name),
+            line_count=_count_lines(question, visible_target.target, frame.rules),
+        )
+        for question in _list_questions(frame)
+    ]
+
+
+def _load_salt(session: Session, principal: Principal, row: Round, target: Target) -> str | None:
+    """Return the salt of the target's commitment, or None before the secrets are revealed."""
+    if row.revealed_at is None:
+        return None
+    revealed_targets = targets.list_revealed(session, principal, row.address)
+    return next(
+        (
+            revealed_target.opening.salt.hex()
+            for revealed_target in revealed_targets
+            if revealed_target.id == target.id and revealed_target.opening
+        ),
+        None,
+    )
+
+
+def _can_guess(frame: Frame, visible_target: VisibleTarget) -> bool:
+    return (
+        frame.status.is_open(phases.REIDENTIFICATION)
+        and bool(visible_target.guesses_left)
+        and not (frame.team and frame.team.disqualified_at)
+    )

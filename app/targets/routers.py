@@ -1,0 +1,8 @@
+"""Routes of the feature."""
+
+from fastapi import APIRouter
+
+from app.targets import api, guess_api, guess_pages, pages
+
+API: tuple[APIRouter, ...] = (api.router, guess_api.router)
+PAGES: tuple[APIRouter, ...] = (guess_pages.router, pages.router)

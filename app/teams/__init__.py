@@ -1,0 +1,1 @@
+"""Teams: invites, members, and the organizers of a competition."""

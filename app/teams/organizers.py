@@ -1,0 +1,90 @@
+"""Organizers of a competition, and accounts that administrators create."""
+
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from anoncup.errors import Conflict, Forbidden, NotFound
+from anoncup.schemas import Person
+from anoncup.schemas.roles import Role
+from app.competitions import competitions
+from app.core import audit
+from app.core.db.models import Member, Organizer, User
+from app.core.identity import users
+from app.core.identity.principal import Principal
+
+
+def create_user(session: Session, principal: Principal, *, name: str, password_hash: str, role: Role) -> User:
+    """Create an account of any role. Only administrators may do this."""
+    require_can_create_accounts(principal)
+    user = users.add_user(session, name=name, password_hash=password_hash, role=role)
+    audit.record(session, principal, "user.create", None, subject=user.name, after={"role": role})
+    return user
+
+
+def require_can_create_accounts(principal: Principal) -> None:
+    """Require an administrator and the password, so that a stolen token cannot create an account."""
+    principal.require("organize")
+    if principal.role != Role.ADMINISTRATOR:
+        raise Forbidden("only administrators create accounts", code="not_administrator")
+    principal.require_reauthentication()
+
+
+def list_organizers(session: Session, principal: Principal, slug: str) -> list[Person]:
+    """Return the organizers of a competition, sorted by name. Only for organizers."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    user_rows = session.execute(
+        select(User.id, User.name)
+        .join(Organizer, Organizer.user_id == User.id)
+        .where(Organizer.competition_id == contest.id)
+        .order_by(func.lower(User.name), User.name)
+    )
+    return [Person(user_id=user_id, name=name) for user_id, name in user_rows]
+
+
+def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
+    """Add an organizer. The user must have that role and be in no team of the competition."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    user = users.find_user(session, name)
+    if user is None:
+        raise NotFound("there is nobody of that name", code="no_such_user")
+    users.lock_user(session, user.id)
+    if user.role == Role.PARTICIPANT:
+        raise Conflict(
+            "this person has no organizer's account; an administrator makes one", code="not_an_organizer"
+        )
+    if session.get(Organizer, (contest.id, user.id)):
+        raise Conflict("this person organizes the competition already", code="organizes_it")
+    if session.get(Member, (contest.id, user.id)):
+        raise Conflict("a member of a team does not organize its competition", code="in_a_team")
+    principal.require_reauthentication()
+    session.add(Organizer(competition_id=contest.id, user_id=user.id))
+    audit.record(session, principal, "organizer.add", contest.id, subject=user.name)
+    return Person(user_id=user.id, name=user.name)
+
+
+def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
+    """Remove an organizer. The last one cannot be removed."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    # Lock all organizers, so that of two who remove each other only one succeeds.
+    organizers = session.scalars(
+        select(Organizer)
+        .where(Organizer.competition_id == contest.id)
+        .order_by(Organizer.user_id)
+        .with_for_update()
+    ).all()
+    # Check only now: the list may have changed while this waited for the lock.
+    organizer = next((candidate for candidate in organizers if candidate.user_id == user_id), None)
+    if organizer is None:
+        raise NotFound("this competition has no such organizer", code="no_such_organizer")
+    if len(organizers) == 1:
+        raise Conflict("the last organizer cannot be removed", code="last_organizer")
+    if principal.role != Role.ADMINISTRATOR and all(
+        candidate.user_id != principal.user_id for candidate in organizers
+    ):
+        raise Forbidden("only this competition's organizers may do that", code="not_organizer")
+    principal.require_reauthentication()
+    session.delete(organizer)
+    name = session.get_one(User, user_id).name
+    audit.record(session, principal, "organizer.remove", contest.id, subject=name)

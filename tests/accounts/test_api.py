@@ -1,0 +1,132 @@
+"""Sign-ups by invite, and names as ordinary users and attackers choose them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import update
+
+from app.core.db.models import Invite, Member, Team, User
+from tests.support.accounts import (
+    PARALLEL_CALLS,
+    count_rows,
+    create_invite,
+    get_me,
+    list_uses_left,
+    request_token,
+    run_in_parallel,
+    sign_up,
+)
+from tests.support.arena import PASSWORD, Arena
+from tests.support.database_rows import execute
+
+
+def test_sign_up_creates_user_team_and_token(arena: Arena) -> None:
+    response = sign_up(arena.client, create_invite(arena), team="red", name="Rei")
+    assert response.status_code == 201
+    account = response.json()
+    assert (account["team"], account["competition"]) == ("red", arena.slug)
+    profile = get_me(arena.client, account["token"]).json()
+    assert profile == {
+        "user_id": account["user_id"],
+        "name": "Rei",
+        "role": "participant",
+        "scopes": ["read", "submit"],
+        "teams": [{"competition": arena.slug, "team_id": account["team_id"], "team": "red"}],
+        "organizes": [],
+    }
+
+
+@pytest.mark.full
+def test_only_one_of_parallel_sign_ups_uses_a_single_invite(arena: Arena) -> None:
+    code = create_invite(arena)
+    responses = run_in_parallel(lambda _: sign_up(arena.client, code))
+    assert sorted(response.status_code for response in responses) == [201] + [422] * 9
+    assert {response.json()["code"] for response in responses if response.status_code == 422} == {
+        "invalid_invite"
+    }
+    assert count_rows(Team) == count_rows(Member) == 1
+    assert count_rows(User) == 2  # the organizer and the winner
+    assert list_uses_left() == [0]
+
+
+def test_expired_unknown_and_used_invites_get_the_same_response(arena: Arena) -> None:
+    used, expired = create_invite(arena), create_invite(arena)
+    assert sign_up(arena.client, used).status_code == 201
+    expired_at = datetime.now(UTC) - timedelta(seconds=1)
+    execute(update(Invite).where(Invite.uses_left > 0).values(expires_at=expired_at))
+    responses = [sign_up(arena.client, code) for code in (used, expired, "unknown", "")]
+    assert {response.status_code for response in responses} == {422}
+    assert len({response.content for response in responses}) == 1
+    assert count_rows(Team) == 1
+
+
+@pytest.mark.parametrize("uses", [0, -1, 1001, 1.5, "many", None, 10**30])
+def test_invite_allows_1_to_1000_uses(arena: Arena, uses: object) -> None:
+    assert arena.post(f"/competitions/{arena.slug}/invites", json={"uses": uses}).status_code == 422
+
+
+VALID_NAMES = [
+    "匿名化工房",
+    'The "Quoted", with, commas',
+    "O'Brien & <b>Sons</b>",
+    "=SUM(A1:A9)",
+    "名前のとても長いチーム" * 8,
+    "x" * 100,
+    "Ünïcödé ßtraße",
+    "Команда 🎉",
+    "family 👩\u200d👩\u200d👧",
+    "ｶﾞｷﾞｸﾞ",
+    "\\'; DROP TABLE teams; --",
+    "%s %(name)s {slug} $1",
+]
+
+
+@pytest.mark.full
+def test_team_and_user_names_may_contain_any_characters(arena: Arena) -> None:
+    code = create_invite(arena, uses=len(VALID_NAMES))
+    for name in VALID_NAMES:
+        response = sign_up(arena.client, code, team=name, name=name)
+        assert response.status_code == 201, name
+        assert response.json()["team"] == name
+        assert request_token(arena.client, name=name, password=PASSWORD).status_code == 201
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("field", ["team", "name"])
+def test_only_one_of_parallel_sign_ups_gets_a_name(arena: Arena, field: str) -> None:
+    """Each sign-up has its own invite, so that only the name is contested."""
+    codes = [create_invite(arena) for _ in range(PARALLEL_CALLS)]
+    responses = run_in_parallel(lambda number: sign_up(arena.client, codes[number], **{field: "The same"}))
+    assert sorted(response.status_code for response in responses) == [201] + [409] * 9
+    assert sorted(list_uses_left()) == [0] + [1] * 9
+    assert count_rows(Team) == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"team": "red"}, 409),
+        ({"name": "Rei"}, 409),
+        ({"password": "short"}, 422),
+        ({"password": "x" * 257}, 422),
+        ({"team": ""}, 422),
+        ({"name": "\u3164"}, 422),
+    ],
+)
+def test_failed_sign_up_does_not_use_the_invite(arena: Arena, fields: dict[str, str], status: int) -> None:
+    assert sign_up(arena.client, create_invite(arena), team="red", name="Rei").status_code == 201
+    code = create_invite(arena)
+    users = count_rows(User)
+    assert sign_up(arena.client, code, **fields).status_code == status
+    assert (sorted(list_uses_left()), count_rows(User), count_rows(Team)) == ([0, 1], users, 1)
+    assert sign_up(arena.client, code).status_code == 201
+
+
+def test_invite_is_valid_for_its_own_competition_only(client: TestClient) -> None:
+    arena, other_arena = (Arena.create(client, slug=slug) for slug in ("here", "there"))
+    account = sign_up(client, create_invite(arena)).json()
+    assert account["competition"] == "here"
+    assert arena.get("/competitions/here/submissions", token=account["token"]).status_code == 200
+    assert other_arena.get("/competitions/there/submissions", token=account["token"]).status_code == 403

@@ -1,0 +1,181 @@
+"""Boards of contests with several questions, with numbers computed by hand."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from anoncup.competition.parser import parse_competition
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.schemas import Cell
+from anoncup.tracks.outcomes import Outcome
+from app.boards.facts import CompetingTeam
+from app.boards.matrix import build_built_in_cell
+from app.boards.reidentification import build_rows
+from app.boards.verdicts import extract_numbers
+from app.core.db.models import AttackStanding, Guess, State, Submission, Target, Team
+from app.core.db.transaction import transaction
+from tests.support import small_track
+from tests.support.arena import Arena
+from tests.support.contest import Contest, build_two_phase_toml
+from tests.support.database_rows import load_one
+from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
+from tests.support.small_track import SMALL_TRACK
+from tests.support.track_package import install_track
+
+pytestmark = pytest.mark.full
+
+BOARDS = ("anonymization", "reidentification", "matrix")
+
+
+BASELINES = {"link": 0.0, "value": 0.5, "gone": 0.0}
+GUESSES = (
+    ("blue", "red", "link", 0.1, State.SCORED),
+    ("blue", "red", "link", 0.3, State.SCORED),
+    ("blue", "red", "value", 0.75, State.SCORED),
+    ("blue", "緑", "link", 0.2, State.SCORED),
+    ("緑", "red", "link", 0.3, State.SCORED),
+    ("緑", "red", "value", 0.5, State.SCORED),
+    ("緑", "blue", "link", 0.2, State.SCORED),
+    ("緑", "red", "gone", 1.0, State.SCORED),
+    ("緑", "red", "link", 1.0, State.QUEUED),
+    ("緑", "barred", "link", 1.0, State.SCORED),
+    ("barred", "red", "link", 1.0, State.SCORED),
+)
+"""Attacker, team of the target, question, value and state. Only the first seven count."""
+
+
+def insert_guesses(submissions: Mapping[str, str]) -> None:
+    """Insert the guesses as a worker records them."""
+    with transaction() as session:
+        targets = {str(target.submission_id): target for target in session.scalars(select(Target))}
+        teams = dict(iter(session.execute(select(Team.name, Team.id))))
+        user_id = session.scalars(select(Submission.user_id).limit(1)).one()
+        for number, (team, victim, question, value, state) in enumerate(GUESSES):
+            outcome = Outcome(value, BASELINES[question])
+            judged = {"risk": outcome.risk, "outcome": {"value": value, "baseline": BASELINES[question]}}
+            received_at = datetime.now(UTC) - timedelta(minutes=60 - number)
+            target = targets[submissions[victim]]
+            columns: dict[str, Any] = {
+                "round_id": target.round_id,
+                "target_id": target.id,
+                "team_id": teams[team],
+            }
+            columns |= {"received_at": received_at, "created_at": received_at, "finished_at": received_at}
+            columns |= {"question": question, "state": state, "user_id": user_id}
+            columns |= {"file": "0" * 64, "answered": 1, "guesses_left": 0, "attempt": 1}
+            session.add(Guess(**columns, **(judged if state == State.SCORED else {})))
+
+
+@pytest.mark.parametrize(
+    ("security", "on_red", "expected_rates"),
+    [
+        (
+            "largest",
+            0.5,
+            {"blue": {"red": 0.5, "緑": 0.2}, "緑": {"red": 0.3, "blue": 0.2}},
+        ),
+        ("mean", 0.4, {"blue": {"red": 0.4, "緑": 0.1}, "緑": {"red": 0.15, "blue": 0.1}}),
+    ],
+)
+def test_boards_combine_the_best_guesses_of_each_question(
+    client: TestClient,
+    tmp_path: Path,
+    security: Any,
+    on_red: float,
+    expected_rates: dict[str, dict[str, float]],
+) -> None:
+    track = replace(SEVERAL_QUESTIONS_TRACK, security=security)
+    with install_track(track, "tests.support.several_questions_track", tmp_path):
+        file = build_two_phase_toml(extra_toml=QUESTIONS_TOML + '[publication]\nfeedback = "immediate"\n')
+        contest = Contest(Arena.create(client, file=file.replace('"microdata"', '"riddles"')))
+        submissions = {team: contest.submit(team) for team in ("red", "blue", "緑", "barred")}
+        contest.open_attacks()
+        insert_guesses(submissions)
+        barred = load_one(select(Team.id).where(Team.name == "barred"))
+        assert contest.post_as_organizer(f"{contest.path}/teams/{barred}/disqualify").status_code == 200
+        boards = {name: contest.get_board(name, organizer=True) for name in BOARDS}
+    rows = {row["team"]: row for row in boards["reidentification"]["rows"]}
+    assert {team: (row["rank"], row["targets"], row.get("by_question")) for team, row in rows.items()} == {
+        "blue": (1, 2, {"link": pytest.approx(0.25), "value": pytest.approx(0.25)}),
+        "緑": (2, 2, {"link": pytest.approx(0.25), "value": 0.0}),
+        "red": (None, None, None),
+    }
+    targets = [target["team"] for target in boards["matrix"]["targets"]]
+    cells = {
+        row["attacker"]: dict(zip(targets, row["cells"], strict=True))
+        for row in boards["matrix"]["rows"]
+        if not row["built_in"]
+    }
+    assert cells.keys() == expected_rates.keys()
+    for team, expected in expected_rates.items():
+        rates = {target: cell["rate"] for target, cell in cells[team].items() if cell}
+        assert rates == pytest.approx(expected)
+        assert rows[team]["score"] == pytest.approx(sum(expected.values()))
+        assert rows[team]["rate"] == pytest.approx(sum(expected.values()) / 2)
+    assert (cells["blue"]["red"]["trials"], cells["blue"]["red"]["correct"]) == (3, None)
+    assert cells["blue"]["緑"]["by_question"] == {"link": 0.2, "value": 0.0}
+    rivals = {row["team"]: row["rival_risk"] for row in boards["anonymization"]["rows"]}
+    assert rivals["red"] == pytest.approx(on_red)
+
+
+@given(st.integers(1, 10_000).flatmap(lambda rows: st.tuples(st.integers(0, rows), st.just(rows))))
+def test_risk_of_a_count_is_exactly_its_share(case: tuple[int, int]) -> None:
+    correct, rows = case
+    assert Outcome(correct / rows, correct=correct, trials=rows).risk == correct / rows
+
+
+def test_built_in_attackers_cell_shows_its_gain_over_chance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of four candidates, 10, 20 and 30 are members; the release contains 10 only."""
+    small_track.install(monkeypatch)
+    rules = parse_competition(small_track.build_competition_toml())
+    verdict = evaluate(
+        rules, small_track.NumberOriginal((10.0, 20.0, 30.0, 40.0)), (10.0,), (True, True, True, False)
+    )
+    stored_numbers = extract_numbers(json.loads(json.dumps(verdict.to_json())))
+    cells = {
+        name: build_built_in_cell(attacker, stored_numbers, ("member", "first"))
+        for name, attacker in SMALL_TRACK.attackers.items()
+    }
+    shown_cells = {name: (cell.correct, cell.rate, cell.by_question) for name, cell in cells.items() if cell}
+    assert shown_cells == {
+        "seen": (None, 1.0, {"member": 0.0, "first": 1.0}),
+        "everybody": (None, 0.5, {"member": 0.5}),
+        "foremost": (None, 1.0, {"first": 1.0}),
+    }
+    (single_question_cell,) = (
+        build_built_in_cell(SMALL_TRACK.attackers["everybody"], stored_numbers, ("member",)),
+    )
+    assert single_question_cell == Cell(correct=None, rate=0.5, trials=1)
+    assert build_built_in_cell(SMALL_TRACK.attackers["foremost"], stored_numbers, ("member",)) is None
+
+
+def test_scores_equal_up_to_rounding_share_a_rank() -> None:
+    early_time = datetime.now(UTC)
+    late_time = early_time + timedelta(hours=1)
+    attacks = {
+        UUID(int=index): AttackStanding(
+            targets=2, rate=score / 2, first_guess_at=first_guess_at, score=score, by_question={}
+        )
+        for index, (score, first_guess_at) in enumerate(
+            ((0.3, late_time), (0.1 + 0.2, early_time), (0.3 + 1e-6, late_time))
+        )
+    }
+    teams = [CompetingTeam(team, str(team.int)) for team in attacks]
+    rows = build_rows(teams, attacks, None, by_formula=False)
+    assert [(row.team, row.rank, row.score) for row in rows] == [
+        ("2", 1, 0.3 + 1e-6),
+        ("1", 2, 0.1 + 0.2),
+        ("0", 2, 0.3),
+    ]

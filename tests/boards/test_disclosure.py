@@ -1,0 +1,218 @@
+"""Disclosing more or allowing more guesses cannot be undone and therefore needs the password."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.writer import replace_publication_rules
+from anoncup.rules.timetable import replace_phases
+from app.core.db.models import Competition
+from app.core.db.transaction import transaction
+from tests.support.confirmation_forms import collect_refusals
+from tests.support.contest import Contest, load_competition
+from tests.support.database_rows import load_team_id
+from tests.support.page_requests import post_form, send_form
+from tests.support.setup_pages import PUBLICATION_FIELDS
+from tests.support.step_up import ApiRequest, PasswordForm, check_password_required, read_state, send_request
+
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.contest(extra_toml='[publication]\nowners = "hidden"', teams=("red",)),
+]
+
+RESTRICTIVE_SETTINGS = {"board": "public", "shuffle_targets": "", "digits": "2", "owners": "hidden"}
+RESTRICTIVE_SETTINGS |= {
+    "reveal_notice_hours": "24",
+    "feedback": "hidden",
+    "frozen_from": "",
+    "guesses_per_target": "3",
+}
+
+
+def edit_file(contest: Contest, **settings: object) -> ApiRequest:
+    """Build a request that changes settings of ``[publication]``, ``[ranking]`` or ``[limits]``."""
+    file = load_competition().file
+    rules = parse_competition(file)
+    changed_tables: list[Any] = [rules.publication, rules.ranking, rules.limits]
+    changed = [
+        replace(part, **{name: value for name, value in settings.items() if hasattr(part, name)})
+        for part in changed_tables
+    ]
+    return "PUT", f"{contest.path}/competition.toml", {"content": replace_publication_rules(file, *changed)}
+
+
+def show_owners(contest: Contest) -> ApiRequest:
+    return edit_file(contest, owners="shown")
+
+
+def give_immediate_feedback(contest: Contest) -> ApiRequest:
+    return edit_file(contest, feedback="immediate")
+
+
+def show_more_digits(contest: Contest) -> ApiRequest:
+    return edit_file(contest, digits=4)
+
+
+def allow_more_guesses_by_file(contest: Contest) -> ApiRequest:
+    return edit_file(contest, guesses_per_target=4)
+
+
+def allow_more_finals(contest: Contest) -> ApiRequest:
+    """Teams that mark no finals would have more of their submissions published as targets."""
+    return edit_file(contest, finals=100)
+
+
+def allow_fewer_finals(contest: Contest) -> ApiRequest:
+    """A submission that is not among the finals at the freeze never becomes a target."""
+    return edit_file(contest, finals=1)
+
+
+def lengthen_reveal_notice(contest: Contest) -> ApiRequest:
+    """The notice period cannot be shortened again. Moving a postponed end back would take a year."""
+    return edit_file(contest, reveal_notice_hours=8760)
+
+
+def change_ranking_rule(contest: Contest) -> ApiRequest:
+    return edit_file(contest, rule="rank_sum")
+
+
+def publish_targets_sooner(contest: Contest) -> ApiRequest:
+    """Let the second phase begin earlier and end at the same time."""
+    file = load_competition().file
+    first, second = parse_competition(file).phases
+    moved_file = replace_phases(file, (first, replace(second, start=second.start - timedelta(hours=1))))
+    return "PUT", f"{contest.path}/competition.toml", {"content": moved_file}
+
+
+def move_midnight_sooner(contest: Contest) -> ApiRequest:
+    """Show scores of guesses sooner by moving to a time zone with an earlier midnight."""
+    _, _, daily = edit_file(contest, feedback="daily")
+    assert contest.arena.put(f"{contest.path}/competition.toml", content=daily["content"]).is_success
+    moved_file = load_competition().file.replace('timezone = "Asia/Tokyo"', 'timezone = "Pacific/Kiritimati"')
+    return "PUT", f"{contest.path}/competition.toml", {"content": moved_file}
+
+
+def repair_file(contest: Contest) -> ApiRequest:
+    """Replace an unreadable file. The new file cannot be compared with it."""
+    with transaction() as session:
+        row = session.scalars(select(Competition)).one()
+        file, row.file = row.file, row.file + "\n[[["
+    return "PUT", f"{contest.path}/competition.toml", {"content": file}
+
+
+def add_grant(contest: Contest, cap: str) -> ApiRequest:
+    team = load_team_id("red")
+    return "POST", f"{contest.path}/grants", {"json": {"team_id": str(team), "cap": cap, "amount": 1000}}
+
+
+def grant_more_guesses(contest: Contest) -> ApiRequest:
+    return add_grant(contest, "guesses_per_target")
+
+
+def create_invite(contest: Contest) -> ApiRequest:
+    return "POST", f"{contest.path}/invites", {"json": {}}
+
+
+def create_late_invite(contest: Contest) -> ApiRequest:
+    """The first phase has ended, but the clock has not processed it yet."""
+    contest.move_phases(anonymization=(-3, -2))
+    return create_invite(contest)
+
+
+def create_invite_in_second_phase(contest: Contest) -> ApiRequest:
+    contest.open_attacks()
+    return create_invite(contest)
+
+
+DISCLOSING_ACTIONS = (
+    show_owners,
+    give_immediate_feedback,
+    show_more_digits,
+    allow_more_guesses_by_file,
+    allow_more_finals,
+    allow_fewer_finals,
+    lengthen_reveal_notice,
+    change_ranking_rule,
+    publish_targets_sooner,
+    move_midnight_sooner,
+    repair_file,
+    grant_more_guesses,
+    create_late_invite,
+    create_invite_in_second_phase,
+)
+
+
+@pytest.mark.parametrize("prepare_act", DISCLOSING_ACTIONS, ids=lambda case: case.__name__)
+def test_more_disclosure_or_guesses_need_the_password(
+    contest: Contest, prepare_act: Callable[[Contest], ApiRequest]
+) -> None:
+    check_password_required(contest, prepare_act(contest))
+
+
+def test_less_disclosure_needs_no_password(contest: Contest) -> None:
+    for act in (
+        edit_file(contest, digits=1, board="organizers", guesses_per_target=2),
+        add_grant(contest, "valid_total"),
+        create_invite(contest),
+    ):
+        assert send_request(contest, act, {}).is_success
+
+
+def test_more_disclosure_needs_no_password_before_submissions(client: TestClient) -> None:
+    contest = Contest.create(client)
+    act = edit_file(contest, owners="shown", feedback="immediate", digits=4, guesses_per_target=100)
+    assert send_request(contest, act, {}).is_success
+
+
+def build_publication_form(contest: Contest) -> PasswordForm:
+    path = f"{contest.path}/organize/publication"
+    return path, path, PUBLICATION_FIELDS | RESTRICTIVE_SETTINGS | {"owners": "shown"}
+
+
+def build_grant_form(contest: Contest) -> PasswordForm:
+    page_path = f"{contest.path}/organize/teams/{load_team_id('red')}"
+    return page_path, f"{page_path}/grants", {"cap": "guesses_per_target", "amount": "7"}
+
+
+def build_invite_form(contest: Contest) -> PasswordForm:
+    contest.start_pause()
+    page_path = f"{contest.path}/organize/teams"
+    return page_path, f"{page_path}/invites", {"uses": "2"}
+
+
+@pytest.mark.parametrize(
+    "prepare_form",
+    [build_publication_form, build_grant_form, build_invite_form],
+    ids=lambda case: case.__name__,
+)
+def test_forms_require_the_password_for_more_disclosure(
+    contest: Contest, prepare_form: Callable[[Contest], PasswordForm]
+) -> None:
+    for message, text in collect_refusals(
+        contest, prepare_form(contest), field='name="password" type="password"'
+    ):
+        assert prepare_form is build_publication_form or message in unescape(text)
+
+
+def test_file_editor_requires_the_password_for_more_disclosure(contest: Contest) -> None:
+    path = f"{contest.path}/organize/file"
+    _, _, content = show_owners(contest)
+    html = post_form(
+        contest.arena, path, {"text": content["content"], "do": "compare", "password": ""}, organizer=True
+    ).text
+    assert 'name="password"' in html
+    file_digest = html.split('name="of" value="')[1].split('"')[0]
+    fields = {"text": content["content"], "of": file_digest, "do": "save"}
+    state_before = read_state()
+    refusal = post_form(contest.arena, path, fields | {"password": ""}, organizer=True)
+    assert (refusal.status_code, read_state()) == (403, state_before)
+    assert 'name="password"' in refusal.text
+    send_form(contest.arena, path, fields, organizer=True)
+    assert read_state() != state_before

@@ -1,0 +1,216 @@
+"""The specification of the chart of utility loss against risk, and the words beside it."""
+
+from typing import Any
+
+from anoncup.schemas import Board
+from app.boards.scatter_chart import draw_scatter
+from app.core.locale.language import load_translator
+from app.core.pages.vega import Chart, Spec
+from tests.support.visitor_pages import build_row
+
+EN, JA = load_translator("en"), load_translator("ja")
+
+
+def build_board(*rows: dict[str, Any], digits: int | None = None) -> Board:
+    return Board(
+        competition="small",
+        title={"en": "Small"},
+        frozen_from=None,
+        finals=False,
+        digits=digits,
+        measures=(),
+        attackers=(),
+        rows=tuple(
+            build_row(
+                row.pop("rank", None),
+                utility=(utility := row.pop("utility")),
+                security=(security := row.pop("security")),
+                overall=(utility + security) / 2,
+                **{"on_front": False, **row},
+            )
+            for row in rows
+        ),
+    )
+
+
+def draw(board: Board, *, with_levels: bool = False) -> Chart:
+    chart = draw_scatter(board, EN, with_levels=with_levels)
+    assert chart is not None
+    return chart
+
+
+def get_layer(chart: Chart, name: str) -> Spec:
+    return next(layer for layer in chart.specification["layer"] if layer.get("name") == name)
+
+
+def list_points(chart: Chart, *fields: str) -> list[tuple[Any, ...]]:
+    return [tuple(point[field] for field in fields) for point in chart.specification["data"]["values"]]
+
+
+SMALL_BOARD = (
+    {"team": "A", "rank": 1, "utility": 0.1, "security": 0.3, "on_front": True},
+    {"team": "い", "rank": 2, "utility": 0.3, "security": 0.2, "on_front": True, "own": True},
+    {"team": "identity", "utility": 0.0, "security": 1.0, "baseline": True, "on_front": True},
+)
+
+
+def test_specification_of_a_small_board() -> None:
+    chart = draw(build_board(*map(dict, SMALL_BOARD)), with_levels=True)
+    x = {
+        "field": "utility",
+        "type": "quantitative",
+        "title": "Utility loss (lower is better)",
+        "scale": {"domain": [0.0, 0.3], "nice": False, "padding": 12},
+    }
+    y = {
+        "field": "security",
+        "type": "quantitative",
+        "title": "Risk (lower is better)",
+        "scale": {"domain": [0.2, 1.0], "nice": False, "padding": 12},
+    }
+    assert chart.specification["data"]["values"] == [
+        {
+            "utility": 0.0,
+            "security": 1.0,
+            "kind": "Baselines",
+            "own": False,
+            "baseline": True,
+            "on_front": True,
+            "rank": None,
+            "is_required": False,
+            "teams": 1,
+            "key": "identity",
+            "label": "\u2068identity\u2069",
+            "description": "\u2068identity\u2069: utility loss 0.0000, risk 1.0000",
+            "order": 2,
+        },
+        {
+            "utility": 0.1,
+            "security": 0.3,
+            "kind": "Pareto front",
+            "own": False,
+            "baseline": False,
+            "on_front": True,
+            "rank": 1,
+            "is_required": True,
+            "teams": 1,
+            "key": "a",
+            "label": "1. \u2068A\u2069",
+            "description": "\u2068A\u2069 (Rank 1): utility loss 0.1000, risk 0.3000",
+            "order": 1,
+        },
+        {
+            "utility": 0.3,
+            "security": 0.2,
+            "kind": "Your team",
+            "own": True,
+            "baseline": False,
+            "on_front": True,
+            "rank": 2,
+            "is_required": True,
+            "teams": 1,
+            "key": "い",
+            "label": "2. \u2068い\u2069",
+            "description": "\u2068い\u2069 (Rank 2): utility loss 0.3000, risk 0.2000",
+            "order": 0,
+        },
+    ]
+    assert [layer.get("name") for layer in chart.specification["layer"]] == [
+        None,
+        "level_values",
+        "front",
+        "points",
+        "podium",
+        "labels",
+    ]
+    legend = {"orient": "bottom", "title": None, "columns": 2}
+    kinds = ["Your team", "Pareto front", "Baselines"]
+    looks = {
+        "shape": ["diamond", "circle", "square"],
+        "fill": ["var(--data-2)", "var(--data-1)", "var(--paper)"],
+        "stroke": ["var(--paper)", "var(--paper)", "var(--quiet)"],
+    }
+    assert get_layer(chart, "points")["encoding"] == {
+        "x": x,
+        "y": y,
+        "tooltip": {"field": "description"},
+        "description": {"field": "description"},
+        **{
+            channel: {"field": "kind", "scale": {"domain": kinds, "range": look}, "legend": legend}
+            for channel, look in looks.items()
+        },
+        "size": {"condition": {"test": "datum.own", "value": 190}, "value": 65},
+        "opacity": {"condition": {"test": "indexof(datum.key, sought) >= 0", "value": 1}, "value": 0.2},
+    }
+    assert get_layer(chart, "front") == {
+        "name": "front",
+        "transform": [{"filter": "datum.on_front"}],
+        "mark": {"type": "line", "clip": True},
+        "encoding": {"x": x, "y": y},
+    }
+    assert chart.rows == [("A", 0.1, 0.3, "●"), ("い", 0.3, 0.2, "●"), ("identity", 0.0, 1.0, "●")]
+
+
+def test_lines_of_equal_score_bear_their_values_and_make_room_for_that_of_the_leader() -> None:
+    chart = draw(build_board(*map(dict, SMALL_BOARD)), with_levels=True)
+    levels = get_layer(chart, "level_values")["data"]["values"]
+    assert levels[-1] == {"end": 0.4, "text": "0.2000", "leads": True, "zero": 0}
+    assert [level["text"] for level in levels] == [
+        "0.1",
+        "0.3",
+        "0.4",
+        "0.5",
+        "0.6",
+        "0.7",
+        "0.8",
+        "0.9",
+        "1",
+        "0.2000",
+    ]
+    assert levels[1]["end"] == 0.6  # from (0, 0.6) to (0.6, 0)
+
+
+def test_tied_points_are_one_with_the_number_of_the_others_in_the_label() -> None:
+    tied = [{"team": name, "rank": 1, "utility": 0.1, "security": 0.3} for name in "ABC"]
+    baseline = {"team": "identity", "utility": 0.1, "security": 0.3, "baseline": True}
+    chart = draw(build_board(*tied, baseline))
+    assert list_points(chart, "label", "teams") == [("\u2068identity\u2069", 1), ("1. \u2068A\u2069 +2", 3)]
+    names = "\u2068A\u2069 (Rank 1), \u2068B\u2069 (Rank 1), \u2068C\u2069 (Rank 1)"
+    assert (
+        chart.specification["data"]["values"][1]["description"]
+        == f"{names}: utility loss 0.1000, risk 0.3000"
+    )
+    assert chart.description.startswith("Teams: 3. ")
+
+
+def test_points_beyond_the_edge_are_counted_in_the_text() -> None:
+    teams = [{"team": f"T{n}", "rank": n, "utility": 0.1 + n / 100, "security": 0.3} for n in range(1, 9)]
+    distant = {"team": "far", "rank": 9, "utility": 0.99, "security": 0.3}
+    baseline = {"team": "identity", "utility": 0.0, "security": 1.0, "baseline": True}
+    chart = draw(build_board(*teams, distant, baseline))
+    assert get_layer(chart, "points")["encoding"]["x"]["scale"]["domain"] == [0.11, 0.18]
+    assert chart.description.endswith("Points beyond the edge: 2.")
+    near = draw(
+        build_board(
+            *[
+                dict(row)
+                for row in [
+                    {"team": f"T{n}", "rank": n, "utility": 0.1 + n / 100, "security": 0.3}
+                    for n in range(1, 9)
+                ]
+            ],
+            {"team": "far", "rank": 9, "utility": 0.99, "security": 0.3, "own": True},
+        )
+    )
+    assert "Points beyond" not in near.description
+    assert "\u2068far\u2069 (Rank 9): utility loss 0.9900, risk 0.3000." in near.description
+
+
+def test_rounded_values_have_as_many_decimals_as_on_the_board() -> None:
+    chart = draw(build_board({"team": "A", "rank": 1, "utility": 0.1, "security": 0.3}, digits=2))
+    assert list_points(chart, "description") == [("\u2068A\u2069 (Rank 1): utility loss 0.10, risk 0.30",)]
+
+
+def test_board_without_scores_has_no_chart() -> None:
+    board = build_board()
+    assert draw_scatter(board, JA, with_levels=True) is None

@@ -1,0 +1,65 @@
+"""Search for teams on the board, and recognition of tied ranks."""
+
+import re
+from html import escape
+from urllib.parse import urlencode
+
+import pytest
+
+from app.boards import standing_pages as standings
+from tests.support.contest import Contest
+from tests.support.translations import translate
+from tests.support.uploads import score_everything
+from tests.support.visitor_pages import build_board_from_rows, build_row, get_board_page, parse_ranking
+
+pytestmark = pytest.mark.full
+
+
+SEARCHES = {
+    "": ["Straße ＡＢＣ", "ﾀﾞｯｼｭ", "<b>&amp;</b>"],
+    "strasse abc": ["Straße ＡＢＣ"],
+    "  STRASSE\u3000": ["Straße ＡＢＣ"],
+    "ダッ\u200bシュ": ["ﾀﾞｯｼｭ"],
+    "<B>": ["<b>&amp;</b>"],
+    "amp;</b>": ["<b>&amp;</b>"],
+    "nobody": [],
+}
+
+
+def test_team_search_ignores_spelling_variants(contest: Contest) -> None:
+    for team in SEARCHES[""]:
+        contest.submit(team, score=False)
+    score_everything()
+    for query, expected in SEARCHES.items():
+        html = get_board_page(contest.arena, query=f"?{urlencode({'find': query})}", language="ja")
+        visible_rows = parse_ranking(re.sub(r"(?s)<tr[^>]* hidden>.*?</tr>", "", html))
+        assert sorted(row[1] for row in visible_rows) == sorted(expected)
+        assert f'value="{escape(query)}"' in html
+        assert bool(query) == (translate("Found: {found} of {all}", "ja", found=len(expected), all=3) in html)
+        assert "<b>&amp;</b>" not in html
+
+
+def test_tied_ranks_are_recognized() -> None:
+    for ranks, tied in (((1, 2, 2, 4, None, None), {2}), ((1,), set()), ((), set()), ((1, 1, 1), {1})):
+        assert standings.find_tied_ranks(build_board_from_rows(*map(build_row, ranks))) == tied
+
+
+def test_distance_to_the_next_rank_is_that_of_shown_scores() -> None:
+    own = build_row(3, own=True, overall=0.25004, score=7.0)
+    rows = [
+        build_row(1, overall=0.1),
+        build_row(2, overall=0.2, score=9.5),
+        build_row(2, overall=0.2, score=9.5),
+    ]
+    board = build_board_from_rows(*rows, own, build_row(4, overall=0.3), build_row(None, baseline=True))
+    assert standings.compute_distance_to_next(board, own, by_formula=False) == pytest.approx(0.05, abs=1e-12)
+    assert standings.compute_distance_to_next(board, own, by_formula=True) == 2.5
+
+
+def test_first_unranked_and_hidden_scores_have_no_distance() -> None:
+    first, own = build_row(1, score=None), build_row(2, own=True, score=7.0)
+    unranked = build_row(None, own=True, overall=None)
+    board = build_board_from_rows(first, own, unranked)
+    assert standings.compute_distance_to_next(board, first, by_formula=False) is None
+    assert standings.compute_distance_to_next(board, unranked, by_formula=False) is None
+    assert standings.compute_distance_to_next(board, own, by_formula=True) is None

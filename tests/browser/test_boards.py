@@ -1,0 +1,70 @@
+"""The board with its search in a real browser."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.page_inspector import inspect_pages
+from tests.support import large_contest
+from tests.support.contest import Contest
+from tests.support.large_contest import ContestSize
+
+pytestmark = pytest.mark.full
+
+# Spellings of one name; the case folding in Python and in the browser must unify them.
+EQUIVALENT_NAMES = {
+    "Straße": "STRASSE",
+    "ﾀﾞｯｼｭ": "ダッシュ",
+    "ΟΔΟΣ": "οδος",
+    "Ａｂ\u200bｃ": "abC",
+    "Ⅷ ²": "viii 2",
+}
+
+
+def find_covered_teams(page: Page) -> list[str]:
+    """Return the teams whose rows are hidden behind the user's own row, which sticks to the screen's end."""
+    positions_script = "cells => cells.map((one) => [one.textContent, one.getBoundingClientRect().top])"
+    own_row, other_rows = (page.locator(f"table.ranks tbody tr{kind} th") for kind in (".own", ":not(.own)"))
+    page.set_viewport_size({"width": 1280, "height": 3000})
+    ((_, unpinned_top),) = own_row.evaluate_all(positions_script)
+    assert any(top < unpinned_top for _, top in other_rows.evaluate_all(positions_script)), (
+        "there is no row above it"
+    )
+    page.set_viewport_size({"width": 1280, "height": round(unpinned_top) - 5})
+    ((_, pinned_top),) = own_row.evaluate_all(positions_script)
+    return [
+        team for team, top in other_rows.evaluate_all(positions_script) if pinned_top < top < unpinned_top
+    ]
+
+
+def test_board_search_works(contest: Contest, browser: Browser, site: str) -> None:
+    large_contest.fill(contest, ContestSize(teams=12, submissions_per_team=3, targets=0))
+    session = contest.arena.get_session(contest.arena.get_team_token("the first"))
+    boards = f"{contest.path}/boards"
+    with inspect_pages(browser, site, session=session) as inspector:
+        inspector.go(f"{boards}/anonymization")
+        page = inspector.page
+        page.evaluate("addEventListener('anoncup:find', (e) => { window.found = e.detail.text; }, true)")
+        page.fill("#find", "ＴＥＡＭ ")
+        expect(page.locator("table.ranks tbody tr:visible")).to_have_count(3)
+        expect(page.locator(".find output")).to_have_text("Found: 3 of 12")
+        assert page.evaluate("window.found") == "ＴＥＡＭ "
+        page.reload()
+        expect(page.locator("table.ranks tbody tr:visible")).to_have_count(3)
+        for name, variant in EQUIVALENT_NAMES.items():
+            fold = "async ([a, b]) => { const f = (await import('/static/text.js')).foldText; return [f(a), f(b)]; }"
+            assert len(set(page.evaluate(fold, [name, variant]))) == 1, name
+        page.fill("#find", "")
+        expect(page.locator("table.ranks tr.own")).to_be_visible()
+        assert find_covered_teams(page) == []
+        assert inspector.collect_faults() == []
+
+
+def test_browser_formats_local_times_like_the_server(contest: Contest, browser: Browser, site: str) -> None:
+    session = contest.arena.get_session(contest.arena.get_team_token("the first"))
+    with inspect_pages(browser, site, session=session) as inspector:
+        inspector.go("/account")
+        times = inspector.page.locator("time[data-own]")
+        expect(times.first).to_have_text(re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$"))
+        assert inspector.collect_faults() == []

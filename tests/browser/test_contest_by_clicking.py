@@ -1,0 +1,157 @@
+"""A whole contest played in browsers, large and small, against the real processes."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from anoncup.schemas.roles import Role
+from anoncup.tables.csv_text import write_csv
+from app.config import Settings
+from app.core.db.transaction import transaction
+from app.core.identity import users
+from tests.browser import board_checks, organizer_steps, team_steps
+from tests.browser.board_checks import TeamResult
+from tests.browser.browser_user import ENGLISH_DESKTOP, JAPANESE_PHONE, BrowserUser, open_browser_user
+from tests.browser.contest_data import make_excessive_release, make_swapped_release, make_table
+from tests.support.arena import PASSWORD
+from tests.support.contest import load_competition
+from tests.support.secret_search import build_needles, find_leaks
+from tests.support.service_processes import (
+    move_phases,
+    run_web_server,
+    run_worker,
+)
+
+pytestmark = pytest.mark.full
+
+SLUG, ORGANIZER, RED, BLUE = "clicked", "主催者 O'Neil", "赤い“組”, <b>one</b>", '=blue & "co"'
+RED_FOUR_SWAPS = make_swapped_release(4, 1)
+RED_SEVEN_SWAPS = make_swapped_release(7, 2)
+BLUE_EIGHT_SWAPS = make_swapped_release(8, 3)
+EXCESSIVE_RELEASE = make_excessive_release()
+COMMENTS = {RED: ("four pairs", "seven pairs", "all of them"), BLUE: ("eight of ours",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Participants:
+    """The users of a contest, each with a separate browser; the visitor never signs in."""
+
+    organizer: BrowserUser
+    red: BrowserUser
+    blue: BrowserUser
+    visitor: BrowserUser
+
+    @property
+    def everyone(self) -> tuple[BrowserUser, ...]:
+        return self.organizer, self.red, self.blue, self.visitor
+
+
+@contextmanager
+def open_browsers(browser: Browser, url: str) -> Iterator[Participants]:
+    """Open a phone in Japanese for the organizer and blue, a desktop in English for red and the visitor."""
+    with transaction() as session:
+        users.create_user(session, name=ORGANIZER, password=PASSWORD, role=Role.ORGANIZER)
+    with ExitStack() as stack:
+        yield Participants(
+            *(
+                stack.enter_context(open_browser_user(browser, url, profile))
+                for profile in (JAPANESE_PHONE, ENGLISH_DESKTOP) * 2
+            )
+        )
+
+
+def set_up_competition(organizer: BrowserUser) -> str:
+    """Set up the competition and return the link of its invite."""
+    organizer_steps.sign_in(organizer, ORGANIZER)
+    organizer_steps.create_competition(organizer, SLUG)
+    organizer_steps.upload_data(organizer, write_csv(make_table()))
+    organizer_steps.mark_sensitive(organizer, "debts")
+    organizer_steps.set_weights(organizer, mean_mae=2.0)
+    organizer_steps.use_recommended_threshold(organizer, "sex", bits=20)
+    organizer_steps.set_publication(organizer, finals=2)
+    link = organizer_steps.create_invite(organizer, 2)
+    organizer_steps.check_setup_is_complete(organizer)
+    return link
+
+
+def send_releases(participants: Participants, file: str) -> None:
+    """Send all releases; red chooses its final, blue leaves the choice to the service."""
+    participants.red.visit(f"/competitions/{SLUG}/submissions")
+    team_steps.check_refusal_of_text_for_a_number(participants.red, RED_FOUR_SWAPS, SLUG)
+    four_swaps, seven_swaps, cheat = COMMENTS[RED]
+    team_steps.check_rejection_as_excessive(participants.red, EXCESSIVE_RELEASE, cheat, file)
+    team_steps.check_acceptance(participants.red, RED_FOUR_SWAPS, four_swaps, file)
+    team_steps.check_acceptance(participants.red, RED_SEVEN_SWAPS, seven_swaps, file)
+    team_steps.choose_final(participants.red, four_swaps)
+    team_steps.check_scores(participants.red, four_swaps, RED_FOUR_SWAPS, file)
+    participants.blue.visit(f"/competitions/{SLUG}/submissions")
+    team_steps.check_refusal_of_text_for_a_number(participants.blue, BLUE_EIGHT_SWAPS, SLUG)
+    team_steps.check_acceptance(participants.blue, BLUE_EIGHT_SWAPS, COMMENTS[BLUE][0], file)
+    organizer_steps.extend_phase(participants.organizer)
+
+
+def attack_targets(participants: Participants, folder: Path) -> None:
+    """Send guesses on both targets; red answers six rows, blue all rows."""
+    team_steps.download_rival_target(participants.red, BLUE_EIGHT_SWAPS, folder)
+    team_steps.download_rival_target(participants.blue, RED_FOUR_SWAPS, folder)
+    team_steps.send_guess(participants.red, BLUE_EIGHT_SWAPS.make_guess(6), answered=6, right="6")
+    team_steps.send_guess(participants.blue, RED_FOUR_SWAPS.make_guess(55, 5), answered=60, right="55")
+    board_checks.check_board_during_attacks(participants.visitor)
+
+
+def check_results(participants: Participants, file: str) -> None:
+    results = {
+        RED: TeamResult(RED_FOUR_SWAPS, rows_lost=55, rows_found=6),
+        BLUE: TeamResult(BLUE_EIGHT_SWAPS, rows_lost=6, rows_found=55),
+    }
+    board_checks.check_closed(participants.visitor)
+    board_checks.check_anonymization_board(participants.visitor, SLUG, results, file)
+    board_checks.check_reidentification_board(participants.visitor, SLUG, results)
+    board_checks.check_matrix(participants.visitor, SLUG, results)
+    participants.red.page.reload()
+    participants.red.expect_text(
+        "The competition is over. Each target’s page has its secret and the salt that proves its commitment."
+    )
+
+
+def check_nothing_leaked(participants: Participants) -> None:
+    """Check that no page contained a secret, a password or another team's comments."""
+    canaries = {PASSWORD.encode()}.union(
+        *(
+            build_needles(release.secret_file)
+            for release in (RED_FOUR_SWAPS, RED_SEVEN_SWAPS, BLUE_EIGHT_SWAPS, EXCESSIVE_RELEASE)
+        )
+    )
+    for person in participants.everyone:
+        assert not [leaks for page in person.visited_pages if (leaks := find_leaks(page.encode(), canaries))]
+    for readers, team in (
+        ((participants.blue, participants.visitor), RED),
+        ((participants.red, participants.visitor), BLUE),
+    ):
+        text = "".join(page for reader in readers for page in reader.visited_pages)
+        assert not [comment for comment in COMMENTS[team] if comment in text]
+
+
+@pytest.mark.full
+def test_contest_can_be_played_in_browsers(settings: Settings, browser: Browser, tmp_path: Path) -> None:
+    worker_process = run_worker(tmp_path, "scores", "guesses", "reports")
+    with (
+        run_web_server(tmp_path) as url,
+        worker_process,
+        open_browsers(browser, url) as participants,
+    ):
+        link = set_up_competition(participants.organizer)
+        team_steps.join(participants.red, link, RED)
+        team_steps.join(participants.blue, link, BLUE)
+        move_phases(anonymization=(-1, 24), reidentification=(48, 72))
+        file = load_competition(SLUG).file
+        send_releases(participants, file)
+        move_phases(anonymization=(-1, 0), reidentification=(0, 24))
+        attack_targets(participants, tmp_path)
+        move_phases(anonymization=(-1, -0.5), reidentification=(-0.5, 0))
+        check_results(participants, file)
+        check_nothing_leaked(participants)

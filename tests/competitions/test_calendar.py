@@ -1,0 +1,143 @@
+"""The calendar of deadlines, parsed by the rules of its standard."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import icalendar
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from anoncup.competition.parser import parse_competition, parse_rounds
+from app.competitions.calendar_pages import CalendarEvent, render_calendar
+from tests.support.arena import Arena
+from tests.support.contest import Contest, load_competition
+from tests.support.two_rounds import create_two_rounds
+
+pytestmark = pytest.mark.full
+
+MOMENT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+HOSTILE_TEXT = "A; b, c\\n \\ d\ne 「匿名加工」" + "長い" * 60 + " 😀 <&>\"'"
+
+
+def parse_calendar(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Return the properties of a calendar and of each of its events."""
+    calendar = icalendar.Calendar.from_ical(text)
+    components = [calendar, *calendar.walk("VEVENT")]
+    properties, *events = (
+        {
+            name: str(value) if isinstance(value, str) else value.to_ical().decode()
+            for name, value in component.items()
+        }
+        for component in components
+    )
+    return properties, events
+
+
+def build_event(**overrides: Any) -> CalendarEvent:
+    defaults: dict[str, Any] = {
+        "uid": "1@anoncup",
+        "start": MOMENT,
+        "end": MOMENT + timedelta(days=1),
+        "summary": "s",
+        "description": "d",
+        "url": "https://cup.example/competitions/x",
+        "sequence": 0,
+        "changed_at": MOMENT,
+    }
+    return CalendarEvent(**{**defaults, **overrides})
+
+
+def test_calendar_text_round_trips() -> None:
+    _, (entry,) = parse_calendar(
+        render_calendar(
+            HOSTILE_TEXT, [build_event(summary=HOSTILE_TEXT, description=HOSTILE_TEXT)], language="ja"
+        ).decode()
+    )
+    assert {entry["SUMMARY"], entry["DESCRIPTION"]} == {HOSTILE_TEXT}
+
+
+def get_calendar(arena: Arena, query: str = "", **headers: str) -> Response:
+    response: Response = arena.client.get(f"/competitions/{arena.slug}/calendar.ics{query}", headers=headers)
+    assert response.status_code in (200, 304)
+    return response
+
+
+def test_phase_events_keep_their_uid_and_increase_sequence(contest: Contest) -> None:
+    arena = contest.arena
+    response_before = get_calendar(arena)
+    assert response_before.headers["content-type"] == "text/calendar; charset=utf-8"
+    rules = parse_competition(load_competition().file)
+    _, events = parse_calendar(response_before.text)
+    assert [entry["DTSTART"] for entry in events] == [f"{p.start:%Y%m%dT%H%M%SZ}" for p in rules.phases]
+    assert [entry["DTEND"] for entry in events] == [f"{p.end:%Y%m%dT%H%M%SZ}" for p in rules.phases]
+    assert {(entry["SEQUENCE"], entry["STATUS"]) for entry in events} == {("0", "CONFIRMED")}
+    later = rules.phases[0].end + timedelta(hours=1)
+    payload = {"end": later.isoformat()}
+    assert arena.post(f"{contest.path}/phases/anonymization/extend", json=payload).status_code == 200
+    response_after = get_calendar(arena)
+    _, later_events = parse_calendar(response_after.text)
+    assert [entry["UID"] for entry in later_events] == [entry["UID"] for entry in events]
+    assert later_events[0]["DTEND"] == f"{later:%Y%m%dT%H%M%SZ}"
+    assert {entry["SEQUENCE"] for entry in later_events} == {"1"}
+    assert later_events[0]["LAST-MODIFIED"] >= events[0]["LAST-MODIFIED"]
+    etag = response_after.headers["etag"]
+    assert etag != response_before.headers["etag"]
+    assert get_calendar(arena, **{"If-None-Match": etag}).status_code == 304
+
+
+def test_calendar_lists_the_phases_of_all_rounds_and_counts_their_changes(client: TestClient) -> None:
+    preliminary, final = create_two_rounds(client).values()
+    phases = [
+        (name, phase)
+        for name, rules in parse_rounds(load_competition().file).items()
+        for phase in rules.phases
+    ]
+    for contest in (preliminary, final):
+        properties, events = parse_calendar(get_calendar(contest.arena).text)
+        assert properties["NAME"] == "Small cup"
+        assert [(entry["DTSTART"], entry["DTEND"]) for entry in events] == [
+            (f"{phase.start:%Y%m%dT%H%M%SZ}", f"{phase.end:%Y%m%dT%H%M%SZ}") for _, phase in phases
+        ]
+        assert [entry["URL"].rpartition("/")[2] for entry in events] == [
+            f"small.{name}" for name, _ in phases
+        ]
+        assert len({entry["UID"] for entry in events}) == 4
+    titles = [entry["SUMMARY"].partition(":")[0] for entry in events]
+    assert titles == ["Small cup – Preliminary"] * 2 + ["Small cup – Final"] * 2
+    file = load_competition().file
+    start = parse_rounds(file)["final"].phases[0].start
+    earlier = file.replace(start.isoformat(), (start - timedelta(hours=1)).isoformat())
+    assert final.arena.put(f"{final.path}/competition.toml", content=earlier).status_code == 200
+    _, events = parse_calendar(get_calendar(final.arena).text)
+    assert {entry["SEQUENCE"] for entry in events} == {"1"}
+
+
+def test_events_are_tentative_during_a_pause_and_other_actions_change_nothing(arena: Arena) -> None:
+    text_before = get_calendar(arena).text
+    arena.post(f"/competitions/{arena.slug}/announcements", json={"text": {"en": "Nothing moves."}})
+    assert get_calendar(arena).text == text_before
+    arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
+    _, events = parse_calendar(get_calendar(arena).text)
+    assert {entry["STATUS"] for entry in events} == {"TENTATIVE"}
+
+
+def test_calendar_uses_the_requested_language(arena: Arena) -> None:
+    for language, title in (("en", "Anonymization phase"), ("ja", "匿名加工フェーズ")):
+        response = get_calendar(arena, f"?lang={language}", **{"Accept-Language": "ja"})
+        assert title in parse_calendar(response.text)[1][0]["SUMMARY"]
+
+
+def test_event_times_are_in_utc() -> None:
+    tokyo = datetime.fromisoformat("2026-03-01T09:30:00+09:00")
+    calendar = render_calendar("c", [build_event(start=tokyo, end=MOMENT)], language="en")
+    _, (entry,) = parse_calendar(calendar.decode())
+    assert (entry["DTSTART"], entry["DTEND"]) == ("20260301T003000Z", "20260301T093000Z")
+
+
+def test_overview_links_to_the_calendar(arena: Arena) -> None:
+    html = arena.client.get(f"/competitions/{arena.slug}").text
+    (address,) = re.findall(r'<link rel="alternate" type="text/calendar" href="([^"]*)"', html)
+    assert arena.client.get(address).headers["content-type"].startswith("text/calendar")
+    assert f'<a href="{address}"' in html

@@ -1,0 +1,99 @@
+"""Lists of competitions need no more queries for many competitions than for one."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+from anoncup.competition.parser import read_file
+from app.competitions import competitions, phases
+from app.core.db.models import Competition, Round
+from app.core.db.now import read_clock
+from app.core.db.transaction import transaction
+from app.lifecycle import contest_lifecycle
+from tests.support.arena import API, build_competition_toml
+from tests.support.query_counter import log_queries
+
+pytestmark = pytest.mark.full
+
+COMPETITION_COUNT = 30
+
+
+def add_competitions(count: int, *, first_index: int = 0) -> None:
+    """Insert ``count`` competitions in various states. They have files but no data."""
+    now, day = datetime.now(UTC), timedelta(days=1)
+    rows = []
+    for index in range(first_index, first_index + count):
+        opens = float(index % 5 - 3)
+        file = build_competition_toml(f"cup-{index}", opens=opens, closes=opens + 2.5)
+        competition = Competition(slug=f"cup-{index}", file=file, created_at=now - index * day)
+        paused_at = now - day if index % 3 == 0 else None
+        rows.append(Round(competition=competition, scales={}, original={}, paused_at=paused_at))
+    with transaction() as session:
+        session.add_all(rows)
+
+
+COMPETITION_QUERIES: dict[str, Callable[[TestClient], object]] = {
+    "the list of the API": lambda client: client.get(f"{API}/competitions").text,
+    "the clock's question": lambda _: find_due_work(),
+}
+
+
+def find_due_work() -> object:
+    with transaction() as session:
+        return contest_lifecycle.find_due_work(session)
+
+
+@pytest.mark.parametrize("run_query", COMPETITION_QUERIES.values(), ids=COMPETITION_QUERIES.keys())
+def test_number_of_queries_does_not_grow_with_the_competitions(
+    client: TestClient, run_query: Callable[[TestClient], object]
+) -> None:
+    add_competitions(1)
+    run_query(client)  # a new connection sends queries of its own
+    with log_queries() as single_queries:
+        first_answer = run_query(client)
+    add_competitions(COMPETITION_COUNT, first_index=1)
+    with log_queries() as many_queries:
+        second_answer = run_query(client)
+    assert len(many_queries.statements) == len(single_queries.statements) <= 4
+    assert second_answer != first_answer
+
+
+def test_list_shows_the_state_of_each_competition(client: TestClient) -> None:
+    add_competitions(COMPETITION_COUNT)
+    with transaction() as session:
+        rows = [contest.round for contest in competitions.list_contests(session)]
+        expected = [
+            (row.address, entry.state, entry.paused)
+            for row in rows
+            for entry in [phases.get_status(session, row)]
+        ]
+    entries = client.get(f"{API}/competitions").json()
+    assert [(entry["slug"], entry["state"], entry["paused"]) for entry in entries] == expected
+    assert {entry["state"] for entry in entries} == {"draft", "anonymization", "settling"}
+
+
+def test_due_work_lists_the_competitions_past_their_deadline(client: TestClient) -> None:
+    add_competitions(COMPETITION_COUNT)
+    with transaction() as session:
+        rows = session.scalars(select(Round)).all()
+        ended_ids = {
+            row.id for row in rows if phases.has_phase_ended(row, phases.ANONYMIZATION, read_clock(session))
+        }
+        due_ids = contest_lifecycle.find_due_work(session).due_ids
+    assert set(due_ids) == ended_ids
+    assert 0 < len(due_ids) < COMPETITION_COUNT
+    assert due_ids == [
+        row.id for row in sorted(rows, key=lambda row: row.competition.created_at) if row.id in ended_ids
+    ]
+
+
+def test_parsed_files_of_many_competitions_stay_cached(client: TestClient) -> None:
+    add_competitions(200)
+    client.get("/")
+    misses = read_file.cache_info().misses
+    client.get("/")
+    client.get(f"{API}/competitions")
+    assert read_file.cache_info().misses == misses

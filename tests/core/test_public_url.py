@@ -1,0 +1,214 @@
+"""The public URL of the service: links, accepted hosts, HTTPS cookies and warnings."""
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+
+from anoncup.errors import InvalidInput
+from app.config import Settings, get_settings
+from app.core.http.middleware import build_hsts_headers
+from app.core.identity.session_cookie import COOKIE, SECURE_COOKIE
+from app.main import create_app
+from app.operations import local_service
+from tests.support.arena import API, Arena
+from tests.support.page_requests import post_form
+
+pytestmark = pytest.mark.full
+
+PUBLIC_URL = "https://cup.example.org"
+
+
+@pytest.fixture
+def public_url(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ANONCUP_PUBLIC_URL", f"{PUBLIC_URL}/")
+    get_settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    get_settings.cache_clear()
+
+
+def create_links(arena: Arena) -> list[str]:
+    """Create an invite of a team and one of the organizers, and return the pages that show their links."""
+    return [
+        post_form(arena, "/competitions/small/team/invites", {"uses": "1"}, team="red").text,
+        post_form(arena, "/competitions/small/organize/teams/invites", {"uses": "1"}, organizer=True).text,
+    ]
+
+
+def test_links_use_the_configured_address(arena: Arena, public_url: None) -> None:
+    for html in create_links(arena):
+        assert f"{PUBLIC_URL}/sign-up?invite=" in html
+        assert "localhost" not in html
+
+
+def test_links_use_the_request_address_without_configuration(arena: Arena) -> None:
+    for html in create_links(arena):
+        assert "http://localhost/sign-up?invite=" in html
+
+
+def test_openapi_document_has_the_configured_address(public_url: None) -> None:
+    with TestClient(create_app(), base_url=PUBLIC_URL) as client:
+        assert client.get(f"{API}/openapi.json").json()["servers"] == [{"url": PUBLIC_URL}]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [
+        ("ANONCUP_PUBLIC_URL", "cup.example.org", "must be an address such as https://cup.example.org"),
+        ("ANONCUP_PUBLIC_URL", "ftp://cup.example.org", "must be an address such as .*"),
+        ("ANONCUP_PUBLIC_URL", "https://", "must be an address such as .*"),
+        ("ANONCUP_PUBLIC_URL", "https://a.org/?b", "must be an address such as .*"),
+        ("ANONCUP_PUBLIC_URL", "https://a.org:99999", "Port out of range .*"),
+        ("ANONCUP_PUBLIC_URL", "https://a.org/cup", "must have no path: .*"),
+        ("ANONCUP_GRACE_S", "soon", "Input should be a valid integer.*"),
+        ("ANONCUP_SMTP__PORT", "many", "Input should be a valid integer.*"),
+    ],
+)
+def test_invalid_setting_is_refused_in_one_sentence(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
+) -> None:
+    monkeypatch.setenv("ANONCUP_SMTP__HOST", "mail.example.org")
+    monkeypatch.setenv("ANONCUP_SMTP__SENDER", "cup@example.org")
+    monkeypatch.setenv("ANONCUP_PUBLIC_URL", PUBLIC_URL)
+    monkeypatch.setenv(variable, value)
+    get_settings.cache_clear()
+    with pytest.raises(InvalidInput, match=f"^{variable}: {reason}$"):
+        get_settings()
+    monkeypatch.undo()
+    get_settings.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("cup.example.org", 200),
+        ("cup.example.org:443", 200),
+        ("CUP.example.org", 200),
+        ("localhost:8000", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:8000", 200),
+        ("evil.example", 421),
+        ("cup.example.org.evil.example", 421),
+        ("evil.example:cup.example.org", 421),
+        ("cup.example.org@evil.example", 421),
+        ("10.0.0.7", 421),
+        ("[", 421),
+        ("", 421),
+    ],
+)
+def test_only_the_configured_and_loopback_hosts_are_accepted(
+    public_url: None, host: str, status: int
+) -> None:
+    with TestClient(create_app(), base_url="http://localhost") as client:
+        response = client.get("/sign-in", headers={"Host": host})
+        assert response.status_code == status
+        assert status == 200 or response.json()["code"] == "other_host"
+        assert client.get("/healthz", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("localhost:8000", 200),
+        ("LOCALHOST", 200),
+        ("cup.localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("127.255.0.3", 200),
+        ("[::1]", 200),
+        ("[::1]:8000", 200),
+        ("10.0.0.7:8000", 421),
+        ("0.0.0.0", 421),
+        ("[::]", 421),
+        ("[fe80::1]", 421),
+        ("cup.example.org", 421),
+        ("localhost.evil.example", 421),
+        ("127.0.0.1.evil.example", 421),
+        ("localhost@evil.example", 421),
+        ("evil.example:localhost", 421),
+        ("[", 421),
+        ("", 421),
+    ],
+)
+def test_only_loopback_hosts_are_accepted_without_configuration(
+    client: TestClient, host: str, status: int
+) -> None:
+    response = client.get("/sign-in", headers={"Host": host})
+    assert response.status_code == status
+    if status == 421:
+        assert response.json()["code"] == "other_host"
+        assert "ANONCUP_PUBLIC_URL" in response.json()["detail"]
+    assert client.get("/healthz", headers={"Host": host}).status_code == 200
+    for path in ("/readyz", "/metrics"):  # orchestrators use an IP address
+        assert client.get(path, headers={"Host": host}).status_code != 421
+
+
+def test_hsts_is_sent_if_the_public_url_is_https(public_url: None) -> None:
+    with TestClient(create_app(), base_url=PUBLIC_URL) as client:
+        for path in ("/sign-in", "/static/site.css", "/nowhere"):
+            assert client.get(path).headers["strict-transport-security"] == "max-age=31536000"
+
+
+@pytest.mark.parametrize("address", ["", "http://cup.example.org", "https://localhost:8443"])
+def test_hsts_is_not_sent_for_other_addresses(address: str) -> None:
+    assert build_hsts_headers(Settings(public_url=address)) == {}
+
+
+@pytest.mark.parametrize(
+    ("address", "host", "is_configured", "is_secure"),
+    [
+        ("", "localhost", None, False),
+        ("", "127.0.0.1", None, False),
+        ("", "::1", None, False),
+        ("", "cup.localhost", None, False),
+        ("", "intranet", None, False),
+        ("", "192.168.1.5", None, True),
+        ("", "2001:db8::1", None, True),
+        ("", "cup.example.org", None, True),
+        ("", "cup.example.org", False, False),
+        ("", "localhost", True, True),
+        (PUBLIC_URL, "127.0.0.1", None, True),
+        ("http://localhost:8000", "10.0.0.7", None, False),
+    ],
+)
+def test_sessions_require_https_except_on_local_hosts(
+    address: str, host: str, is_configured: bool | None, is_secure: bool
+) -> None:
+    assert Settings(public_url=address, secure_cookies=is_configured).requires_https(host) is is_secure
+
+
+def get_session_status(client: TestClient, arena: Arena, cookie: str) -> int:
+    headers = {"Cookie": f"{cookie}={arena.get_session(arena.organizer_token)}"}
+    return client.get(f"{API}/me", headers=headers).status_code
+
+
+def test_plain_http_session_cookie_is_ignored_behind_https(arena: Arena, public_url: None) -> None:
+    """A cookie set over HTTP or by another host of the domain could be an attacker's."""
+    with TestClient(create_app(), base_url=PUBLIC_URL) as client:
+        assert get_session_status(client, arena, COOKIE) == 401
+        assert get_session_status(client, arena, SECURE_COOKIE) == 200
+
+
+def test_https_session_cookie_is_ignored_on_localhost(arena: Arena) -> None:
+    assert get_session_status(arena.client, arena, COOKIE) == 200
+    assert get_session_status(arena.client, arena, SECURE_COOKIE) == 401
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "is_warned"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000", False),
+        ("localhost", "http://localhost:8000", False),
+        ("::1", "http://[::1]:8000", False),
+        ("0.0.0.0", "http://127.0.0.1:8000", True),
+        ("::", "http://[::1]:8000", True),
+        ("192.0.2.7", "http://192.0.2.7:8000", True),
+    ],
+)
+def test_server_without_public_url_warns_and_has_a_local_url(
+    host: str, url: str, is_warned: bool, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert local_service.build_local_url(host, 8000) == url
+    local_service.warn_if_no_public_url(host)
+    assert ("ANONCUP_PUBLIC_URL" in caplog.text) is is_warned

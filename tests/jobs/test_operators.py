@@ -1,0 +1,347 @@
+"""Readiness, metrics and request logs for operators."""
+
+import json
+import re
+import resource
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastapi.testclient import TestClient
+from prometheus_client.parser import text_string_to_metric_families
+from pydantic import ValidationError
+from sqlalchemy import create_engine, text
+from sqlalchemy.orm import sessionmaker
+from structlog.testing import capture_logs
+
+from app.config import Settings, get_settings
+from app.core.db import engine
+from app.core.db import transaction as transactions
+from app.core.db.transaction import transaction
+from app.core.http import operators
+from app.jobs import queue
+from tests.support.arena import PASSWORD, Arena
+from tests.support.contest import run_clock
+from tests.support.database_rows import execute
+from tests.support.openapi_contract import CheckedClient
+from tests.support.queue import empty_queue, run_full_queue
+from tests.support.service_processes import run_web_server
+from tests.support.uploads import score_everything
+from tests.support.wait import TIMEOUT_S, poll_until, start_stopwatch
+from workers import clock, score
+from workers.readiness import SCORING_READINESS
+
+pytestmark = pytest.mark.full
+
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def build_client_at(client: TestClient, address: str = "127.0.0.1") -> TestClient:
+    """Return a client of the same application with this address."""
+    return CheckedClient(client.app, base_url="http://localhost", client=(address, 50000))
+
+
+def scrape_metrics(client: TestClient) -> Samples:
+    response = build_client_at(client).get("/metrics")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/plain")
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(response.text)
+        for sample in family.samples
+    }
+
+
+def get_sample(samples: Samples, name: str, **labels: str) -> float | None:
+    return samples.get((name, frozenset(labels.items())))
+
+
+def test_requests_are_counted_and_timed_by_route(arena: Arena) -> None:
+    elapsed = start_stopwatch()
+    arena.client.get("/api/v1/competitions/small")
+    arena.client.get("/api/v1/competitions/other-than-that")
+    two_requests_s = elapsed()
+    arena.client.head("/api/v1/competitions/small")
+    samples = scrape_metrics(arena.client)
+    route = "/api/v1/competitions/{slug}"
+    assert get_sample(samples, "anoncup_http_requests_total", method="GET", route=route, status="200") == 1
+    assert get_sample(samples, "anoncup_http_requests_total", method="GET", route=route, status="404") == 1
+    assert get_sample(samples, "anoncup_http_requests_total", method="HEAD", route=route, status="200") == 1
+    assert get_sample(samples, "anoncup_http_request_seconds_count", method="GET", route=route) == 2
+    seconds = get_sample(samples, "anoncup_http_request_seconds_sum", method="GET", route=route)
+    assert seconds is not None
+    assert 0 < seconds <= two_requests_s
+
+
+def test_labels_contain_no_user_input(arena: Arena) -> None:
+    arena.submit("赤 team")
+    paths = ["/canary-path", "/competitions/canary-slug", "/static/canary.css", "/sign-in?next=canary"]
+    for path in (*paths, "/api/v1/canary"):
+        arena.client.get(path)
+    arena.client.request("CANARY", "/")
+    arena.client.request("CANARY", "/canary")
+    response = build_client_at(arena.client).get("/metrics").text
+    assert "canary" not in response.lower()
+    assert "赤" not in response
+    routes = set(re.findall(r'route="([^"]*)"', response))
+    assert {"unmatched", "/static", "/competitions/{slug}"} <= routes
+    assert not {route for route in routes if "small" in route}
+    assert 'method="other"' in response
+
+
+def test_jobs_are_counted_by_state_with_maximum_age(arena: Arena) -> None:
+    arena.submit("red", seed=1)
+    score_everything()
+    elapsed = start_stopwatch()
+    arena.submit("red", seed=2)
+    execute(text("UPDATE evaluations SET created_at = created_at - interval '90 s' WHERE state = 'QUEUED'"))
+    samples = scrape_metrics(arena.client)
+    evaluations = {
+        state: get_sample(samples, "anoncup_evaluations", state=state)
+        for state in ("QUEUED", "SCORING", "ERROR")
+    }
+    assert evaluations == {"QUEUED": 1, "SCORING": 0, "ERROR": 0}
+    assert get_sample(samples, "anoncup_guesses", state="QUEUED") == 0
+    oldest = get_sample(samples, "anoncup_oldest_queued_seconds")
+    assert oldest is not None
+    assert 90 <= oldest <= 90 + elapsed()
+    assert get_sample(samples, "anoncup_queue_depth") == 2
+    assert get_sample(samples, "anoncup_queue_up") == get_sample(samples, "anoncup_database_up") == 1
+    score_everything()
+    empty_queue()
+    idle = scrape_metrics(arena.client)
+    assert get_sample(idle, "anoncup_oldest_queued_seconds") == get_sample(idle, "anoncup_queue_depth") == 0
+
+
+@pytest.fixture
+def override_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """A function that sets settings through the environment until the test ends."""
+
+    def change_settings(**settings: str) -> None:
+        for name, value in settings.items():
+            monkeypatch.setenv(f"ANONCUP_{name.upper()}", value)
+        get_settings.cache_clear()
+
+    yield change_settings
+    monkeypatch.undo()
+    get_settings.cache_clear()
+
+
+def test_metrics_are_served_to_localhost_only(client: TestClient) -> None:
+    for local_address in ("127.0.0.1", "127.9.9.9", "::1"):
+        assert build_client_at(client, local_address).get("/metrics").status_code == 200
+    for remote_address in ("10.0.0.7", "2001:db8::1", "testclient"):
+        response = build_client_at(client, remote_address).get("/metrics")
+        assert (response.status_code, response.json()["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("header", operators.PROXY_HEADERS)
+def test_proxied_request_is_not_local(client: TestClient, header: str) -> None:
+    assert build_client_at(client).get("/metrics", headers={header: "127.0.0.1"}).status_code == 404
+
+
+def test_with_a_public_url_no_request_is_local(
+    client: TestClient, override_settings: Callable[..., None]
+) -> None:
+    override_settings(public_url="http://localhost:8000")
+    assert build_client_at(client).get("/metrics").status_code == 200
+    override_settings(public_url="https://cup.example.org")
+    assert build_client_at(client).get("/metrics").status_code == 404
+
+
+def test_metrics_are_served_to_holders_of_the_token(
+    client: TestClient, override_settings: Callable[..., None]
+) -> None:
+    override_settings(metrics_token="an-operators-own-token", public_url="https://cup.example.org")
+    for address in ("127.0.0.1", "10.0.0.7"):
+        operator_client = build_client_at(client, address)
+        for header in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer an-operators-own"}):
+            assert operator_client.get("/metrics", headers=header).status_code == 404
+        headers = {"Authorization": "Bearer an-operators-own-token"}
+        assert operator_client.get("/metrics", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("weak_token", ["short", "with spaces in it and long", "\u00e9" * 20])
+def test_weak_metrics_token_is_refused_at_start(weak_token: str) -> None:
+    with pytest.raises(ValidationError):
+        Settings(metrics_token=weak_token)
+
+
+def test_last_run_of_each_periodic_task_is_reported(client: TestClient) -> None:
+    elapsed = start_stopwatch()
+    run_clock()
+    assert client.get("/readyz").json()["last_sweep_s"] is None
+    assert get_sample(scrape_metrics(client), "anoncup_heartbeat_age_seconds", task="sweep") is None
+    clock.sweep()
+    age_heartbeat("turn", 12)
+    assert 12 <= client.get("/readyz").json()["clock_s"] <= 12 + elapsed()
+    run_clock()
+    age_heartbeat("sweep", 60)
+    run_clock()
+    assert 60 <= client.get("/readyz").json()["last_sweep_s"] <= 60 + elapsed()
+    elapsed_again = start_stopwatch()
+    run_clock()
+    clock.sweep()
+    samples = scrape_metrics(client)
+    for task in ("sweep", "turn"):
+        age = get_sample(samples, "anoncup_heartbeat_age_seconds", task=task)
+        assert age is not None
+        assert 0 <= age <= elapsed_again()
+
+
+def age_heartbeat(task: str, seconds: float) -> None:
+    """Make the last run of the task this many seconds older."""
+    statement = text("UPDATE heartbeats SET at = at - make_interval(secs => :by) WHERE task = :task")
+    with transaction() as session:
+        session.execute(statement, {"by": seconds, "task": task})
+
+
+def test_it_is_not_ready_before_the_first_heartbeat_nor_after_a_stale_one(
+    client: TestClient, settings: Settings
+) -> None:
+    def read_readiness() -> tuple[int, str | None]:
+        response = client.get("/readyz")
+        return response.status_code, response.json().get("code")
+
+    assert read_readiness() == (503, "clock_stale")
+    run_clock()
+    assert read_readiness() == (200, None)
+    for seconds in (settings.clock_stale_s, -settings.clock_stale_s - 10):  # the second is in the future
+        age_heartbeat("turn", seconds)
+        assert read_readiness() == (503, "clock_stale")
+    assert client.get("/readyz").headers["content-type"] == "application/problem+json"
+    clock.sweep()
+    assert read_readiness() == (503, "clock_stale")
+    run_clock()
+    assert read_readiness() == (200, None)
+
+
+def test_empty_store_is_reported_and_accepts_nothing(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_clock()
+    quota_before = arena.submit("red").json()["quota_left"]
+    with monkeypatch.context() as patch:
+        patch.setenv("ANONCUP_STORE", str(tmp_path / "empty"))
+        get_settings.cache_clear()
+        ready, refusal = arena.client.get("/readyz"), arena.submit("red", seed=2)
+    get_settings.cache_clear()
+    for response in ready, refusal:
+        assert (response.status_code, response.json()["code"]) == (503, "storage_unavailable")
+        assert "is it the right store" in response.json()["detail"]
+    assert int(refusal.headers["retry-after"]) > 0
+    assert not (tmp_path / "empty").exists()
+    assert arena.client.get("/readyz").status_code == 200
+    assert arena.submit("red", seed=2).json()["quota_left"] == {
+        name: remaining - 1 for name, remaining in quota_before.items()
+    }
+
+
+def test_service_without_database_is_not_ready_but_has_metrics(
+    client: TestClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unreachable = create_engine("postgresql+psycopg://anoncup@/anoncup?host=/nowhere")
+    monkeypatch.setattr(engine, "get_session_factory", lambda: sessionmaker(unreachable))
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["code"] == "database_unavailable"
+    samples = scrape_metrics(client)
+    assert get_sample(samples, "anoncup_database_up") == 0
+    assert get_sample(samples, "anoncup_evaluations", state="QUEUED") is None
+    assert (
+        get_sample(samples, "anoncup_http_requests_total", method="GET", route="/readyz", status="503") == 1
+    )
+
+
+@pytest.mark.parametrize("sessions_before_loss", [0, 1])
+def test_lost_database_is_logged_once_per_task(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, sessions_before_loss: int
+) -> None:
+    """The database is lost before the work is claimed, or during it."""
+    arena.submit("red")
+    caplog.set_level("INFO")
+    unreachable = create_engine("postgresql+psycopg://anoncup@/anoncup?host=/nowhere")
+    sessions = [engine.get_session_factory()] * sessions_before_loss
+    monkeypatch.setattr(
+        engine, "get_session_factory", lambda: sessions.pop() if sessions else sessionmaker(unreachable)
+    )
+    monkeypatch.setattr(transactions, "last_logged_at", {})
+    monkeypatch.setattr(SCORING_READINESS, "check_valid_until", float("inf"))
+    with capture_logs() as log_entries:
+        score.score.apply()
+    assert [line["event"] for line in log_entries] == ["database_error"]
+    (ending,) = [record.getMessage() for record in caplog.records if record.name.startswith("celery")]
+    assert ending.endswith("ignored")
+
+
+def test_read_only_database_fails_readiness_and_is_logged(
+    client: TestClient,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run_clock()
+    monkeypatch.setattr(transactions, "last_logged_at", {})
+    options = {"options": "-c default_transaction_read_only=on"}
+    read_only = create_engine(settings.database_url, connect_args=options)
+    with monkeypatch.context() as patch, capture_logs() as log_entries:
+        patch.setattr(engine, "get_session_factory", lambda: sessionmaker(read_only))
+        response = client.get("/readyz")
+    read_only.dispose()
+    assert response.status_code == 503
+    assert response.json()["code"] == "database_read_only"
+    errors = [(line["kind"], line["sqlstate"]) for line in log_entries if line["event"] == "database_error"]
+    assert errors == [("ReadOnlySqlTransaction", "25006")]
+    assert client.get("/readyz").status_code == 200
+
+
+def test_service_whose_queue_cannot_be_written_is_not_ready(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run_clock()
+    with run_full_queue(tmp_path) as url:
+        for queue_url in (url, "redis://127.0.0.1:1/0"):
+            with monkeypatch.context() as patch:
+                patch.setenv("REDIS_URL", queue_url)
+                get_settings.cache_clear()
+                response = client.get("/readyz")
+            get_settings.cache_clear()
+            assert (response.status_code, response.json()["code"]) == (503, "queue_unavailable")
+    assert client.get("/readyz").status_code == 200
+    monkeypatch.setattr(queue, "count_messages", lambda: None)
+    assert get_sample(scrape_metrics(client), "anoncup_queue_up") == 0
+
+
+def test_full_store_fails_readiness(client: TestClient) -> None:
+    run_clock()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, limits[1]))
+    try:
+        assert client.get("/readyz").json()["code"] == "storage_unavailable"
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert client.get("/readyz").status_code == 200
+
+
+def test_each_request_is_logged_as_json_without_its_query(settings: Settings, tmp_path: Path) -> None:
+    with run_web_server(tmp_path) as url:
+        for path in ("/sign-in?code=canary-code", "/healthz?code=canary-code", "/no%0Asuch?code=canary-code"):
+            httpx2.get(url + path, timeout=TIMEOUT_S)
+        httpx2.post(
+            f"{url}/api/v1/tokens?code=canary-code",
+            json={"name": "nobody", "password": PASSWORD},
+            timeout=TIMEOUT_S,
+        )
+        (log,) = tmp_path.glob("web-*.log")
+        assert poll_until(lambda: "/api/v1/tokens" in log.read_text())
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    requests = [line for line in lines if line["event"] == "request"]
+    assert [(line["method"], line["path"], line["status"]) for line in requests] == [
+        ("GET", "/sign-in", 200),
+        ("GET", "/no%0Asuch", 404),
+        ("POST", "/api/v1/tokens", 401),
+    ]
+    assert "canary-code" not in log.read_text()
+    assert PASSWORD not in log.read_text()
+    assert {"event", "level", "timestamp", "logger"} <= set(lines[0])

@@ -1,0 +1,97 @@
+"""The demo contests: varied releases, and a file that lists all accounts."""
+
+import json
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anoncup.competition.parser import parse_rounds
+from anoncup.evaluation.evaluate import Verdict, evaluate
+from app.operations.demo_contest import (
+    DEMO_CONTESTS,
+    ORGANIZER,
+    DemoAccounts,
+    DemoContest,
+    build_competition_file,
+    build_original,
+    build_release,
+)
+from tests.support.originals import make_original
+
+pytestmark = pytest.mark.full
+
+SLOW_DEMOS = {"demo", "demo-shop"}
+
+
+def evaluate_demo(demo: DemoContest) -> dict[str, Verdict]:
+    rules, tables = next(iter(parse_rounds(build_competition_file(demo)).values())), demo.tables()
+    prepared = make_original(tables, rules)
+    verdicts = {}
+    for index, entry in enumerate(demo.entries):
+        original = build_original(tables, rules)
+        released_table, source = build_release(entry, original, rules, np.random.default_rng(index))
+        verdicts[entry.team] = evaluate(rules, prepared, released_table, source)
+    return verdicts
+
+
+@pytest.mark.parametrize(
+    "demo",
+    [
+        pytest.param(demo, id=demo.slug, marks=[pytest.mark.full] * (demo.slug in SLOW_DEMOS))
+        for demo in DEMO_CONTESTS
+    ],
+)
+def test_demo_releases_vary_and_only_the_cheat_is_rejected(
+    demo: DemoContest,
+) -> None:
+    verdicts = evaluate_demo(demo)
+    cheats = {
+        entry.team
+        for entry in demo.entries
+        if any(method.endswith("permutation") for method, _ in entry.steps)
+    }
+    assert {team for team, verdict in verdicts.items() if verdict.violations} == cheats
+    accepted = [(result.utility, result.security) for result in verdicts.values() if not result.violations]
+    assert sum(risk > 0.95 for _, risk in accepted) == 1
+    risks = sorted(risk for _, risk in accepted)
+    assert risks[0] < 0.3
+    assert any(0.3 < risk < 0.7 for risk in risks)
+    undominated = [
+        point for point in accepted if not any(rival < point and rival[1] < point[1] for rival in accepted)
+    ]
+    assert len(undominated) >= 3
+
+
+def test_first_demo_has_a_final_when_its_first_round_is_over() -> None:
+    preliminary, final = parse_rounds(build_competition_file(DEMO_CONTESTS[0])).values()
+    assert (preliminary.round, final.round) == ("preliminary", "final")
+    assert preliminary.phases[-1].end < final.phases[0].start
+    assert [phase.name for phase in final.phases] == [phase.name for phase in preliminary.phases]
+
+
+def test_accounts_file_lists_the_contest_of_each_account(tmp_path: Path) -> None:
+    path = tmp_path / "demo.json"
+    notes = DemoAccounts(path)
+    token = "a token of the team"
+    for demo in DEMO_CONTESTS:
+        for entry in demo.entries:
+            notes.get_team_account(demo.slug, entry).token = token
+    slugs = [demo.slug for demo in DEMO_CONTESTS]
+    assert notes.get_organizer(slugs).competitions == ["demo", "demo-shop", "demo-duel"]
+    assert notes.get_organizer(["own"]).competitions == [*slugs, "own"]
+    notes.save()
+    accounts = {account["name"]: account for account in json.loads(path.read_text())["accounts"]}
+    assert accounts["member of Shell game"] == {
+        "name": "member of Shell game",
+        "role": "team member",
+        "competitions": ["demo-duel"],
+        "team": "Shell game",
+        "password": accounts["member of Shell game"]["password"],
+        "token": token,
+    }
+    assert accounts[ORGANIZER]["role"] == "organizer"
+    assert len({account["password"] for account in accounts.values()}) == len(accounts)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert DemoAccounts(path).accounts == notes.accounts

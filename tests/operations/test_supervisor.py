@@ -1,0 +1,314 @@
+"""The supervisor with real child processes, which are killed by the tests."""
+
+import logging
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from anoncup.errors import Unavailable
+from app.operations import service_readiness as readiness
+from app.operations import supervisor as processes
+from app.operations.supervisor import (
+    Program,
+    Supervisor,
+    build_clock_program,
+    build_worker_program,
+    check_port_is_free,
+    run,
+    stop_on_signals,
+    supervise,
+    wait_until_healthy,
+)
+from tests.support.service_processes import find_free_port
+from tests.support.wait import TIMEOUT_S, is_running, poll_until
+
+pytestmark = pytest.mark.full
+
+SLEEP_COMMAND = ["/bin/sleep", "600"]
+SIGTERM_IGNORING_COMMAND = [
+    sys.executable,
+    "-c",
+    "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)",
+]
+FORKING_COMMAND = ["/bin/sh", "-c", "sleep 601 & echo $!; wait"]
+
+SUPERVISOR_PROGRAM = """
+import signal, sys
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: None)  # nohup, or a shell's background, may have it ignore them
+from app.operations.supervisor import Program, stop_on_signals, supervise
+programs = [
+    Program(name=str(number), command=eval(command), grace_s=1.0)
+    for number, command in enumerate(sys.argv[1:])
+]
+with stop_on_signals():
+    with supervise(programs) as supervisor:
+        print(*supervisor.get_pids().values(), flush=True)
+        supervisor.wait()
+print("tidy", flush=True)
+"""
+
+
+@contextmanager
+def start_supervisor(*programs: list[str]) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Start a process that supervises the programs. Yield it and their process numbers."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SUPERVISOR_PROGRAM, *map(repr, programs)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        # By then the launcher has become the program, with its own handling of signals.
+        assert poll_until(lambda: all(b"child_process" not in read_command_line(pid) for pid in pids))
+        try:
+            yield process, pids
+        finally:
+            process.kill()
+
+
+def read_command_line(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def is_ignoring(pid: int, number: signal.Signals) -> bool:
+    (mask,) = re.findall(r"SigIgn:\t(\w+)", Path(f"/proc/{pid}/status").read_text())
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
+def wait_for_end(pids: list[int]) -> bool:
+    return poll_until(lambda: not any(is_running(pid) for pid in pids))
+
+
+def check_before(supervisor: Supervisor, condition: Callable[[], bool]) -> Callable[[], bool]:
+    def check_first() -> bool:
+        supervisor.restart_ended()
+        return condition()
+
+    return check_first
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signal_ends_the_children_and_then_the_command(number: signal.Signals) -> None:
+    with start_supervisor(SLEEP_COMMAND, SLEEP_COMMAND) as (process, pids):
+        assert len(pids) == 2
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
+        assert (output, process.returncode) == ("tidy\n", 0)
+        assert wait_for_end(pids)
+
+
+def test_second_ctrl_c_leaves_no_orphans() -> None:
+    with start_supervisor(SIGTERM_IGNORING_COMMAND, SLEEP_COMMAND) as (process, pids):
+        assert poll_until(lambda: is_ignoring(pids[0], signal.SIGTERM))
+        process.send_signal(signal.SIGINT)
+        assert poll_until(lambda: not is_running(pids[1]))
+        for _ in range(2):  # while it waits for the other
+            process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
+        assert (output, process.returncode) == ("tidy\n", 0)
+        assert wait_for_end(pids)
+
+
+def test_clock_that_ignores_sigterm_ends_with_its_killed_supervisor() -> None:
+    """The signal comes only once, so a clock that ignores it would run on."""
+    signal_number = int(build_clock_program(env={}).orphan_signal)
+    start_and_wait = (
+        "import sys, time\nfrom signal import Signals\nfrom app.processes import child_process\n"
+        "child = child_process.start(eval(sys.argv[1]), parent_death_signal=Signals(int(sys.argv[2])))\n"
+        "print(child.pid, flush=True)\ntime.sleep(600)"
+    )
+    arguments = [repr(SIGTERM_IGNORING_COMMAND), str(signal_number)]
+    with subprocess.Popen(
+        [sys.executable, "-c", start_and_wait, *arguments], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        pid = int(process.stdout.readline())
+        assert poll_until(lambda: is_ignoring(pid, signal.SIGTERM))
+        process.kill()
+        assert wait_for_end([pid])
+
+
+def test_killed_command_ends_its_children() -> None:
+    with start_supervisor(SLEEP_COMMAND, SLEEP_COMMAND) as (process, pids):
+        process.kill()
+        assert wait_for_end(pids)
+
+
+def test_killed_child_is_restarted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with supervise([Program(name="web", command=SLEEP_COMMAND)]) as supervisor:
+        first = supervisor.get_pids()["web"]
+        os.kill(first, signal.SIGKILL)
+        with caplog.at_level(logging.WARNING):
+            assert poll_until(check_before(supervisor, lambda: supervisor.get_pids()["web"] != first))
+        second = supervisor.get_pids()["web"]
+        assert is_running(second)
+    assert "web ended (status -9); starting it again" in caplog.text
+    assert wait_for_end([first, second])
+
+
+def test_descendants_of_killed_and_stopped_children_end(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    def read_pools() -> list[int]:
+        return [int(line) for line in log.read_text().split("\n")[:-1]] if log.exists() else []
+
+    with supervise([Program(name="worker", command=FORKING_COMMAND, log=log)]) as supervisor:
+        assert poll_until(lambda: len(read_pools()) == 1)
+        os.kill(supervisor.get_pids()["worker"], signal.SIGKILL)
+        assert poll_until(check_before(supervisor, lambda: not is_running(read_pools()[0])))
+        assert poll_until(check_before(supervisor, lambda: len(read_pools()) == 2))
+    assert wait_for_end(read_pools())
+
+
+def test_restarts_of_a_failing_child_slow_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "MIN_RESTART_PAUSE_S", 0.05)
+    monkeypatch.setattr(processes, "MAX_RESTART_PAUSE_S", 0.2)
+    log, pauses = tmp_path / "log", list[str]()
+    monkeypatch.setattr(processes.logger, "warning", lambda _, text: pauses.append(text))
+    program = Program(name="worker", command=["/bin/echo", "tried"], log=log)
+    with supervise([program]) as supervisor:
+        assert poll_until(check_before(supervisor, lambda: len(pauses) == 5))
+    assert [re.findall(r"in ([\d.]+) s", text)[0] for text in pauses] == ["0.1", "0.1", "0.2", "0.2", "0.2"]
+    assert log.read_text().count("tried") == 5
+    assert str(log) in pauses[0]
+
+
+def test_restart_delay_resets_after_a_steady_run() -> None:
+    with supervise([Program(name="web", command=SLEEP_COMMAND)]) as supervisor:
+        child = supervisor._children["web"]
+        child.restart_pause_s = 8.0
+        assert processes._compute_next_pause(child, child.started_at + 5) == 10.0
+        assert processes._compute_next_pause(child, child.started_at + 31) == processes.MIN_RESTART_PAUSE_S
+
+
+def test_lost_server_ends_the_children() -> None:
+    def raise_unavailable() -> None:
+        raise Unavailable("Postgres ended")
+
+    with supervise([Program(name="web", command=SLEEP_COMMAND)], on_check=raise_unavailable) as supervisor:
+        pid = supervisor.get_pids()["web"]
+        with pytest.raises(Unavailable, match="Postgres ended"):
+            supervisor.wait()
+    assert wait_for_end([pid])
+
+
+def test_child_gets_its_environment_and_log(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "web.log"
+    program = Program(
+        name="web", command=["/bin/sh", "-c", "echo $CUP $HOME; echo oops >&2"], env={"CUP": "anon"}, log=log
+    )
+    with supervise([program]):
+        assert poll_until(lambda: log.exists() and log.read_text() == f"anon {os.environ['HOME']}\noops\n")
+
+
+def test_signal_handlers_are_restored() -> None:
+    handlers_before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    with stop_on_signals():
+        assert signal.getsignal(signal.SIGTERM) is not handlers_before[signal.SIGTERM]
+        os.kill(os.getpid(), signal.SIGTERM)
+        poll_until(lambda: False)
+        pytest.fail("the signal did not end the body")
+    assert {number: signal.getsignal(number) for number in handlers_before} == handlers_before
+
+
+def test_only_a_taken_port_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(Unavailable, match=rf"127.0.0.1 port {port}: Address already in use.*PORT="):
+            check_port_is_free("127.0.0.1", port)
+    check_port_is_free("127.0.0.1", port)
+
+
+def test_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(Unavailable, match=r"Cannot listen on 192\.0\.2\.1 port 8000"):
+        check_port_is_free("192.0.2.1", 8000)
+
+
+def build_file_server(folder: Path, port: int) -> Program:
+    """Return a program that serves a folder over HTTP."""
+    serve_command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(folder)]
+    return Program(name="web", command=serve_command, log=folder / "web.log")
+
+
+def test_web_server_readiness_is_awaited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setattr(readiness, "LOG_INTERVAL_S", 0.0)
+    port = find_free_port()
+    with supervise([build_file_server(tmp_path, port)]) as supervisor, caplog.at_level(logging.INFO):
+
+        def check() -> None:
+            supervisor.check_startup()
+            if "404" in caplog.text:
+                (tmp_path / "readyz").write_text("ok")
+
+        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", check=check)
+    assert re.search(r"waiting for the web server to be ready: 404 \(\d+ s\)", caplog.text)
+
+
+def test_failing_program_is_explained_by_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "MAX_RESTART_PAUSE_S", 0.0)
+    broken_command = [sys.executable, "-c", "import nowhere"]
+    programs = [
+        Program(name="worker", command=SLEEP_COMMAND),
+        Program(name="web", command=broken_command, log=tmp_path / "web.log"),
+    ]
+    with (
+        supervise(programs) as supervisor,
+        pytest.raises(Unavailable, match=r"(?s)web has ended 5 times.*web\.log.*No module named 'nowhere'"),
+    ):
+        wait_until_healthy(f"http://127.0.0.1:{find_free_port()}/readyz", check=supervisor.check_startup)
+
+
+def test_foreground_program_returns_its_exit_status(capfd: pytest.CaptureFixture[str]) -> None:
+    run(Program(name="migrations", command=["/bin/sh", "-c", "echo $CUP"], env={"CUP": "migrated"}))
+    assert capfd.readouterr().out == "migrated\n"
+    with pytest.raises(SystemExit, match="3"):
+        run(Program(name="migrations", command=["/bin/sh", "-c", "exit 3"]))
+
+
+def test_foreground_program_ends_if_a_required_server_ends(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    def check() -> None:
+        if log.exists() and log.read_text().endswith("\n"):
+            raise Unavailable("Postgres ended")
+
+    with pytest.raises(Unavailable, match="Postgres ended"):
+        run(Program(name="the demo", command=FORKING_COMMAND, log=log), check=check)
+    assert wait_for_end([int(log.read_text())])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "threads"),
+    [(["scores", "guesses", "reports"], 4), (["scores"], 3), (["guesses"], 3), (["reports"], 1)],
+)
+def test_worker_has_one_thread_more_for_reports(kinds: list[str], threads: int) -> None:
+    command = build_worker_program(kinds=kinds, jobs=3, name="7").command
+    assert command[command.index("--concurrency") + 1] == str(threads)
+
+
+OPEN_FILES_PROGRAM = """
+import resource, sys
+from app.operations.web_server import allow_open_files
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[2])))
+allow_open_files(int(sys.argv[3]))
+print(*resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "requested", "expected"),
+    [(128, 512, 256, 256), (128, 200, 256, 200), (300, 512, 256, 300)],
+)
+def test_web_server_raises_the_open_file_limit(soft: int, hard: int, requested: int, expected: int) -> None:
+    command = [sys.executable, "-c", OPEN_FILES_PROGRAM, str(soft), str(hard), str(requested)]
+    assert subprocess.check_output(command, text=True).split() == [str(expected), str(hard)]

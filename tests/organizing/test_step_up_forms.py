@@ -1,0 +1,141 @@
+"""Forms for actions that need step-up authentication ask for the password."""
+
+from collections.abc import Callable
+from html import unescape
+
+import pytest
+from sqlalchemy import update
+
+from app.core.db.models import User
+from app.core.db.transaction import transaction
+from app.core.identity.password_hashes import UNUSABLE_HASH
+from app.core.identity.session_cookie import COOKIE
+from tests.support.arena import API
+from tests.support.confirmation_forms import collect_refusals
+from tests.support.contest import Contest
+from tests.support.database_rows import load_team_id
+from tests.support.organizer_pages import (
+    build_extension_path,
+    extract_hidden_fields,
+    format_future_time,
+    get_page_text,
+)
+from tests.support.page_requests import SAME_ORIGIN, get_page, post_form
+from tests.support.step_up import (
+    PasswordForm,
+    read_state,
+    request_disqualification,
+    request_organizer,
+    request_organizer_removal,
+    request_reinstatement,
+    request_rule_change,
+)
+
+pytestmark = [pytest.mark.full, pytest.mark.contest(teams=("red",))]
+
+
+def build_disqualification_form(contest: Contest) -> PasswordForm:
+    path = f"{contest.path}/organize/teams/{load_team_id('red')}/disqualify"
+    return path, path, {"reason": "x"}
+
+
+def build_removal_form(contest: Contest) -> PasswordForm:
+    _, path, _ = request_organizer_removal(contest)
+    page_path = f"{contest.path}/organize/teams"
+    return page_path, f"{page_path}/organizers/{path.rpartition('/')[2]}/remove", {}
+
+
+def build_rescore_form(contest: Contest) -> PasswordForm:
+    _, path, _ = request_rule_change(contest)
+    path = f"{contest.path}/organize{path}"
+    return path.removesuffix("/apply"), path, {}
+
+
+def build_organizer_form(contest: Contest) -> PasswordForm:
+    _, _, content = request_organizer(contest)
+    page_path = f"{contest.path}/organize/teams"
+    return page_path, f"{page_path}/organizers", content["json"]
+
+
+def build_password_link_form(contest: Contest) -> PasswordForm:
+    user_id = contest.arena.get("/me", team="red").json()["user_id"]
+    page_path = f"{contest.path}/organize/teams/{load_team_id('red')}"
+    return page_path, f"{page_path}/members/{user_id}/password-link", {}
+
+
+def build_token_form(_: Contest) -> PasswordForm:
+    return "/account", "/account/tokens", {"name": "mine", "scopes": "organize", "days": "365"}
+
+
+def build_reinstate_form(contest: Contest) -> PasswordForm:
+    """Return the form that reinstates a disqualified team once there are targets."""
+    request_reinstatement(contest, request_disqualification(contest))
+    contest.open_attacks()
+    path = f"{contest.path}/organize/teams/{load_team_id('red')}/reinstate"
+    return path, path, {"reason": "cousins"}
+
+
+def build_extension_form(contest: Contest) -> PasswordForm:
+    path = build_extension_path(0.5)
+    fields = extract_hidden_fields(get_page_text(contest.arena, path))
+    return f"{contest.path}/organize{path}", f"{contest.path}/organize{path.partition('?')[0]}", fields
+
+
+@pytest.mark.parametrize(
+    "build_form",
+    [
+        build_disqualification_form,
+        build_removal_form,
+        build_rescore_form,
+        build_organizer_form,
+        build_password_link_form,
+        build_token_form,
+        build_reinstate_form,
+        build_extension_form,
+    ],
+    ids=lambda builder: builder.__name__,
+)
+def test_forms_that_need_step_up_authentication_ask_for_the_password(
+    contest: Contest, build_form: Callable[[Contest], PasswordForm]
+) -> None:
+    form = build_form(contest)
+    for message, text in collect_refusals(contest, form, field='name="password" type="password" required'):
+        assert message in unescape(text)
+        assert all(f'value="{typed}"' in text for typed in form[2].values())
+
+
+def test_form_of_an_organizer_without_a_password_keeps_its_values(contest: Contest) -> None:
+    """Somebody who signs in with a provider signs in again in a new tab, and sends the form once more."""
+    _, path, fields = build_disqualification_form(contest)
+    with transaction() as session:
+        session.execute(update(User).values(password_hash=UNUSABLE_HASH))
+    response = post_form(contest.arena, path, fields | {"password": ""}, organizer=True)
+    assert (response.status_code, 'value="x"' in response.text) == (403, True)
+
+
+def test_token_alone_cannot_create_a_token(contest: Contest) -> None:
+    """A bearer token opens the page, but its form asks for the password. As a cookie it opens nothing."""
+    token = contest.arena.organizer_token
+    state_before = read_state()
+    bearer, cookie = {"Authorization": f"Bearer {token}"}, {"Cookie": f"{COOKIE}={token}"}
+    client, fields = contest.arena.client, {"name": "mine", "scopes": "read"}
+    for headers, status in ((bearer | SAME_ORIGIN, 403), (cookie | SAME_ORIGIN, 303)):
+        response = client.post("/account/tokens", data=fields, headers=headers, follow_redirects=False)
+        assert response.status_code == status
+    assert contest.arena.client.post(f"{API}/tokens", headers=bearer, json={"name": "x"}).status_code == 422
+    assert read_state() == state_before
+
+
+def asks_for_the_password(contest: Contest, path: str) -> bool:
+    return (
+        'name="password"' in get_page(contest.arena, f"{contest.path}/organize/{path}", organizer=True).text
+    )
+
+
+def test_earlier_ends_and_moved_past_starts_need_the_password(contest: Contest) -> None:
+    path = "phases/anonymization/extend?end="
+    for days, expected in ((0.5, True), (1.5, False)):
+        assert asks_for_the_password(contest, path + format_future_time(days)) is expected
+    contest.move_phases(anonymization=(1, 48), reidentification=(50, 60))
+    assert contest.get_state() == "draft"
+    assert asks_for_the_password(contest, path + format_future_time(1))

@@ -1,0 +1,111 @@
+"""Threshold reports: requested by organizers, computed by a worker, equal to those of the command."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from anoncup.competition.parser import parse_competition
+from anoncup.evaluation.threshold_report import make_report
+from anoncup.excessive.question import AdviceQuestion
+from anoncup.plugins import TRACKS
+from anoncup.tables.csv_text import write_csv
+from app.core.db.models import State, ThresholdReport
+from app.core.db.transaction import transaction
+from app.jobs import queue
+from app.originals.threshold_reports import MAX_UNFINISHED
+from tests.support.arena import Arena, build_competition_toml
+from tests.support.queue import empty_queue
+from tests.support.threshold_reports import add_waiting_reports
+from workers import advise, clock, jobs
+
+pytestmark = pytest.mark.full
+
+PATH = "/competitions/small/threshold-reports"
+
+
+def request_report(arena: Arena, **question: Any) -> str:
+    response = arena.post(PATH, json={"draws": 20, **question})
+    assert response.status_code == 202, response.text
+    return str(response.json()["id"])
+
+
+def test_report_matches_the_result_of_the_local_command(arena: Arena) -> None:
+    identifier = request_report(arena, groups=["sex"])
+    advise.advise(identifier)
+    report = arena.get(f"/threshold-reports/{identifier}").json()
+    assert report["status"] == "SCORED"
+    rules, track = parse_competition(build_competition_toml()), TRACKS["microdata"]
+    original, _ = track.parse_original({"original": write_csv(arena.table)}, rules)
+    local = make_report(AdviceQuestion(("sex",), draws=20), rules, original)
+    plain = local.to_json()
+    assert report["report"]["threshold"] == plain["threshold"]
+    assert report["report"]["groups"] == plain["groups"] == 2
+    releases = [(entry["method"], entry["rank"], entry["overall"]) for entry in plain["contest"]["releases"]]
+    assert releases == [
+        (entry["method"], entry["rank"], entry["overall"])
+        for entry in report["report"]["contest"]["releases"]
+    ]
+    codes = [entry["code"] for entry in plain["contest"]["warnings"]]
+    assert [entry["code"] for entry in report["report"]["contest"]["warnings"]] == codes
+    assert [row["fixed"] for row in report["report"]["bounds"]] == [row["fixed"] for row in plain["bounds"]]
+    (report_row,) = arena.get(PATH).json()
+    assert report_row["question"]["groups"] == ["sex"]
+    assert "report" not in report_row
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ({"groups": ["income"]}, "unknown_column"),
+        ({"distance": "jaccard"}, "unknown_distance"),
+        ({"bits": 0}, "invalid_request"),
+    ],
+)
+def test_invalid_report_request_is_refused(arena: Arena, question: dict[str, Any], code: str) -> None:
+    refusal = arena.post(PATH, json=question)
+    assert (refusal.status_code, refusal.json()["code"]) == (422, code)
+    assert arena.get(PATH).json() == []
+
+
+def test_report_is_made_once_despite_lost_messages_and_kills(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = request_report(arena)
+    empty_queue()
+    with transaction() as session:
+        report = session.scalars(select(ThresholdReport)).one()
+        report.created_at = report.created_at.replace(year=report.created_at.year - 1)
+    clock.sweep()
+    assert queue.count_messages() == 1
+
+    def raise_child_died(*_: object, **__: object) -> None:
+        raise jobs.ChildDiedError(jobs.DIED_MESSAGE)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "run", raise_child_died)
+        advise.advise(identifier)
+    queued_report = arena.get(f"/threshold-reports/{identifier}").json()
+    assert (queued_report["status"], queued_report["failure_code"]) == ("QUEUED", "child_died")
+    advise.advise(identifier)
+    first = arena.get(f"/threshold-reports/{identifier}").json()
+    advise.advise(identifier)
+    assert arena.get(f"/threshold-reports/{identifier}").json() == first
+    assert first["status"] == State.SCORED
+
+
+def test_report_needs_original_data(arena: Arena) -> None:
+    assert arena.post("/competitions", content=build_competition_toml("empty")).status_code == 201
+    refusal = arena.post("/competitions/empty/threshold-reports", json={})
+    assert (refusal.status_code, refusal.json()["code"]) == (409, "no_original")
+
+
+def test_number_of_unfinished_reports_is_limited(arena: Arena) -> None:
+    request_report(arena)
+    add_waiting_reports(MAX_UNFINISHED)
+    refusal = arena.post(PATH, json={"draws": 0})
+    assert (refusal.status_code, refusal.json()["code"]) == (429, "too_many_reports")
+    assert int(refusal.headers["Retry-After"]) > 0
+    advise.advise()
+    request_report(arena)
+    assert arena.post(PATH, json={"draws": 0}).status_code == 429

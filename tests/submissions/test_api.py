@@ -1,0 +1,184 @@
+"""Submissions through the API: accepted, refused, scored and shown."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from anoncup.tables.csv_text import write_csv
+from app.config import Settings
+from app.core.db.models import Evaluation, Secret, Submission
+from app.submissions.uploads import ReleaseUpload
+from tests.support.accounts import count_rows
+from tests.support.arena import API, Arena, build_noisy_release
+from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, score_everything
+
+
+def test_upload_returns_a_receipt(arena: Arena) -> None:
+    response = arena.submit("red")
+    assert response.status_code == 202
+    receipt = response.json()
+    assert receipt["status"] == "QUEUED"
+    assert len(receipt["sha256"]["anonymized.csv"]) == len(receipt["commitment"]) == 64
+    assert receipt["warnings"] == []
+
+
+def test_waiting_submission_says_when_to_ask_again(arena: Arena) -> None:
+    first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
+
+    def read_intervals() -> list[str | None]:
+        responses = [arena.get(f"/submissions/{identifier}", team="red") for identifier in (first, second)]
+        return [response.headers.get("Retry-After") for response in responses]
+
+    assert read_intervals() == ["1", "2"]
+    score_everything()
+    assert read_intervals() == [None, None]
+
+
+def test_scored_submission_has_all_measures_and_is_on_the_board(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    submission = arena.get_submission(identifier, "red")
+    assert submission["status"] == "SCORED"
+    assert submission["result"]["verdict"] == "accepted"
+    assert list(submission["result"]["measures"])[:2] == ["mean_mae", "cross_mean"]
+    assert submission["step"] == submission["steps"] > 10
+    (row,) = arena.get_board()["rows"]
+    assert (row["rank"], row["team"], row["entries"]) == (1, "red", 1)
+    assert row["overall"] == round(submission["result"]["overall"], 4)
+
+
+def test_excessive_release_is_rejected_with_measures_but_no_rank(arena: Arena) -> None:
+    identifier = arena.submit_excessive("red").json()["id"]
+    score_everything()
+    submission = arena.get_submission(identifier, "red")
+    assert submission["status"] == "REJECTED"
+    assert submission["result"]["violations"][0]["code"] == "excessive_anonymization"
+    assert submission["result"]["measures"]["mean_mae"]["value"] == 0
+    (row,) = arena.get_board()["rows"]
+    assert row["rank"] is None
+    assert row["overall"] is None
+
+
+@pytest.mark.parametrize("case", INVALID_UPLOADS.values(), ids=INVALID_UPLOADS)
+def test_upload_errors_have_a_location_and_nothing_is_stored(
+    arena: Arena, settings: Settings, case: tuple[str, bytes, str, int | None, bool]
+) -> None:
+    file, content, code, row, has_column = case
+    arena.get_team_token("red")
+    files_before = sorted((settings.data / "blobs").rglob("*"))
+    files = {"anonymized": VALID_TABLE, "secret": VALID_SECRET} | {file: content}
+    response = arena.submit("red", anonymized=files["anonymized"], secret=files["secret"])
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    first = problem["errors"][0]
+    assert (first["file"], first["code"], first["row"]) == (file, code, row)
+    assert (first["column"] is not None) == has_column
+    assert row is None or first["line"] == row + 1
+    assert file != "secret" or "value" not in first["values"]
+    assert "value" not in first
+    assert problem["total"] >= 1
+    assert count_rows(Submission) == count_rows(Secret) == count_rows(Evaluation) == 0
+    assert sorted((settings.data / "blobs").rglob("*")) == files_before
+
+
+@pytest.mark.full
+def test_both_directions_of_the_secret_are_equivalent(arena: Arena) -> None:
+    table, secret = build_noisy_release(5, arena.table)
+    source = [int(line) for line in secret.decode().split()[1:]]
+    inverse = [source.index(row) + 1 for row in range(1, len(source) + 1)]
+    inverse_secret = "anonymized_row\n" + "\n".join(map(str, inverse))
+    first, second = (
+        arena.submit("red", anonymized=table, secret=content).json()["id"]
+        for content in (secret, inverse_secret.encode())
+    )
+    score_everything()
+    results = [arena.get_submission(identifier, "red")["result"] for identifier in (first, second)]
+    assert results[0] == results[1]
+    assert results[0]["measures"]["information_loss"]["value"] > 0
+
+
+def test_release_in_original_order_gets_a_warning(arena: Arena) -> None:
+    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(40))
+    response = arena.submit("red", anonymized=write_csv(arena.table), secret=secret.encode())
+    assert [warning["code"] for warning in response.json()["warnings"]] == ["rows_in_original_order"]
+
+
+def test_repeated_release_is_reported_only_to_its_team(arena: Arena) -> None:
+    arena.submit("red", seed=9)
+    assert arena.submit("blue", seed=9).json()["warnings"] == []
+    assert arena.submit("red", seed=9).json()["warnings"][0]["code"] == "sent_before"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("opens", "closes"), [(1, 2), (-2, -1)], ids=["before", "after"])
+def test_uploads_outside_the_phase_are_refused(client: TestClient, opens: float, closes: float) -> None:
+    arena = Arena.create(client, opens=opens, closes=closes)
+    response = arena.submit("red")
+    assert (response.status_code, response.json()["code"]) == (409, "phase_closed")
+
+
+def test_file_above_the_size_limit_is_refused(client: TestClient) -> None:
+    arena = Arena.create(client, extra_toml="[limits]\nfile_mb = 1")
+    response = arena.submit("red", anonymized=b"x" * (2**20 + 1))
+    assert (response.status_code, response.json()["code"]) == (413, "too_large")
+    assert response.json()["file"] == "anonymized"
+    (error,) = response.json()["errors"]
+    assert (error["file"], error["row"], error["code"]) == ("anonymized", None, "too_large")
+    assert error["values"] == {"file": "anonymized", "most_mb": 1}
+    assert response.json()["total"] == 1
+    assert count_rows(Submission) == 0
+
+
+def test_user_without_a_team_cannot_submit(arena: Arena) -> None:
+    files = {"anonymized": ("a.csv", VALID_TABLE), "secret": ("s.csv", VALID_SECRET)}
+    response = arena.post(f"/competitions/{arena.slug}/submissions", files=files)
+    assert (response.status_code, response.json()["code"]) == (403, "not_in_a_team")
+    response = arena.client.post(f"{API}/competitions/{arena.slug}/submissions", files=files)
+    assert (response.status_code, response.json()["code"]) == (401, "not_signed_in")
+
+
+def test_submission_of_another_team_is_not_found(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    for path in (f"/submissions/{identifier}", f"/submissions/{identifier}/data/anonymized.csv"):
+        assert arena.get(path, team="blue").status_code == 404
+        assert arena.get(path, team="red").status_code == 200
+        assert arena.client.get(API + path).status_code == 401
+    assert arena.get(f"/competitions/{arena.slug}/submissions", team="blue").json() == []
+
+
+def test_team_downloads_its_public_file_unchanged(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    response = arena.get(f"/submissions/{identifier}/data/anonymized.csv", team="red")
+    assert response.content == VALID_TABLE
+
+
+def test_submissions_are_numbered_in_order_of_receipt(arena: Arena) -> None:
+    red = [arena.submit("red", seed=seed).json() for seed in (1, 2)]
+    blue = arena.submit("blue").json()
+    red.append(arena.submit("red", seed=3).json())
+    assert [submission["number"] for submission in (*red, blue)] == [1, 2, 3, 1]
+    rows = arena.get(f"/competitions/{arena.slug}/submissions", team="red").json()
+    assert [submission["number"] for submission in rows] == [3, 2, 1]
+    arena.post(f"/submissions/{red[1]['id']}/cancel", team="red")
+    assert [arena.get_submission(submission["id"], "red")["number"] for submission in red] == [1, 2, 3]
+    all_submissions = arena.get(f"/competitions/{arena.slug}/submissions/all").json()
+    assert sorted((submission["team"], submission["number"]) for submission in all_submissions) == [
+        ("blue", 1), ("red", 1), ("red", 2), ("red", 3)
+    ]  # fmt: skip
+
+
+@pytest.mark.full
+def test_upload_continues_when_the_deadline_moves(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    parse = ReleaseUpload.parse
+
+    def parse_slowly(upload: ReleaseUpload, *arguments: Any) -> None:
+        parse(upload, *arguments)
+        body = {"end": (datetime.now(UTC) + timedelta(days=3)).isoformat()}
+        response = arena.post("/competitions/small/phases/anonymization/extend", json=body)
+        assert response.status_code == 200
+
+    monkeypatch.setattr(ReleaseUpload, "parse", parse_slowly)
+    assert arena.submit("red").status_code == 202

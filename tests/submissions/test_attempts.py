@@ -1,0 +1,208 @@
+"""An upload that starts in time counts if it ends within the grace period. The freeze waits for it."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime, timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select, update
+
+from app.core.db.models import Attempt, Guess
+from app.submissions import attempts
+from tests.support.contest import Contest, judge_everything, load_round, run_clock
+from tests.support.database_rows import execute, load_all, load_one
+from tests.support.phase_changes import (
+    accept_upload,
+    begin_upload,
+    list_audit_actions,
+    list_targets,
+    receive_upload,
+    score_submission,
+)
+from tests.support.raw_asgi import StreamedRequest, open_request, start_web_process
+from tests.support.uploads_in_flight import (
+    end_first_phase,
+    list_open_attempts,
+    list_received_submissions,
+    start_upload,
+)
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    return Contest.create(client)
+
+
+@contextmanager
+def start_guess(contest: Contest, team: str, target: str, content: bytes) -> Iterator[StreamedRequest]:
+    path, token = f"/api/v1/targets/{target}/guesses", contest.arena.get_team_token(team)
+    with start_web_process() as web, open_request(web, path, token=token, files={"guess": content}) as upload:
+        upload.wait_for_body_read()
+        yield upload
+
+
+def test_upload_started_in_time_may_finish_after_the_deadline(
+    contest: Contest,
+) -> None:
+    with start_upload(contest, "red") as upload:
+        end_first_phase(contest)
+        (attempt,) = list_open_attempts()
+        run_clock()
+        assert (contest.get_state(), load_round().frozen_at) == ("settling", None)
+        assert contest.arena.submit("blue").json()["code"] == "phase_closed"
+        receipt = upload.finish().json()
+    assert upload.status == 202
+    assert datetime.fromisoformat(receipt["received_at"]) == attempt.started_at
+    run_clock()
+    assert load_round().frozen_at is None
+    score_submission(receipt["id"])
+    run_clock()
+    assert [str(target.submission_id) for target in list_targets()] == [receipt["id"]]
+    assert list_audit_actions().count("finals.freeze") == 1
+
+
+def test_freeze_does_not_wait_beyond_the_grace_period(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start_upload(contest, "red") as upload:
+        end_first_phase(contest)
+        run_clock()
+        assert load_round().frozen_at is None
+        monkeypatch.setattr(attempts, "get_grace_period", lambda: timedelta(0))
+        run_clock()
+        assert load_round().frozen_at is not None
+        monkeypatch.undo()
+        assert upload.finish().status_and_code == (409, "too_late")
+    assert (list_received_submissions(), list_targets(), list_open_attempts()) == ([], [], [])
+
+
+def test_grace_period_does_not_limit_uploads_during_a_phase(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "get_grace_period", lambda: timedelta(0))
+    with start_upload(contest, "red") as upload:
+        assert upload.finish().status == 202
+
+
+def test_pause_accepts_only_uploads_that_had_started(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pause = f"{contest.path}/phases/anonymization/pause"
+    with start_upload(contest, "red") as upload, start_upload(contest, "blue") as slow_upload:
+        assert contest.post_as_organizer(pause).status_code == 200
+        assert contest.arena.submit("green").json()["code"] == "phase_paused"
+        assert upload.finish().status == 202
+        monkeypatch.setattr(attempts, "get_grace_period", lambda: timedelta(0))
+        assert slow_upload.finish().status_and_code == (409, "too_late")
+
+
+def test_guess_started_in_time_is_judged_before_the_contest_closes(contest: Contest) -> None:
+    red_submission = contest.submit("red")
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    target = contest.find_target(red_submission)["id"]
+    with start_guess(contest, "blue", target, contest.build_guess(red_submission, 3)) as upload:
+        contest.move_phases(reidentification=(-1, 0))
+        run_clock()
+        assert contest.get_state() == "settling"
+        assert (
+            contest.submit_guess("blue", target, contest.build_guess(red_submission, 4)).json()["code"]
+            == "phase_closed"
+        )
+        assert upload.finish().status == 202
+    run_clock()
+    assert load_round().closed_at is None
+    judge_everything()
+    run_clock()
+    assert load_one(select(Guess)).correct == 3
+    assert contest.get_state() == "closed"
+
+
+def test_closing_does_not_wait_for_a_guess_beyond_the_grace_period(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    red_submission = contest.submit("red")
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    with start_guess(
+        contest, "blue", contest.find_target(red_submission)["id"], contest.build_guess(red_submission, 3)
+    ) as upload:
+        contest.move_phases(reidentification=(-1, 0))
+        monkeypatch.setattr(attempts, "get_grace_period", lambda: timedelta(0))
+        run_clock()
+        assert contest.get_state() == "closed"
+        assert upload.finish().status_and_code == (409, "too_late")
+
+
+def test_upload_of_the_first_phase_does_not_delay_the_second(contest: Contest) -> None:
+    """The upload exceeds its grace period and is still being sent when the second phase opens and closes."""
+    with start_upload(contest, "red") as upload:
+        execute(update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period()))
+        contest.open_attacks()
+        assert contest.get_state() == "reidentification"
+        contest.close_attacks()
+        assert contest.get_state() == "closed"
+        assert upload.finish().status_and_code == (409, "too_late")
+
+
+def test_killed_web_process_delays_the_freeze_for_the_grace_period_only(contest: Contest) -> None:
+    begin_upload(contest.arena, "red")
+    end_first_phase(contest)
+    run_clock()
+    assert load_round().frozen_at is None
+    execute(update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period()))
+    run_clock()
+    assert load_round().frozen_at is not None
+
+
+@pytest.mark.parametrize("ending", ["malformed", "broken off", "too large"])
+def test_freeze_does_not_wait_for_a_failed_upload(client: TestClient, ending: str) -> None:
+    contest = Contest.create(client, extra_toml="[limits]\nfile_mb = 1")
+    with start_upload(contest, "red") as upload:
+        end_first_phase(contest)
+        if ending == "broken off":
+            upload.disconnect()
+        else:
+            size = 100 if ending == "malformed" else 2**20 + 1
+            head, tail = upload.body.split(b"\r\n--", maxsplit=1)
+            upload.body = head + b"?" * size + b"\r\n--" + tail
+            assert upload.finish().status == (422 if ending == "malformed" else 413)
+        assert list_open_attempts() == []
+        run_clock()
+        assert load_round().frozen_at is not None
+    (attempt,) = load_all(select(Attempt))
+    assert attempt.ended_at is not None
+
+
+def test_nothing_is_accepted_after_a_freeze_under_a_shorter_grace_period(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ExitStack() as stack:
+        pending_uploads = [stack.enter_context(start_upload(contest, team)) for team in ("red", "blue")]
+        end_first_phase(contest)
+        with monkeypatch.context() as patch:
+            patch.setattr(attempts, "get_grace_period", lambda: timedelta(0))
+            run_clock()
+        assert [upload.finish().status_and_code for upload in pending_uploads] == [(409, "too_late")] * 2
+    assert (list_received_submissions(), list_targets()) == ([], [])
+
+
+def test_upload_counts_for_the_day_it_started(contest: Contest) -> None:
+    """Two uploads start on either side of midnight and are accepted in reverse order."""
+    principal, yesterdays_upload = receive_upload(contest.arena, "red", seed=1)
+    _, todays_upload = receive_upload(contest.arena, "red", seed=2)
+    attempt = yesterdays_upload.attempt
+    assert attempt is not None
+    started_at = attempt.started_at - timedelta(days=1)
+    attempt.started_at = yesterdays_upload.started_at = started_at
+    execute(update(Attempt).where(Attempt.id == attempt.id).values(started_at=started_at))
+    for upload in (todays_upload, yesterdays_upload):
+        accept_upload(principal, upload)
+    assert list_received_submissions()[0][0] == started_at
+    caps = contest.arena.get(f"{contest.path}/quota", team="red").json()["caps"]
+    used_counts = {cap["name"]: cap["used"] for cap in caps}
+    assert (used_counts["valid_per_day"], used_counts["valid_total"]) == (1, 2)
+    assert (used_counts["attempts_per_day"], used_counts["attempts_total"]) == (1, 2)

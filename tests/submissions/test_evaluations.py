@@ -1,0 +1,313 @@
+"""The life cycle of an evaluation in the database: claims, leases, attempts and the sweep."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text, update
+
+from anoncup.messages import CodedMessage, Message
+from anoncup.plugins import TRACKS, InstalledParts, Package
+from anoncup.runner.client import ProgressStep
+from anoncup.runner.jobs import ScoreJob
+from app.config import Settings
+from app.core.db.models import Evaluation, State
+from app.core.db.transaction import transaction
+from app.core.processes import runners
+from app.core.processes.runners import Interpreter
+from app.jobs import leases, queue
+from app.organizing import workload
+from app.submissions import evaluations
+from app.submissions.evaluations import EvaluationClaim
+from tests.support.arena import Arena
+from tests.support.database_rows import (
+    LEASE,
+    claim_evaluation,
+    execute,
+    load_evaluation,
+    submit_evaluation,
+)
+from tests.support.hostile_jobs import CrashingScoreJob, GreedyScoreJob, LyingScoreJob
+from tests.support.queue import empty_queue
+from tests.support.wait import TIMEOUT_S
+from workers import clock, jobs, lease_runner, score
+from workers.lease_runner import Lease
+
+VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
+
+
+def require_claim(identifier: UUID, *, lease: timedelta = LEASE) -> EvaluationClaim:
+    claim = claim_evaluation(identifier, lease=lease)
+    assert claim is not None
+    return claim
+
+
+def record_verdict(claim: EvaluationClaim, verdict: dict[str, Any] = VERDICT) -> bool:
+    with transaction() as session:
+        return bool(evaluations.record_verdict(session, claim, verdict=verdict, scorer="test"))
+
+
+def read_failure(identifier: UUID) -> tuple[str, dict[str, Any]]:
+    """Return the code and the message values of an evaluation's failure."""
+    failure = load_evaluation(identifier).failure
+    assert failure
+    return failure.code, failure.message.render_values_in_english()
+
+
+def count_waiting_messages() -> int:
+    return queue.count_messages() or 0
+
+
+def backdate(identifier: UUID) -> None:
+    """Move the evaluation's creation one minute into the past."""
+    with transaction() as session:
+        session.execute(
+            text("UPDATE evaluations SET created_at = created_at - interval '1 minute' WHERE id = :id"),
+            {"id": identifier},
+        )
+
+
+def test_two_workers_cannot_claim_the_same_evaluation(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    assert claim_evaluation(identifier) is not None
+    assert claim_evaluation(identifier) is None
+
+
+def test_expired_claim_passes_on_and_cannot_record(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    expired_claim = require_claim(identifier, lease=timedelta(0))
+    current_claim = require_claim(identifier)
+    assert (expired_claim.attempt, current_claim.attempt) == (1, 2)
+    assert record_verdict(current_claim)
+    assert not record_verdict(expired_claim, {"verdict": "rejected"})
+    assert load_evaluation(identifier).state == State.SCORED
+
+
+def renew_lease(claim: EvaluationClaim, *, step: int, name: str, lease: timedelta = LEASE) -> bool:
+    lease_key = (Evaluation, claim.evaluation_id, claim.attempt)
+    with transaction() as session:
+        return leases.renew(session, *lease_key, lease=lease, step=step, steps=9, step_name=name)
+
+
+@pytest.mark.full
+def test_lease_can_be_renewed_until_another_worker_claims(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    claim = require_claim(identifier, lease=timedelta(0))
+    assert renew_lease(claim, step=3, name="euc1")
+    assert claim_evaluation(identifier) is None
+    assert (
+        load_evaluation(identifier).step,
+        load_evaluation(identifier).steps,
+        load_evaluation(identifier).step_name,
+    ) == (3, 9, "euc1")
+    assert renew_lease(claim, step=3, name="euc1", lease=timedelta(0))
+    require_claim(identifier)
+    assert not renew_lease(claim, step=4, name="euc2")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("interval_s", "expected_progress"),
+    [(0.0, [(0, 0), (1, 5), (2, 6), (3, 5)]), (TIMEOUT_S, [(0, 0)] * 4)],
+    ids=["every step", "too soon after the claim"],
+)
+def test_progress_is_written_at_most_once_in_an_interval(
+    arena: Arena,
+    monkeypatch: pytest.MonkeyPatch,
+    interval_s: float,
+    expected_progress: list[tuple[int, int]],
+) -> None:
+    monkeypatch.setattr(lease_runner, "RENEW_INTERVAL_S", interval_s)
+    claim = require_claim(submit_evaluation(arena))
+    lease = Lease(Evaluation, claim.evaluation_id, claim.attempt)
+    renew = lease_runner.make_renewal(lease, score.build_progress_columns)
+    recorded_progress = []
+    for number, total in ((0, 0), (1, 5), (2, 6), (3, 5)):
+        renew(ProgressStep(number, total, "euc1"))
+        recorded_progress.append(
+            (load_evaluation(claim.evaluation_id).step, load_evaluation(claim.evaluation_id).steps)
+        )
+    assert recorded_progress == expected_progress
+
+
+def test_message_delivered_repeatedly_scores_once(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    for _ in range(3):
+        score.score(str(identifier))
+    assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 1)
+
+
+@pytest.mark.full
+def test_evaluation_fails_after_too_many_attempts(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    for _ in range(3):
+        require_claim(identifier, lease=timedelta(0))
+    assert claim_evaluation(identifier) is None
+    assert load_evaluation(identifier).state == State.ERROR
+    assert read_failure(identifier) == ("attempts_used_up", {"times": 3, "last": "its worker was lost"})
+
+
+def test_sweep_requeues_evaluations_after_the_queue_was_emptied(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    backdate(identifier)
+    empty_queue()
+    clock.sweep()
+    assert count_waiting_messages() == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("lease", [timedelta(0), timedelta(hours=1)])
+def test_sweep_requeues_evaluations_with_expired_leases_and_leases_from_the_future(
+    arena: Arena, lease: timedelta
+) -> None:
+    identifier = submit_evaluation(arena)
+    require_claim(identifier, lease=lease)
+    empty_queue()
+    clock.sweep()
+    assert count_waiting_messages() == 1
+    require_claim(identifier)
+    empty_queue()
+    clock.sweep()
+    assert count_waiting_messages() == 0
+
+
+@pytest.mark.full
+def test_jobs_from_the_future_do_not_wait_for_it(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    future = datetime.now(UTC) + timedelta(hours=1)
+    execute(update(Evaluation).values(created_at=future, not_before=future))
+    empty_queue()
+    clock.sweep()
+    assert count_waiting_messages() == 1
+    require_claim(identifier)
+
+
+@pytest.mark.full
+def test_sweep_ignores_running_and_finished_evaluations(arena: Arena) -> None:
+    running_id, finished_id = submit_evaluation(arena), submit_evaluation(arena, seed=2)
+    require_claim(running_id)
+    record_verdict(require_claim(finished_id))
+    for identifier in (running_id, finished_id):
+        backdate(identifier)
+    empty_queue()
+    clock.sweep()
+    assert count_waiting_messages() == 0
+
+
+def test_failed_transaction_sends_no_message(arena: Arena) -> None:
+    submit_evaluation(arena)
+    empty_queue()
+
+    def enqueue_and_fail() -> None:
+        with transaction() as session:
+            queue.enqueue_after_commit(session, queue.SCORE)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        enqueue_and_fail()
+    assert count_waiting_messages() == 0
+
+
+def test_evaluation_is_retried_after_its_child_is_killed(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = submit_evaluation(arena)
+    with monkeypatch.context() as patch:
+        patch.setattr(score, "ScoreJob", CrashingScoreJob)
+        score.score(str(identifier))
+    assert (load_evaluation(identifier).state, load_evaluation(identifier).failure) == (
+        State.QUEUED,
+        CodedMessage("child_died", jobs.DIED_MESSAGE),
+    )
+    score.score(str(identifier))
+    assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 2)
+    assert load_evaluation(identifier).failure is None
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("job", "python", "limit_s", "words"),
+    [
+        (CrashingScoreJob, None, 60, "the package mine ended the scoring process"),
+        (ScoreJob, Path("missing"), 60, "the interpreter of the package mine does not start"),
+        (GreedyScoreJob, None, 60, "LimitExcess('memory')"),
+        (ScoreJob, None, 0, "LimitExcess('time')"),
+        (LyingScoreJob, None, 60, "InvalidAnswer()"),
+    ],
+)
+def test_failure_of_a_package_names_it_on_the_health_page(
+    arena: Arena,
+    *,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    job: type[ScoreJob],
+    python: Path | None,
+    limit_s: int,
+    words: str,
+) -> None:
+    package = Package("mine", "", "mine:PLUGIN", parts=("tracks.microdata",))
+    monkeypatch.setattr(jobs, "INSTALLED", InstalledParts(TRACKS, (package,)))
+    monkeypatch.setattr(score, "ScoreJob", job)
+    set_limits(settings, monkeypatch, scoring_memory_mb=2000, scoring_time_limit_s=limit_s)
+    if python is not None:
+        runners.end_all()
+        monkeypatch.setattr(Interpreter, "python", str(python))
+    identifier = submit_evaluation(arena)
+    for _ in range(4):
+        score.score(str(identifier))
+    evaluation = load_evaluation(identifier)
+    assert (evaluation.state, "mine" in str(evaluation.failure)) == (State.ERROR, True)
+    with transaction() as session:
+        failures = workload.list_failures(session, evaluation.round_id)
+    assert [(failure.id, words in (failure.traceback or "")) for failure in failures] == [(identifier, True)]
+    runners.end_all()
+
+
+def set_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
+    monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update=limits))
+
+
+@pytest.mark.full
+def test_scoring_beyond_the_time_limit_fails_with_the_limit(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = submit_evaluation(arena)
+    set_limits(settings, monkeypatch, scoring_time_limit_s=0)
+    score.score(str(identifier))
+    assert load_evaluation(identifier).state == State.ERROR
+    assert read_failure(identifier) == ("time_limit", {"limit": 0})
+
+
+@pytest.mark.full
+def test_scoring_beyond_the_memory_limit_fails(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = submit_evaluation(arena)
+    set_limits(settings, monkeypatch, scoring_memory_mb=2000)
+    monkeypatch.setattr(score, "ScoreJob", GreedyScoreJob)
+    score.score(str(identifier))
+    assert load_evaluation(identifier).state == State.ERROR
+    assert read_failure(identifier) == ("memory_limit", {"limit": 2000})
+
+
+@pytest.mark.full
+def test_worker_without_a_valid_claim_changes_nothing(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    lost_claim, current_claim = require_claim(identifier, lease=timedelta(0)), require_claim(identifier)
+    failure = CodedMessage("scoring_failed", Message("a fault of ours"))
+    with transaction() as session:
+        assert not leases.fail(session, Evaluation, identifier, lost_claim.attempt, failure)
+        leases.release(session, Evaluation, identifier, lost_claim.attempt, failure)
+        leases.release_uncounted(session, Evaluation, identifier, lost_claim.attempt, failure)
+        leases.release_for_missing_file(
+            session, Evaluation, identifier, lost_claim.attempt, failure, max_wait=timedelta(0)
+        )
+    evaluation = load_evaluation(identifier)
+    assert (evaluation.state, evaluation.attempt, evaluation.failure) == (
+        State.SCORING,
+        current_claim.attempt,
+        None,
+    )
+    assert record_verdict(current_claim)

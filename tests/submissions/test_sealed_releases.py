@@ -1,0 +1,164 @@
+"""Releases that contain their own answer are sealed in the store and opened for the scoring child only."""
+
+import io
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+from fastapi.testclient import TestClient
+
+from anoncup.errors import Unavailable
+from anoncup.plugins import TRACKS
+from anoncup.tracks.model import TargetFiles
+from app.config import Settings
+from app.core import sealing
+from app.core.db.models import Evaluation, State, Submission
+from app.core.db.transaction import transaction
+from app.core.identity.session_cookie import COOKIE
+from app.core.storage import compute_digest, get_store
+from tests.support.arena import API, build_noisy_release
+from tests.support.contest import Contest
+from tests.support.secret_search import iterate_database_cells, iterate_files
+from tests.support.stored_files import build_blob_path
+from workers import jobs
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture
+def sealing_track(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the track seal releases in this process; the scoring child knows nothing of it."""
+    monkeypatch.setitem(
+        TRACKS, "microdata", replace(TRACKS["microdata"], target_files=TargetFiles(seals_release=True))
+    )
+
+
+@pytest.fixture
+def contest(client: TestClient, sealing_track: None) -> Contest:
+    return Contest.create(client)
+
+
+def list_row_runs(table: bytes) -> set[bytes]:
+    """Return runs of three rows, which no other table has in this order."""
+    lines = table.splitlines()[1:]
+    return {b"\n".join(lines[start : start + 3]) for start in range(0, len(lines) - 2, 3)}
+
+
+def build_current_release(contest: Contest) -> bytes:
+    return build_noisy_release(contest.last_seed, contest.arena.table)[0]
+
+
+def load_stored_files(submission: str) -> dict[str, str]:
+    with transaction() as session:
+        return dict(session.get_one(Submission, UUID(submission)).files)
+
+
+def read_stored_release(contest: Contest, submission: str) -> bytes:
+    return get_store().get(load_stored_files(submission)["anonymized"])
+
+
+def test_sealed_release_is_scored_and_published_like_others(client: TestClient) -> None:
+    results = []
+    for is_sealed in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(
+                TRACKS,
+                "microdata",
+                replace(TRACKS["microdata"], target_files=TargetFiles(seals_release=is_sealed)),
+            )
+            contest = Contest.create(client, slug=f"sealed-{is_sealed}".lower())
+            submission = contest.submit("red")
+            with transaction() as session:
+                (verdict,) = (
+                    evaluation.verdict
+                    for evaluation in session.query(Evaluation).filter_by(submission_id=UUID(submission))
+                )
+            row = contest.arena.get_submission(submission, "red")
+            contest.open_attacks()
+            (target,) = contest.list_targets("blue")
+            path = f"/targets/{target['id']}/data/anonymized.csv"
+            published = contest.arena.get(path, team="blue").content
+            results.append((verdict, row["sha256"], row["status"], target["files"], published))
+    assert results[0] == results[1]
+    assert results[1][1] == {"anonymized.csv": compute_digest(build_noisy_release(1, contest.arena.table)[0])}
+    assert results[1][2] == State.SCORED
+
+
+def test_stored_data_contains_no_sealed_release(contest: Contest, settings: Settings) -> None:
+    contest.last_seed = 7_000_000
+    submission = contest.submit("red")
+    canaries = list_row_runs(build_current_release(contest))
+    assert len(canaries) > 10
+    files = dict(iterate_files(settings.data))
+    assert build_blob_path(settings.data, load_stored_files(submission)["anonymized"]) in files
+    for location, content in [*files.items(), *iterate_database_cells()]:
+        assert not any(canary in content for canary in canaries), location
+
+
+def test_sealed_release_cannot_be_downloaded(contest: Contest) -> None:
+    submission = contest.submit("red")
+    arena = contest.arena
+    for token in (arena.get_team_token("red"), arena.organizer_token):
+        response = arena.get(f"/submissions/{submission}/data/anonymized.csv", token=token)
+        assert (response.status_code, response.json()["code"]) == (404, "release_sealed")
+    cookie = {"Cookie": f"{COOKIE}={arena.get_session(arena.get_team_token('red'))}"}
+    page = arena.client.get(f"/submissions/{submission}", headers=cookie)
+    assert (page.status_code, "/data/" in page.text) == (200, False)
+    assert "nobody can download it" in page.text
+    archive_response = arena.get(f"/competitions/{arena.slug}/export.zip")
+    assert archive_response.status_code == 200, archive_response.text
+    with zipfile.ZipFile(io.BytesIO(archive_response.content)) as export:
+        contents = {name: export.read(name) for name in export.namelist()}
+    assert not [name for name in contents if "submissions/" in name]
+    (submissions_csv,) = [content for name, content in contents.items() if name.endswith("submissions.csv")]
+    assert compute_digest(build_current_release(contest)).encode() in submissions_csv
+    for content in contents.values():
+        assert not any(canary in content for canary in list_row_runs(build_current_release(contest)))
+
+
+def test_sealed_file_opens_only_with_worker_keys_for_its_submission(
+    contest: Contest, settings: Settings, tmp_path: Path
+) -> None:
+    submission = contest.submit("red")
+    content, keys = read_stored_release(contest, submission), settings.opening_keys_dir
+    assert sealing.open_file(keys, bound_to=UUID(submission), content=content) == build_current_release(
+        contest
+    )
+    damaged = content[:-1] + bytes([content[-1] ^ 1])
+    unknown_key_content = b"../private\n" + content.partition(b"\n")[2]
+    for folder, other_submission, other_content in (
+        (None, submission, content),
+        (tmp_path, submission, content),
+        (keys, str(uuid4()), content),
+        (keys, submission, damaged),
+        (keys, submission, build_current_release(contest)),
+        (keys, submission, unknown_key_content),
+    ):
+        with pytest.raises(Unavailable):
+            sealing.open_file(folder, bound_to=UUID(other_submission), content=other_content)
+
+
+def test_worker_opens_only_files_of_the_release(contest: Contest, settings: Settings) -> None:
+    submission = contest.submit("red")
+    files, plain_digest = load_stored_files(submission), get_store().save(b"a,b\n1,2\n")
+    opened = jobs.load_release(files, settings, sealed_for=UUID(submission))
+    assert opened["anonymized"] == build_current_release(contest)
+    assert jobs.load_files({"original": plain_digest}) == {"original": b"a,b\n1,2\n"}
+    assert jobs.load_files(files)["anonymized"] == read_stored_release(contest, submission)
+
+
+def test_sealed_release_waits_for_a_worker_with_the_key(
+    contest: Contest, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest.submit("red")
+    contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
+    keyless = settings.model_copy(update={"opening_keys_dir": None})
+    with monkeypatch.context() as patch:
+        patch.setattr("workers.lifecycle.get_settings", lambda: keyless)
+        contest.open_attacks()
+        response = contest.arena.client.get(f"{API}/competitions/{contest.arena.slug}/manifest")
+        assert response.json()["code"] == "no_targets_yet"
+    contest.open_attacks()
+    assert len(contest.list_targets("blue")) == 1

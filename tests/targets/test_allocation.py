@@ -1,0 +1,478 @@
+"""Allocation from a committed seed: once per team, visible to that team only, and reproducible after the
+reveal."""
+
+import hashlib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select, update
+
+import workers.allocate
+from anoncup.competition.parser import parse_competition
+from anoncup.errors import Conflict
+from anoncup.plugins import TRACKS
+from anoncup.rules.settings import Columns
+from anoncup.schemas.roles import Role
+from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.capabilities import Allocation, AllocationContext
+from anoncup.tracks.files import FileSpec
+from anoncup.tracks.generators import derive_generator
+from anoncup.tracks.linkage.permutation import parse_secret
+from anoncup.tracks.microdata.release import MicrodataOriginal
+from app.config import Settings, get_settings
+from app.core.db.models import AllocatedFiles, Round, Seed, Team
+from app.core.db.transaction import transaction
+from app.core.identity import tokens, users
+from app.core.locale.language import LANGUAGES
+from app.core.storage import get_store
+from app.originals import allocated_files as data_draws
+from app.targets import allocation
+from tests.support.allocated_contest import (
+    COMPETITION_PATH,
+    create_contest,
+    get_team_file,
+    load_allocations,
+    load_audit_entries,
+    submit_release,
+    upload_organizer_file,
+)
+from tests.support.allocation_track import (
+    TEAM_ALLOCATION,
+    allocate_order,
+    build_label_file,
+    make_rotation_allocator,
+)
+from tests.support.arena import PASSWORD, ROWS
+from tests.support.contest import (
+    Contest,
+    build_two_phase_toml,
+    load_round,
+    load_round_id,
+    run_clock,
+)
+from tests.support.database_rows import load_one
+from tests.support.page_requests import get_page, post_form
+from tests.support.translations import translate
+from tests.support.uploads import score_everything
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture
+def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
+    """A contest whose track allocates the teams' answers from labels uploaded by the organizers."""
+    opened_contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
+    assert upload_organizer_file(opened_contest.arena).status_code == 200
+    return opened_contest
+
+
+def test_seed_is_committed_once_and_its_commitment_is_public(contest: Contest) -> None:
+    assert contest.arena.client.get(f"/api/v1{COMPETITION_PATH}").json()["seed_commitment"] is None
+    for _ in range(3):
+        run_clock()
+    (entry,) = load_audit_entries("seed.commit")
+    description = contest.arena.client.get(f"/api/v1{COMPETITION_PATH}").json()
+    assert description["seed_commitment"] == entry.after["sha256"]  # type: ignore[index]
+    assert (description["own_files"], description["truth_files"]) == (
+        ["secret.csv", "labels.csv"],
+        ["hidden.csv"],
+    )
+    seed = load_one(select(Seed))
+    assert description["seed_commitment"].encode() not in seed.sealed
+    assert len(seed.sealed) > 32 + 32 + 16
+
+
+def test_each_team_gets_its_own_files_even_if_it_joins_later(contest: Contest) -> None:
+    contest.arena.get_team_token("red")
+    assert get_team_file(contest.arena, "red").json()["code"] == "not_drawn_yet"
+    run_clock()
+    first_answer = get_team_file(contest.arena, "red").json()
+    contest.arena.get_team_token("blue")
+    run_clock()
+    assert get_team_file(contest.arena, "red").json() == first_answer
+    assert list(load_allocations()) == ["", "red", "blue"]
+    assert len({str(allocated_row.files) for allocated_row in load_allocations().values()}) == 3
+    for team in ("red", "blue"):
+        secret, labels = (
+            get_team_file(contest.arena, team, f"{name}.csv").content for name in ("secret", "labels")
+        )
+        order = parse_secret(secret, original_count=ROWS, anonymized_count=ROWS)
+        assert labels.decode().splitlines() == [f"label {row}" for row in order]
+        files = get_team_file(contest.arena, team).json()["files"]
+        assert files == {
+            "secret.csv": hashlib.sha256(secret).hexdigest(),
+            "labels.csv": hashlib.sha256(labels).hexdigest(),
+        }
+    assert [entry.after for entry in load_audit_entries("own.draw")] == [
+        {"team": team, "attempt": 0} for team in ("", "red", "blue")
+    ]
+
+
+def test_files_of_another_round_do_not_count(contest: Contest) -> None:
+    contest.arena.get_team_token("red")
+    run_clock()
+    round_ = load_round()
+    with transaction() as session:
+        other_round = Round(competition_id=round_.competition_id, name="final", scales={}, original={})
+        session.add(other_round)
+        session.flush()
+        is_red = AllocatedFiles.team == "red"
+        session.execute(update(AllocatedFiles).where(is_red).values(round_id=other_round.id))
+        pending = allocation.load_request(session, round_.id)
+        assert pending is not None
+        assert pending.allocation_inputs.team == "red"
+        red_team = session.scalars(select(Team)).one()
+        with pytest.raises(Conflict):
+            data_draws.require_allocated(session, session.get_one(Round, round_.id), red_team)
+
+
+def test_allocation_needs_the_first_phase_and_organizer_data(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
+    contest.arena.get_team_token("red")
+    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
+    run_clock()
+    assert upload_organizer_file(contest.arena).status_code == 200
+    run_clock()
+    assert load_allocations() == {}
+    contest.move_phases(anonymization=(-1, 2))
+    run_clock()
+    assert set(load_allocations()) == {"", "red"}
+
+
+def test_team_without_files_is_told_why(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
+    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
+    responses = [get_team_file(contest.arena, "red").json()]
+    contest.move_phases(anonymization=(-1, 2))
+    responses.append(get_team_file(contest.arena, "red").json())
+    upload_organizer_file(contest.arena)
+    responses.append(get_team_file(contest.arena, "red").json())
+    assert {response["code"] for response in responses} == {"not_drawn_yet"}
+    assert [response["detail"] for response in responses] == [
+        data_draws.PHASE_NOT_BEGUN,
+        data_draws.FILES_MISSING,
+        data_draws.NOT_READY,
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_team_that_joins_too_late_is_told_that_it_gets_no_files(contest: Contest, language: str) -> None:
+    contest.arena.get_team_token("red")
+    run_clock()
+    contest.start_pause()
+    late_response = get_team_file(contest.arena, "late")
+    assert (late_response.status_code, late_response.json()["code"]) == (409, "drawing_over")
+    team_page = get_page(contest.arena, f"{COMPETITION_PATH}/submissions", team="late", language=language)
+    message = translate(
+        "The anonymization phase is over, and no more data are drawn: your team has none.", language
+    )
+    assert message in unescape(team_page.text)
+
+
+def test_release_is_scored_against_its_teams_allocation(contest: Contest) -> None:
+    arena = contest.arena
+    arena.get_team_token("red")
+    early_response = arena.post(
+        f"{COMPETITION_PATH}/submissions",
+        team="red",
+        files={"anonymized": ("a.csv", b"")},
+    )
+    assert (early_response.status_code, early_response.json()["code"]) == (409, "not_drawn_yet")
+    assert arena.get(f"{COMPETITION_PATH}/quota", team="red").json()["caps"][0]["used"] == 0
+    run_clock()
+    response = submit_release(contest, "red")
+    assert response.status_code == 202, response.text
+    score_everything()
+    submission = arena.get_submission(response.json()["id"], "red")
+    assert submission["status"] == "SCORED"
+    # The release has the original rows in the allocated order, so its loss is zero.
+    assert submission["result"]["measures"]["mean_mae"]["value"] == 0.0
+
+
+def test_inputs_cannot_be_replaced_after_an_allocation(contest: Contest) -> None:
+    arena = contest.arena
+    assert upload_organizer_file(arena).status_code == 200
+    run_clock()
+    for response in (
+        upload_organizer_file(arena),
+        arena.put(f"{COMPETITION_PATH}/original/original.csv", content=write_csv(arena.table.iloc[::-1])),
+        arena.put(
+            f"{COMPETITION_PATH}/competition.toml", content=build_two_phase_toml().replace('"rent"]', "]")
+        ),
+    ):
+        assert (response.status_code, response.json()["code"]) == (409, "drawn_already"), response.text
+    other_change = arena.put(
+        f"{COMPETITION_PATH}/competition.toml",
+        content=build_two_phase_toml(extra_toml="[limits]\nfile_mb = 3\n"),
+    )
+    assert other_change.status_code == 200
+
+
+def test_replacing_the_original_discards_the_organizer_data(contest: Contest) -> None:
+    arena = contest.arena
+    assert list(arena.get(COMPETITION_PATH).json()["truth_commitments"]) == ["hidden.csv"]
+    longer_table = arena.table.iloc[[0, *range(ROWS)]]
+    response = arena.put(f"{COMPETITION_PATH}/original/original.csv", content=write_csv(longer_table))
+    assert response.json()["truth_commitments"] == {}
+    run_clock()
+    assert load_allocations() == {}
+    assert upload_organizer_file(arena).json()["errors"][0]["code"] == "rows"
+    assert upload_organizer_file(arena, build_label_file(ROWS + 1)).status_code == 200
+    run_clock()
+    assert set(load_allocations()) == {""}
+
+
+def test_invalid_organizer_data_are_refused(contest: Contest) -> None:
+    response = upload_organizer_file(contest.arena, b"label\nA SECRET LABEL\n")
+    assert response.status_code == 422
+    assert "SECRET LABEL" not in response.text
+    assert upload_organizer_file(contest.arena, file="other.csv").json()["code"] == "no_such_file"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_teams_and_organizers_are_told_if_no_allocation_is_left(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setattr(workers.allocate, "MAX_ATTEMPTS", 60)
+    allocation_rule = Allocation(
+        files=(FileSpec("secret"),), per_team=True, make_files=make_rotation_allocator(2)
+    )
+    contest = create_contest(client, monkeypatch, allocation_rule)
+    for team in ("red", "blue", "green", "black"):
+        contest.arena.get_team_token(team)
+    run_clock()
+    allocations = load_allocations()
+    assert {team: bool(row.files) for team, row in allocations.items()} == {
+        "": True, "red": True, "blue": True, "green": False, "black": False
+    }  # fmt: skip
+    assert [entry.after["team"] for entry in load_audit_entries("own.exhausted")] == ["green", "black"]  # type: ignore[index]
+    with transaction() as session:
+        assert allocation.load_request(session, load_round_id()) is None
+    submit_response = contest.arena.post(
+        f"{COMPETITION_PATH}/submissions",
+        team="green",
+        files={"anonymized": ("a.csv", b"")},
+    )
+    for response in (
+        get_team_file(contest.arena, "green"),
+        get_team_file(contest.arena, "green", "secret.csv"),
+        submit_response,
+    ):
+        assert (response.status_code, response.json()["code"]) == (409, "no_allocation_left")
+    message = translate(
+        "All data are assigned to other teams: there are none left for your team. Ask the organizers.",
+        language,
+    )
+    team_page = get_page(contest.arena, f"{COMPETITION_PATH}/submissions", team="green", language=language)
+    assert message in unescape(team_page.text)
+    organizer_page = get_page(
+        contest.arena, f"{COMPETITION_PATH}/organize", organizer=True, language=language
+    )
+    assert translate("duty_unallocated", language, n=2) in unescape(organizer_page.text)
+    run_clock()
+    assert len(load_audit_entries("own.exhausted")) == 2
+
+
+def test_teams_share_allocations_if_the_competition_allows_it(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rotation = make_rotation_allocator(2)
+    allocation_rule = Allocation(
+        files=(FileSpec("secret"),), per_team=True, make_files=rotation, allows_shared=lambda _: True
+    )
+    contest = create_contest(client, monkeypatch, allocation_rule)
+    teams = [f"team {number}" for number in range(4)]
+    for team in teams:
+        contest.arena.get_team_token(team)
+    run_clock()
+    counts = Counter(row.files["secret"] for row in load_allocations().values())
+    assert (sum(counts.values()), len(counts)) == (5, 2) or len(counts) == 1
+    assert {row.attempt for row in load_allocations().values()} == {0}
+
+
+def test_concurrent_clocks_allocate_once(contest: Contest) -> None:
+    for team in ("red", "blue"):
+        contest.arena.get_team_token(team)
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(run_clock) for _ in range(8)]:
+            future.result()
+    assert len(load_audit_entries("seed.commit")) == 1
+    assert [entry.after["team"] for entry in load_audit_entries("own.draw")] == ["", "red", "blue"]  # type: ignore[index]
+
+
+def test_allocation_of_replaced_data_is_discarded(contest: Contest) -> None:
+    """An allocation that was computed from replaced data is not recorded."""
+    commit_seed(contest)
+    with transaction() as session:
+        pending = allocation.load_request(session, load_round_id())
+    assert pending is not None
+    assert (
+        upload_organizer_file(
+            contest.arena, build_label_file(ROWS).replace(b"label 3\n", b"other 3\n")
+        ).status_code
+        == 200
+    )
+    with transaction() as session:
+        assert allocation.record_allocation(session, pending, {"secret": "0" * 64}, 0, allow_repeats=False)
+    assert load_allocations() == {}
+    run_clock()
+    assert b"other 3" in get_team_file(contest.arena, "red", "labels.csv").content
+
+
+def commit_seed(contest: Contest) -> None:
+    """Let the clock commit a seed before anything is allocated."""
+    contest.arena.get_team_token("red")
+    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
+    run_clock()
+    contest.move_phases(anonymization=(-1, 2))
+
+
+def test_allocations_can_be_reproduced_after_the_reveal(contest: Contest) -> None:
+    arena = contest.arena
+    for team in ("red", "blue"):
+        arena.get_team_token(team)
+    run_clock()
+    submission_id = submit_release(contest, "red").json()["id"]
+    score_everything()
+    secrets = {team: get_team_file(arena, team, "secret.csv").content for team in ("red", "blue")}
+    contest.open_attacks()
+    for response in (
+        arena.client.get(f"/api/v1{COMPETITION_PATH}/allocations"),
+        arena.get(f"{COMPETITION_PATH}/allocations"),
+    ):
+        assert (response.status_code, response.json()["code"]) == (404, "not_revealed_yet")
+    contest.close_attacks()
+    published_allocations = arena.client.get(f"/api/v1{COMPETITION_PATH}/allocations").json()
+    assert (
+        published_allocations["commitment"]
+        == hashlib.sha256(bytes.fromhex(published_allocations["seed"])).hexdigest()
+    )
+    assert published_allocations["commitment"] == arena.get(COMPETITION_PATH).json()["seed_commitment"]
+    assert [allocation_row["team"] for allocation_row in published_allocations["allocations"]] == [
+        "",
+        "red",
+        "blue",
+    ]
+    for allocation_row in published_allocations["allocations"]:
+        context = AllocationContext(
+            parse_competition(load_round().file),
+            {"hidden": build_label_file(ROWS)},
+            lambda purpose, allocation_row=allocation_row: derive_generator(  # type: ignore[misc]
+                bytes.fromhex(published_allocations["seed"]),
+                purpose,
+                allocation_row["team"],
+                allocation_row["attempt"],
+            ),
+        )
+        files = allocate_order(MicrodataOriginal(arena.table, Columns((), ())), context)
+        digests = {f"{name}.csv": hashlib.sha256(files[name]).hexdigest() for name in ("secret", "labels")}
+        assert digests == allocation_row["files"]
+        if allocation_row["team"]:
+            assert files["secret"] == secrets[allocation_row["team"]]
+    (revealed_target,) = arena.client.get(f"/api/v1{COMPETITION_PATH}/reveal").json()
+    assert revealed_target["submission_id"] == submission_id
+    assert revealed_target["secret_sha256"] == hashlib.sha256(secrets["red"]).hexdigest()
+
+
+def test_only_a_teams_members_can_read_its_files(
+    contest: Contest, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    arena = contest.arena
+    for team in ("red", "blue"):
+        arena.get_team_token(team)
+    run_clock()
+    secrets = {team: get_team_file(arena, team, "secret.csv").content for team in ("red", "blue")}
+    assert secrets["red"] != secrets["blue"]
+    with transaction() as session:
+        administrator = users.create_user(session, name="root", password=PASSWORD, role=Role.ADMINISTRATOR)
+        other_organizer = users.create_user(session, name="other", password=PASSWORD, role=Role.ORGANIZER)
+        issued = [tokens.issue_token(session, user, name="test") for user in (administrator, other_organizer)]
+    for token in (arena.organizer_token, *issued):
+        for path in ("own", "own/secret.csv", "own/labels.csv"):
+            assert arena.get(f"{COMPETITION_PATH}/{path}", token=token).status_code == 403
+    assert arena.client.get(f"/api/v1{COMPETITION_PATH}/own/secret.csv").status_code == 401
+    for path in ("export.zip", "kit.zip", "audit", "teams"):
+        content = arena.get(f"{COMPETITION_PATH}/{path}").content
+        assert b"label 3" not in content
+    log_text = "".join(capfd.readouterr()) + caplog.text
+    assert "own.draw" in log_text
+    for line in secrets["red"].decode().splitlines()[1:4]:
+        assert f"\n{line}\n" not in log_text
+    assert "label 3" not in log_text
+
+
+def test_disqualified_team_keeps_its_files_but_cannot_submit(contest: Contest) -> None:
+    arena = contest.arena
+    arena.get_team_token("red")
+    run_clock()
+    own_files = get_team_file(arena, "red").json()
+    team = next(entry for entry in arena.get(f"{COMPETITION_PATH}/teams").json() if entry["name"] == "red")
+    assert arena.post(f"{COMPETITION_PATH}/teams/{team['id']}/disqualify").status_code == 200
+    run_clock()
+    assert get_team_file(arena, "red").json() == own_files
+    assert submit_release(contest, "red").json()["code"] == "disqualified"
+
+
+def test_all_baselines_share_one_allocation(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+    arena, path = contest.arena, "/competitions/small/organize/baselines"
+    fields = {"name": "untouched", "method": next(iter(TRACKS["microdata"].methods))}
+    received_answers: list[Any] = []
+
+    def anonymize(_: Any, original: Any, *__: Any, answer: Any) -> Any:
+        received_answers.append(answer)
+        return original.table.iloc[answer].reset_index(drop=True), answer
+
+    monkeypatch.setitem(
+        TRACKS, "microdata", replace(TRACKS["microdata"], anonymize=anonymize, shuffle_rows=keep_order)
+    )
+    early_response = post_form(arena, path, fields, organizer=True)
+    assert early_response.status_code == 409
+    run_clock()
+    assert post_form(arena, path, fields, organizer=True).status_code == 303
+    score_everything()
+    (order,) = received_answers
+    allocated_files = load_one(select(AllocatedFiles.files).where(AllocatedFiles.team == ""))
+    secret = get_store().get(allocated_files["secret"])
+    assert order.tolist() == parse_secret(secret, original_count=ROWS, anonymized_count=ROWS).tolist()
+    (submission,) = arena.get(f"{COMPETITION_PATH}/submissions/all").json()
+    assert (submission["team"], submission["status"]) == ("untouched", "SCORED")
+
+
+def keep_order(release: Any, answer: Any, *, rng: Any) -> Any:
+    """Return the release in its present order, in place of the track's shuffle."""
+    return release, answer
+
+
+def test_track_without_allocation_has_no_seed(client: TestClient) -> None:
+    contest = Contest.create(client)
+    contest.arena.get_team_token("red")
+    run_clock()
+    assert load_audit_entries("seed.commit") == []
+    assert get_team_file(contest.arena, "red").json()["code"] == "nothing_drawn"
+    description = contest.arena.get(COMPETITION_PATH).json()
+    assert (description["own_files"], description["seed_commitment"], description["truth_files"]) == (
+        [],
+        None,
+        [],
+    )
+
+
+def test_without_a_private_key_phases_change_but_no_seed_is_made(
+    contest: Contest, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("ANONCUP_OPENING_KEYS_DIR", str(tmp_path))
+    get_settings.cache_clear()
+    run_clock()
+    assert load_audit_entries("seed.commit") == []
+    contest.move_phases(anonymization=(-3, -2), reidentification=(1, 2))
+    run_clock()
+    assert load_round().published_at is not None
+    monkeypatch.undo()
+    get_settings.cache_clear()

@@ -1,0 +1,147 @@
+"""Judging guesses when processes, files, keys and queues fail: each is judged once or returned."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select, text
+
+from app.core.db.models import Guess, State
+from app.core.db.transaction import transaction
+from app.jobs import queue
+from app.targets.guesses import GuessClaim, claim_next, record
+from tests.support.contest import Contest, build_outcome, judge_everything, run_clock
+from tests.support.database_rows import execute, load_all, load_one
+from tests.support.queue import empty_queue
+from workers import clock, judge
+
+CORRECT_ROWS = 7
+
+
+@dataclass
+class PendingGuess:
+    """A guess that waits to be judged and is correct on ``CORRECT_ROWS`` rows."""
+
+    contest: Contest
+    guess_id: UUID
+
+    @property
+    def row(self) -> Guess:
+        with transaction() as session:
+            return session.get_one(Guess, self.guess_id)
+
+
+@pytest.fixture
+def pending_guess(client: TestClient) -> PendingGuess:
+    contest = Contest.create(client)
+    red = contest.submit("red")
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    target = contest.find_target(red)["id"]
+    response = contest.submit_guess("blue", target, contest.build_guess(red, CORRECT_ROWS))
+    return PendingGuess(contest, UUID(response.json()["id"]))
+
+
+def claim_guess(pending_guess: PendingGuess, *, lease: timedelta = timedelta(0)) -> GuessClaim:
+    with transaction() as session:
+        claim = claim_next(session, lease=lease, max_attempts=3)
+    assert claim is not None
+    return claim
+
+
+def test_guess_delivered_repeatedly_is_judged_once(pending_guess: PendingGuess) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        for future in [pool.submit(judge.judge, str(pending_guess.guess_id)) for _ in range(12)]:
+            future.result()
+    row = pending_guess.row
+    assert (row.state, row.correct, row.attempt) == (State.SCORED, CORRECT_ROWS, 1)
+
+
+@pytest.mark.full
+def test_worker_with_an_expired_claim_records_nothing(pending_guess: PendingGuess) -> None:
+    expired_claim, current_claim = claim_guess(pending_guess), claim_guess(pending_guess)
+    with transaction() as session:
+        assert record(session, current_claim, outcome=build_outcome(CORRECT_ROWS))
+    with transaction() as session:
+        assert not record(session, expired_claim, outcome=build_outcome(0))
+    assert (pending_guess.row.correct, pending_guess.row.attempt) == (CORRECT_ROWS, 2)
+
+
+@pytest.mark.full
+def test_guess_whose_worker_was_killed_is_requeued(pending_guess: PendingGuess) -> None:
+    claim_guess(pending_guess)
+    empty_queue()
+    clock.sweep()
+    assert queue.count_messages() == 1
+    judge.judge(str(pending_guess.guess_id))
+    assert (pending_guess.row.state, pending_guess.row.attempt) == (State.SCORED, 2)
+
+
+@pytest.mark.full
+def test_guess_that_kills_its_workers_fails_and_the_contest_closes(
+    pending_guess: PendingGuess,
+) -> None:
+    for _ in range(3):
+        claim_guess(pending_guess)
+    judge.judge(str(pending_guess.guess_id))
+    assert (pending_guess.row.state, pending_guess.row.correct) == (State.ERROR, None)
+    assert pending_guess.row.failure
+    assert (pending_guess.row.failure.code, pending_guess.row.failure.message.values["times"]) == (
+        "attempts_used_up",
+        3,
+    )
+    pending_guess.contest.move_phases(reidentification=(-1, -0.1))
+    run_clock()
+    assert pending_guess.contest.get_state() == "closed"
+
+
+def test_contest_closes_only_when_the_last_guess_is_judged(pending_guess: PendingGuess) -> None:
+    pending_guess.contest.move_phases(reidentification=(-1, -0.1))
+    run_clock()
+    assert pending_guess.contest.get_state() == "settling"
+    claim_guess(pending_guess, lease=timedelta(minutes=1))
+    run_clock()
+    assert pending_guess.contest.get_state() == "settling"
+    execute(text("UPDATE guesses SET leased_until = now() - interval '1 second'"))
+    judge.judge(str(pending_guess.guess_id))
+    run_clock()
+    assert pending_guess.contest.get_state() == "closed"
+
+
+@pytest.mark.full
+def test_guess_is_accepted_while_the_queue_is_unreachable(
+    pending_guess: PendingGuess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_connection(*_: object, **__: object) -> None:
+        raise ConnectionRefusedError
+
+    contest = pending_guess.contest
+    target = str(load_one(select(Guess.target_id)))
+    with monkeypatch.context() as patch:
+        patch.setattr(queue.celery, "send_task", refuse_connection)
+        patch.setattr(queue.celery, "connection_for_read", refuse_connection)
+        response = contest.submit_guess("blue", target, contest.build_guess(next(iter(contest.secrets)), 3))
+        assert response.status_code == 202
+        assert queue.count_messages() is None
+        clock.sweep()
+    judge_everything()
+    assert sorted(guess.correct or 0 for guess in load_all(select(Guess))) == [3, CORRECT_ROWS]
+
+
+@pytest.mark.full
+def test_disqualified_teams_guess_counts_after_reinstatement(
+    pending_guess: PendingGuess,
+) -> None:
+    contest = pending_guess.contest
+    with transaction() as session:
+        team = session.get_one(Guess, pending_guess.guess_id).team_id
+    assert contest.post_as_organizer(f"{contest.path}/teams/{team}/disqualify").status_code == 200
+    judge.judge(str(pending_guess.guess_id))
+    assert pending_guess.row.correct == CORRECT_ROWS
+    assert [row["team"] for row in contest.get_board("reidentification", organizer=True)["rows"]] == ["red"]
+    assert contest.post_as_organizer(f"{contest.path}/teams/{team}/reinstate").status_code == 200
+    rows = contest.get_board("reidentification", organizer=True)["rows"]
+    assert rows[0]["identified"] == CORRECT_ROWS
