@@ -6,6 +6,7 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -280,6 +281,8 @@ class _TemplateProcess:
         }
         # -P keeps modules of the working folder out, since the data may be there.
         command = [options.python, "-P", "-X", "utf8", "-m", "anoncup.runner", json.dumps(arguments)]
+        if options.python != sys.executable and options.sandbox.file_mechanism:
+            command = [sys.executable, "-P", "-m", "anoncup.runner.sandbox.launcher", *command]
         inherited = {name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
         try:
             self.process = subprocess.Popen(  # noqa: S603  # our own module

@@ -1,6 +1,6 @@
 """The outbox: events for organizers and e-mail addresses, written in the transaction in which they happen.
 
-A row names its subject by id. The text is made when it is sent (``app.services.notifications``), from what
+A row names its subject by id. The text is made when it is sent (``app.notifications``), from what
 its reader may see at that time.
 """
 

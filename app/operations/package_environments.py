@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
@@ -28,12 +28,12 @@ from app.core.processes import child_process
 from app.core.processes.locked_folders import LockedFolder
 
 DEFAULT_LIMIT_S = 1800.0
+_START_LIMIT_S = 120.0
 _CHECK_LIMITS = JobLimits(memory_mb=4096, cpu_s=20)
 _LIBRARY, _EXTRA = "anoncup", "[score]"
 _NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
 _NOT_IN_WHEELS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 """Files that an installer adds to the metadata of a wheel, or writes anew."""
-_COMPILE_LOOPS = "from anoncup.geometry import kernels; kernels.load()"
 
 
 def find_packages(folder: Path) -> tuple[Package, ...]:
@@ -63,33 +63,26 @@ def _name_folders(environment: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Installer:
-    """Runs the programs that make an environment, until a deadline (``time.monotonic``).
+    """Runs uv, which makes an environment, until a deadline (``time.monotonic``).
 
     ``report`` gets a line for each step.
     """
 
     environment: Path
-    log: Path
     deadline: float
     limit_s: float
     report: Callable[[str], None]
 
     def run_uv(self, *arguments: str) -> None:
-        """Run uv, which prints its progress and its errors."""
-        if self._run([uv.find_uv_bin(), *arguments], os.environ | {"UV_SYSTEM_CERTS": "1"}) != 0:
-            raise InvalidInput("uv could not make the environment; its messages are above")
-
-    def run_python(self, code: str, *arguments: str, environment: Path) -> None:
-        variables = _name_folders(environment)
-        command = [str(environment / "bin/python"), "-P", "-X", "utf8", "-c", code, *arguments]
-        if self._run(command, variables, log=self.log) != 0:
-            raise InvalidInput("{problem}", problem=child_process.read_tail(self.log))
-
-    def _run(self, command: Sequence[str], variables: Mapping[str, str], *, log: Path | None = None) -> int:
-        """Return the status of a program. It ends with this process, and what it has started with it."""
-        process = child_process.start(command, log=log, env=variables, parent_death_signal=signal.SIGKILL)
+        """Run uv, which prints its progress and its errors. What it has started ends with it."""
+        process = child_process.start(
+            [uv.find_uv_bin(), *arguments],
+            env=os.environ | {"UV_SYSTEM_CERTS": "1"},
+            parent_death_signal=signal.SIGKILL,
+        )
         try:
-            return process.wait(max(0.0, self.deadline - time.monotonic()))
+            if process.wait(max(0.0, self.deadline - time.monotonic())) != 0:
+                raise InvalidInput("uv could not make the environment; its messages are above")
         except subprocess.TimeoutExpired:
             raise InvalidInput(
                 "the environment was not ready within the limit of {limit} s", limit=round(self.limit_s)
@@ -119,7 +112,7 @@ def add(
     with _open_temporary_folder(folder) as parent:
         environment = parent / name
         deadline = time.monotonic() + limit_s
-        installer = _Installer(environment, parent / "log", deadline, limit_s, report)
+        installer = _Installer(environment, deadline, limit_s, report)
         _install(installer, parent, requirements, python=python or sys.executable)
         report("reading what the packages add")
         (environment / DESCRIPTION_FILE).write_text(json.dumps(_describe(environment)), "utf-8")
@@ -129,7 +122,7 @@ def add(
         with _replace(folder / name, environment, replaced=parent / "replaced"):
             # The compiled loops belong to the paths of the modules, which are the final ones now.
             report("compiling the loops of the library, which takes a minute or more")
-            installer.run_python(_COMPILE_LOOPS, environment=folder.resolve() / name)
+            _describe(folder.resolve() / name, preloads=True, start_limit_s=deadline - time.monotonic())
     return packages
 
 
@@ -226,10 +219,21 @@ def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
     return (str(wheel) + _EXTRA,)
 
 
-def _describe(environment: Path) -> DescribedInterpreter:
-    """Return the description of the packages, with paths relative to the environment where they are in it."""
-    python, variables = str(environment / "bin/python"), _name_folders(environment)
-    runner = Runner(RunnerOptions(python, sandbox.get_available(), variables=variables, preloads=False))
+def _describe(
+    environment: Path, *, preloads: bool = False, start_limit_s: float = _START_LIMIT_S
+) -> DescribedInterpreter:
+    """Return the description of the packages, with paths relative to the environment where they are in it.
+
+    If it ``preloads``, the interpreter first compiles the library's loops, confined like all later ones.
+    """
+    options = RunnerOptions(
+        str(environment / "bin/python"),
+        sandbox.get_available(),
+        start_limit_s=start_limit_s,
+        variables=_name_folders(environment),
+        preloads=preloads,
+    )
+    runner = Runner(options)
     try:
         description = runner.run(DescribeJob(), _CHECK_LIMITS)
     except RunnerUnavailable as problem:

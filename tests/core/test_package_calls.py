@@ -25,7 +25,7 @@ from anoncup.runner.originals import MakeExampleJob, ParseOriginalJob
 from anoncup.runner.uploads import CheckReleaseJob, ReadGuessJob, ReadReleaseJob
 from anoncup.tracks.model import TeamData
 from app.config import Settings
-from app.processes import package_calls, parsing, runners
+from app.core.processes import package_calls, parsing, runners
 
 parsing.enable(Settings(sandbox="wanted"))
 package_calls.enable()
@@ -156,7 +156,7 @@ from anoncup.plugins import TRACKS
 from anoncup.runner.jobs import TargetFilesJob
 from anoncup.runner.originals import SampleReleaseJob
 from app.config import Settings
-from app.processes import package_calls, parsing, runners
+from app.core.processes import package_calls, parsing, runners
 from workers import jobs
 
 settings = Settings(sandbox="wanted")
@@ -242,7 +242,7 @@ from anoncup.competition.templates import template
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from app.config import Settings, get_settings
-from app.processes import package_calls, parsing, runners
+from app.core.processes import package_calls, parsing, runners
 package_calls.enable()
 try:
     rules = parse_competition(template("places"))

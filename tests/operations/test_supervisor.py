@@ -120,7 +120,7 @@ def test_clock_that_ignores_sigterm_ends_with_its_killed_supervisor() -> None:
     """The signal comes only once, so a clock that ignores it would run on."""
     signal_number = int(build_clock_program(env={}).orphan_signal)
     start_and_wait = (
-        "import sys, time\nfrom signal import Signals\nfrom app.processes import child_process\n"
+        "import sys, time\nfrom signal import Signals\nfrom app.core.processes import child_process\n"
         "child = child_process.start(eval(sys.argv[1]), parent_death_signal=Signals(int(sys.argv[2])))\n"
         "print(child.pid, flush=True)\ntime.sleep(600)"
     )

@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,12 +12,21 @@ import pytest
 from anoncup.runner import sandbox
 from anoncup.runner.client import LIBRARY_VARIABLES
 from anoncup.runner.sandbox import Sandbox, SandboxError, landlock, seccomp
-from anoncup.runner.sandbox.seccomp import CONDITIONAL_CALLS, UNCONDITIONAL_CALLS, build_conditions
+from anoncup.runner.sandbox.seccomp import (
+    CONDITIONAL_CALLS,
+    GUARDED_INTERPRETER_CALLS,
+    INTERPRETER_CALLS,
+    UNCONDITIONAL_CALLS,
+    build_conditions,
+    build_interpreter_conditions,
+    build_interpreter_program,
+    build_program,
+)
+from app.operations.local_service import build_sandbox_env
 from app.config import Settings
 from app.core.processes import runners
-from app.core.processes.locked_folders import LockedFolder
 from app.operations.embedded_servers import EmbeddedServices, Server
-from app.operations.local_service import build_sandbox_env
+from app.core.processes.locked_folders import LockedFolder
 from workers import readiness
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
@@ -170,7 +180,8 @@ def test_system_call_numbers_match_the_kernel_headers(processor: str) -> None:
     definitions = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\n", HEADERS[processor].read_text())
     kernel_numbers = {name: int(number) for name, number in definitions}
     kernel_numbers.setdefault("newfstatat", kernel_numbers.get("fstatat", -1))
-    for name, numbers in {**UNCONDITIONAL_CALLS, **CONDITIONAL_CALLS}.items():
+    listed_calls = UNCONDITIONAL_CALLS | CONDITIONAL_CALLS | INTERPRETER_CALLS | GUARDED_INTERPRETER_CALLS
+    for name, numbers in listed_calls.items():
         assert numbers[column] == kernel_numbers.get(name), name
     assert seccomp.SECCOMP_NUMBERS[processor] == kernel_numbers["seccomp"]
     assert kernel_numbers["landlock_create_ruleset"] == landlock.CREATE_RULESET
@@ -192,9 +203,9 @@ class KernelCall:
         return (value >> 32 if half else value) & 0xFFFFFFFF
 
 
-def run_filter(kernel_call: KernelCall, processor: str = "x86_64", pid: int = 7) -> int:
+def run_filter(kernel_call: KernelCall, program: list[tuple[int, int, int, int]]) -> int:
     """Run the filter as the kernel does. Return its action."""
-    program, position, accumulator = seccomp.build_program(processor, pid), 0, 0
+    position, accumulator = 0, 0
     while True:
         operation, jump_if_true, jump_if_false, operand = program[position]
         position += 1
@@ -210,52 +221,79 @@ def run_filter(kernel_call: KernelCall, processor: str = "x86_64", pid: int = 7)
             return operand
 
 
+def build_filter(kind: str, processor: str = "x86_64") -> list[tuple[int, int, int, int]]:
+    return build_program(processor, pid=7) if kind == "child" else build_interpreter_program(processor)
+
+
 NOT_IMPLEMENTED, NOT_PERMITTED = seccomp.FAIL | seccomp.ENOSYS, seccomp.FAIL | seccomp.EPERM
 
 
 @pytest.mark.parametrize("processor", seccomp.AUDIT_ARCHITECTURES)
-def test_only_listed_calls_are_allowed(processor: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "calls", "guarded_calls"),
+    [
+        ("child", UNCONDITIONAL_CALLS, CONDITIONAL_CALLS),
+        ("interpreter", UNCONDITIONAL_CALLS | INTERPRETER_CALLS, GUARDED_INTERPRETER_CALLS),
+    ],
+    ids=["child", "interpreter"],
+)
+def test_only_listed_calls_are_allowed(
+    processor: str,
+    kind: str,
+    calls: Mapping[str, tuple[int | None, int | None]],
+    guarded_calls: Mapping[str, tuple[int, int]],
+) -> None:
     column = list(seccomp.AUDIT_ARCHITECTURES).index(processor)
     audit = seccomp.AUDIT_ARCHITECTURES[processor]
-    plain = {numbers[column] for numbers in UNCONDITIONAL_CALLS.values()}
-    guarded = {numbers[column] for numbers in CONDITIONAL_CALLS.values()}
+    plain = {numbers[column] for numbers in calls.values()}
+    guarded = {numbers[column] for numbers in guarded_calls.values()}
+    program = build_filter(kind, processor)
     for number in range(600):
-        action = run_filter(KernelCall(number, (9, 9, 0x7000200, 9), audit), processor)
+        action = run_filter(KernelCall(number, (0x20000009, 9, 0x7000200, 9), audit), program)
         expected = (
             seccomp.ALLOW if number in plain else NOT_PERMITTED if number in guarded else NOT_IMPLEMENTED
         )
         assert action == expected, number
-    assert run_filter(KernelCall(0x40000000, (), audit), processor) == NOT_IMPLEMENTED
+    assert run_filter(KernelCall(0x40000000, (), audit), program) == NOT_IMPLEMENTED
     compat_audit = 0x40000003  # 32 bits
-    assert run_filter(KernelCall(0, (), compat_audit), processor) == seccomp.KILL
+    assert run_filter(KernelCall(0, (), compat_audit), program) == seccomp.KILL
 
 
 @pytest.mark.parametrize(
-    ("name", "allowed", "forbidden"),
+    ("kind", "name", "allowed", "forbidden"),
     [
         (
+            "child",
             "openat",
             [(0, 0, 0), (0, 0, 0o1101), (0, 0, 0x202), (0, 0, 0x80000)],
             [(0, 0, 0x200), (0, 0, 0x203)],
         ),
-        ("fcntl", [(5, 1), (5, 1030)], [(5, 6), (5, 8), (5, 10), (5, 1033)]),
-        ("ioctl", [(0, 0x5401)], [(0, 0x5412), (0, 0x541C)]),
-        ("prctl", [(15,), (0x53564D41,)], [(1, 0), (4,), (22,), (38,)]),
-        ("prlimit64", [(0, 7, 0, 1)], [(0, 7, 1, 0), (0, 7, 1 << 32, 0), (9, 7, 0, 1)]),
-        ("clone", [(0x3D0F00,)], [(17,), (0x3D0F00 | 0x10000000,), (0x3D0F00 | 0x2000,), (0x4111,)]),
-        ("kill", [(7, 9)], [(8, 9), (0, 9), (0xFFFFFFFF, 9), (0xFFFFFFF9, 9)]),
-        ("tgkill", [(7, 8, 9)], [(8, 8, 9)]),
+        ("child", "fcntl", [(5, 1), (5, 1030)], [(5, 6), (5, 8), (5, 10), (5, 1033)]),
+        ("child", "ioctl", [(0, 0x5401)], [(0, 0x5412), (0, 0x541C)]),
+        ("child", "prctl", [(15,), (0x53564D41,)], [(1, 0), (4,), (22,), (38,)]),
+        ("child", "prlimit64", [(0, 7, 0, 1)], [(0, 7, 1, 0), (0, 7, 1 << 32, 0), (9, 7, 0, 1)]),
+        ("child", "clone", [(0x3D0F00,)], [(17,), (0x3D0F00 | 0x10000000,), (0x3D0F00 | 0x2000,), (0x4111,)]),
+        ("child", "kill", [(7, 9)], [(8, 9), (0, 9), (0xFFFFFFFF, 9), (0xFFFFFFF9, 9)]),
+        ("child", "tgkill", [(7, 8, 9)], [(8, 8, 9)]),
+        ("interpreter", "openat", [(0, 0, 0), (0, 0, 0x202)], [(0, 0, 0x200)]),
+        ("interpreter", "ioctl", [(0, 0x5401)], [(0, 0x5412)]),
+        ("interpreter", "prlimit64", [(0, 7, 1, 0)], [(9, 7, 1, 0)]),
+        ("interpreter", "clone", [(17,), (0x3D0F00,)], [(0x10000011,), (0x2011,)]),
+        ("interpreter", "setpriority", [(0, 0, 5)], [(0, 9, 5), (1, 0, 5), (2, 0, 5)]),
+        ("interpreter", "socketpair", [(1, 5), (1, 0x80805)], [(1, 1), (1, 2), (2, 5), (1, 0x80002)]),
     ],
 )
 def test_guarded_calls_are_allowed_only_with_certain_arguments(
-    name: str, allowed: list[tuple[int, ...]], forbidden: list[tuple[int, ...]]
+    kind: str, name: str, allowed: list[tuple[int, ...]], forbidden: list[tuple[int, ...]]
 ) -> None:
-    number = CONDITIONAL_CALLS[name][0]
-    assert {run_filter(KernelCall(number, arguments)) for arguments in allowed} == {seccomp.ALLOW}
-    assert {run_filter(KernelCall(number, arguments)) for arguments in forbidden} == {NOT_PERMITTED}
+    number, program = (CONDITIONAL_CALLS | GUARDED_INTERPRETER_CALLS)[name][0], build_filter(kind)
+    assert {run_filter(KernelCall(number, arguments), program) for arguments in allowed} == {seccomp.ALLOW}
+    assert {run_filter(KernelCall(number, arguments), program) for arguments in forbidden} == {NOT_PERMITTED}
 
 
 def test_guarded_calls_have_conditions() -> None:
     assert build_conditions(7).keys() == CONDITIONAL_CALLS.keys()
+    assert build_interpreter_conditions().keys() == GUARDED_INTERPRETER_CALLS.keys()
     assert not CONDITIONAL_CALLS.keys() & UNCONDITIONAL_CALLS.keys()
+    assert not GUARDED_INTERPRETER_CALLS.keys() & (UNCONDITIONAL_CALLS | INTERPRETER_CALLS).keys()
     assert seccomp.CLONE_THREAD & seccomp.FORBIDDEN_CLONE_FLAGS == 0

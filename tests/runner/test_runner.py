@@ -27,6 +27,7 @@ from anoncup.runner.client import (
     RunnerUnavailable,
 )
 from anoncup.runner.protocol import WALL_FACTOR, JobLimits
+from anoncup.runner.sandbox import Sandbox
 from tests.support.hostile_jobs import Deed, Identify, Lie, MakeResults, Refuse, SingleAction
 from tests.support.runners import LIMITS, find_template, open_runner
 from tests.support.wait import TIMEOUT_S, poll_until
@@ -231,9 +232,7 @@ def test_slow_interpreter_is_not_started_for_each_job(tmp_path: Path) -> None:
     program, starts = tmp_path / "python", tmp_path / "starts"
     program.write_text(f"#!/bin/sh\necho >> {starts}\nexec sleep 1000\n")
     program.chmod(0o755)
-    with open_runner() as runner:
-        sandbox = runner.options.sandbox
-    slow = Runner(RunnerOptions(str(program), sandbox, start_limit_s=1.0))
+    slow = Runner(RunnerOptions(str(program), Sandbox(), start_limit_s=1.0))
     with ThreadPoolExecutor(4) as pool:
         failures = [pool.submit(slow.run, Identify(), LIMITS) for _ in range(4)]
     assert {type(failure.exception()) for failure in failures} == {RunnerUnavailable}

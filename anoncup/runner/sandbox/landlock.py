@@ -18,13 +18,13 @@ CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on all proce
 _CREATE_RULESET_VERSION = 1
 _PATH_BENEATH = 1
 
-WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 
 _READ_RIGHTS = READ_FILE | READ_DIR
-_SINGLE_FILE_RIGHTS = READ_FILE | WRITE_FILE | TRUNCATE
+_SINGLE_FILE_RIGHTS = EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE
 
 _FILE_RIGHT_COUNTS = {1: 13, 2: 14, 3: 15, 5: 16}
-"""Number of file rights since each ABI version. All are restricted; execution is never granted."""
+"""Number of file rights since each ABI version. All are restricted."""
 _NET_RIGHTS = {4: 0b11}
 _SCOPES = {6: 0b11}
 """Bits by ABI version: binding and connecting TCP ports, and the scopes of signals and abstract sockets."""
@@ -39,16 +39,29 @@ def get_abi_version() -> int:
         return 0
 
 
-def make_ruleset(readable: Iterable[Path]) -> int:
+def make_ruleset(
+    readable: Iterable[Path],
+    *,
+    runnable: Iterable[Path] = (),
+    writable: Iterable[Path] = (),
+    listable: Iterable[Path] = (),
+) -> int:
     """Return the descriptor of a ruleset under which a process only reads below ``readable``.
 
-    Raises SandboxError if the kernel refuses.
+    It may also read and start programs below ``runnable``, change files below ``writable``, and read names of
+    files below ``listable``. Raises SandboxError if the kernel refuses.
     """
+    grants = (
+        (readable, _READ_RIGHTS),
+        (runnable, _READ_RIGHTS | EXECUTE),
+        (writable, ~EXECUTE),
+        (listable, READ_DIR),
+    )
     try:
         ruleset = _create_ruleset(get_abi_version())
-        for path in readable:
+        for path, rights in ((path, rights) for paths, rights in grants for path in paths):
             with suppress(FileNotFoundError):  # some paths do not exist on every machine
-                _grant(ruleset, path, _READ_RIGHTS)
+                _grant(ruleset, path, rights)
         _grant(ruleset, Path("/dev/null"), READ_FILE | WRITE_FILE)
     except OSError as problem:
         raise SandboxError(f"landlock: {problem}") from None

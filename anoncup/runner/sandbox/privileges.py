@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from anoncup.runner.sandbox import library_paths
-from anoncup.runner.sandbox.kernel import SandboxError
+from anoncup.runner.sandbox.kernel import SandboxError, call_libc
 
 SANDBOX_UIDS = range(60578, 61184)
 """User and group ids, of which each process has another: above the range of accounts, below that of systemd's
@@ -18,6 +18,7 @@ dynamic users, and within every container's range. The kernel counts threads by 
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID = 2, 5, 6, 7
 _CAPABILITY_VERSION_3 = 0x20080522
 PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_NO_NEW_PRIVS = 1, 2, 8, 38
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -26,22 +27,30 @@ def is_root() -> bool:
     return os.geteuid() == 0
 
 
-def drop(*, restricts_files: bool) -> None:
+def choose_uid() -> int:
+    return SANDBOX_UIDS[os.getpid() % len(SANDBOX_UIDS)]
+
+
+def drop(*, restricts_files: bool, program_uid: int | None = None) -> None:
     """Become an unprivileged user if this process is root, and give up all capabilities.
 
     If Landlock ``restricts_files``, the process keeps the capability to read libraries in another user's home
-    directory. Without Landlock, root stays root if only root can read the libraries.
+    directory, with ``program_uid`` also when it starts a program. Without Landlock, root stays root if only
+    root can read the libraries.
     """
-    needs_capability = is_root() and (restricts_files or not are_libraries_public())
+    needs_capability = restricts_files or (is_root() and not are_libraries_public())
     if is_root() and may_switch_user(restricts_files=restricts_files):
-        _become_unprivileged()
+        _become_unprivileged(program_uid or choose_uid())
     kept_capabilities = 1 << CAP_DAC_READ_SEARCH if needs_capability else 0
-    _set_capabilities(_get_permitted_capabilities() & kept_capabilities)
+    capabilities = _get_permitted_capabilities() & kept_capabilities
+    _set_capabilities(capabilities, inheritable=capabilities if program_uid else 0)
+    if capabilities and program_uid:
+        call_libc("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH, 0, 0)
     if _LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise SandboxError("no_new_privs")
 
 
-def _become_unprivileged() -> None:
+def _become_unprivileged(uid: int) -> None:
     """Change user and group, and give up supplementary groups.
 
     In a user namespace that does not map the user, nothing changes.
@@ -54,7 +63,6 @@ def _become_unprivileged() -> None:
     _LIBC.prctl(PR_GET_PDEATHSIG, ctypes.byref(signal), 0, 0, 0)
     _LIBC.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
     try:
-        uid = SANDBOX_UIDS[os.getpid() % len(SANDBOX_UIDS)]
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
     except OSError as problem:
@@ -100,7 +108,7 @@ def _get_permitted_capabilities() -> int:
     return int(data[1])
 
 
-def _set_capabilities(capabilities: int) -> None:
-    data = (ctypes.c_uint32 * 6)(capabilities, capabilities, 0, 0, 0, 0)
+def _set_capabilities(capabilities: int, *, inheritable: int) -> None:
+    data = (ctypes.c_uint32 * 6)(capabilities, capabilities, inheritable, 0, 0, 0)
     if _LIBC.capset((ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), data) != 0:
         raise SandboxError("capset")

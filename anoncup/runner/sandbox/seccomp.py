@@ -9,7 +9,7 @@ space, and setting limits.
 import ctypes
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from anoncup.runner.sandbox.kernel import ARCHITECTURES, SandboxError, detect_architecture, syscall
 
@@ -30,6 +30,9 @@ _Instruction = tuple[int, int, int, int]
 
 _ArgumentTest = tuple[int, int, int]
 """A test of 32 bits of the arguments: their position in 4-byte words, a mask, and the expected value."""
+
+_Conditions = dict[str, tuple[tuple[_ArgumentTest, ...], ...]]
+"""The tests of guarded calls: one is allowed if all tests of one group hold."""
 
 
 def _match_argument(number: int, *, mask: int = 0xFFFFFFFF, value: int) -> _ArgumentTest:
@@ -141,12 +144,52 @@ CONDITIONAL_CALLS: dict[str, tuple[int, int]] = {
     "tgkill": (234, 131),
 }
 
+INTERPRETER_CALLS: dict[str, tuple[int | None, int | None]] = {
+    "execve": (59, 221),
+    "vfork": (58, None),
+    "wait4": (61, 260),
+    "waitid": (247, 95),
+    "kill": (62, 129),
+    "tgkill": (234, 131),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+    "getpriority": (140, 141),
+    "prctl": (157, 167),
+    "capget": (125, 90),
+    "capset": (126, 91),
+    "seccomp": (317, 277),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
+    "sendto": (44, 206),
+    "sendmsg": (46, 211),
+    "recvfrom": (45, 207),
+    "getsockname": (51, 204),
+    "getsockopt": (55, 209),
+    "ftruncate": (77, 46),
+    "mkdir": (83, None),
+    "mkdirat": (258, 34),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
+    "umask": (95, 166),
+}
+"""Further calls of an interpreter that starts children and compiles loops."""
+
+GUARDED_INTERPRETER_CALLS: dict[str, tuple[int, int]] = {
+    **{name: CONDITIONAL_CALLS[name] for name in ("openat", "fcntl", "ioctl", "prlimit64", "clone")},
+    "setpriority": (141, 140),
+    "socketpair": (53, 199),
+}
+
 CLONE_THREAD, FORBIDDEN_CLONE_FLAGS = 0x10000, 0x7E022000
 """The flag of a new thread, and the flags CLONE_NEW… and CLONE_PTRACE."""
 
 
-def build_conditions(pid: int) -> dict[str, tuple[tuple[_ArgumentTest, ...], ...]]:
-    """Return the conditions of each conditional call: it is allowed if all tests of one group hold."""
+def build_conditions(pid: int) -> _Conditions:
+    """Return the conditions of each conditional call of the child ``pid``."""
     return {
         # Reject O_TRUNC with O_RDONLY: Landlock before version 3 does not restrict truncation.
         "openat": (
@@ -170,6 +213,19 @@ def build_conditions(pid: int) -> dict[str, tuple[tuple[_ArgumentTest, ...], ...
     }
 
 
+def build_interpreter_conditions() -> _Conditions:
+    """Return the conditions of each guarded call of an interpreter that starts children."""
+    conditions = build_conditions(pid=0)
+    return {
+        **{name: conditions[name] for name in ("openat", "fcntl", "ioctl")},
+        "prlimit64": _match_any(0, 0),
+        "clone": ((_match_argument(0, mask=FORBIDDEN_CLONE_FLAGS, value=0),),),
+        "setpriority": ((_match_argument(0, value=0), _match_argument(1, value=0)),),
+        # AF_UNIX and SOCK_SEQPACKET: datagrams could be sent to sockets of others.
+        "socketpair": ((_match_argument(0, value=1), _match_argument(1, mask=0xF, value=5)),),
+    }
+
+
 def is_available() -> bool:
     """Return whether this machine supports seccomp filters and this process may use them."""
     architecture = detect_architecture()
@@ -188,13 +244,20 @@ def is_available() -> bool:
 
 
 def restrict() -> None:
-    """Allow this process only the calls above; raise SandboxError if the kernel refuses."""
+    """Allow this process only the calls of children; raise SandboxError if the kernel refuses."""
+    _install(lambda architecture: build_program(architecture, os.getpid()))
+
+
+def restrict_interpreter() -> None:
+    """Allow this process and what it starts only the calls of interpreters; raise SandboxError."""
+    _install(build_interpreter_program)
+
+
+def _install(build: Callable[[str], list[_Instruction]]) -> None:
     architecture = detect_architecture()
     if architecture is None:
         raise SandboxError("seccomp: an unknown processor")
-    code = b"".join(
-        struct.pack("=HBBI", *instruction) for instruction in build_program(architecture, os.getpid())
-    )
+    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in build(architecture))
     code_buffer = ctypes.create_string_buffer(code, len(code))
     filter_program = struct.pack("@HP", len(code) // 8, ctypes.addressof(code_buffer))
     try:
@@ -209,13 +272,31 @@ def restrict() -> None:
 
 
 def build_program(architecture: str, pid: int) -> list[_Instruction]:
-    """Return the filter for the process ``pid``.
+    """Return the filter for the child ``pid``."""
+    return _build_filter(architecture, UNCONDITIONAL_CALLS, CONDITIONAL_CALLS, build_conditions(pid))
 
-    A call of another architecture kills the process. A call that is not allowed fails with ENOSYS.
+
+def build_interpreter_program(architecture: str) -> list[_Instruction]:
+    return _build_filter(
+        architecture,
+        UNCONDITIONAL_CALLS | INTERPRETER_CALLS,
+        GUARDED_INTERPRETER_CALLS,
+        build_interpreter_conditions(),
+    )
+
+
+def _build_filter(
+    architecture: str,
+    calls: Mapping[str, tuple[int | None, int | None]],
+    guarded_calls: Mapping[str, tuple[int, int]],
+    conditions: _Conditions,
+) -> list[_Instruction]:
+    """Return a filter under which a call of another architecture kills the process.
+
+    A call that is not allowed fails with ENOSYS.
     """
     architecture_index = ARCHITECTURES.index(architecture)
-    unconditional = [numbers[architecture_index] for numbers in UNCONDITIONAL_CALLS.values()]
-    conditions = build_conditions(pid)
+    unconditional = [numbers[architecture_index] for numbers in calls.values()]
     return [
         (LOAD, 0, 0, ARCHITECTURE_OFFSET),
         (IF_EQUAL, 1, 0, AUDIT_ARCHITECTURES[architecture]),
@@ -231,7 +312,7 @@ def build_program(architecture: str, pid: int) -> list[_Instruction]:
         ),
         *(
             instruction
-            for name, numbers in CONDITIONAL_CALLS.items()
+            for name, numbers in guarded_calls.items()
             for instruction in _build_conditional(numbers[architecture_index], conditions[name])
         ),
         (RETURN, 0, 0, FAIL | ENOSYS),
