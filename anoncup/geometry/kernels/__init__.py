@@ -16,16 +16,6 @@ def disable_cache_writes() -> None:
         loop.disable_cache()
 
 
-def load_caches() -> None:
-    """Prepare to load loops from the cache without writing to it.
-
-    Must be called before the process enters a sandbox, because numba does not open a cache that is not
-    writable.
-    """
-    for loop in CompiledLoop.all_loops:
-        loop.make_cache_readonly()
-
-
 def load() -> None:
     """Compile all loops, or load them from the cache.
 

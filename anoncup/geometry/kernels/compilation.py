@@ -21,18 +21,12 @@ def compile_loop(function: Function) -> Function:
     return cast(Function, CompiledLoop(function))
 
 
-class LoopsUnavailable(Exception):
-    """Raised if a loop is called in a process that does without compiled loops."""
-
-
 class CompiledLoop:
     """A function that numba compiles on its first call. Before that, numba is not even imported."""
 
     writes_cache = True
     """Whether compiled code is written to disk."""
     all_loops: ClassVar[list["CompiledLoop"]] = []
-    is_unavailable = False
-    """Whether this process does without numba, which it could not load inside of its sandbox."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -40,8 +34,6 @@ class CompiledLoop:
 
     @cached_property
     def loop(self) -> Any:
-        if self.is_unavailable:
-            raise LoopsUnavailable
         compile_cached = njit(cache=self.writes_cache, error_model="numpy")
         try:
             return compile_cached(self.function)
@@ -53,10 +45,6 @@ class CompiledLoop:
         if "loop" in vars(self):
             self.loop._cache.disable()
 
-    def make_cache_readonly(self) -> None:
-        """Load cached code on a call, but never write to the cache."""
-        self.loop._cache.save_overload = _skip_saving
-
     @property
     def _numba_type_(self) -> Any:
         """The type with which numba resolves a call from one loop to another."""
@@ -64,7 +52,3 @@ class CompiledLoop:
 
     def __call__(self, *arguments: Any, **named_arguments: Any) -> Any:
         return self.loop(*arguments, **named_arguments)
-
-
-def _skip_saving(*_: Any) -> None:
-    """Do nothing; takes the place of the method that writes to the cache."""
