@@ -22,11 +22,11 @@ from anoncup.runner.sandbox.seccomp import (
     build_interpreter_program,
     build_program,
 )
-from app.operations.local_service import build_sandbox_env
 from app.config import Settings
 from app.core.processes import runners
-from app.operations.embedded_servers import EmbeddedServices, Server
 from app.core.processes.locked_folders import LockedFolder
+from app.operations.embedded_servers import EmbeddedServices, Server
+from app.operations.local_service import build_sandbox_env
 from workers import readiness
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
