@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from sqlalchemy import Connection
 from sqlalchemy.exc import ProgrammingError
 
-from app.core.db.privileges import PRIVILEGES, ROLES
+from app.core.db.privileges import ROLES
+from app.core.db.tables import list_privileges
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ def _build_statements() -> Iterator[str]:
     all_roles = ", ".join(ROLES)
     yield f"GRANT USAGE ON SCHEMA public TO {all_roles}"
     yield f"REVOKE CREATE ON SCHEMA public FROM PUBLIC, {all_roles}"
-    for table, privileges_by_role in PRIVILEGES.items():
+    for table, privileges_by_role in list_privileges().items():
         yield f"REVOKE ALL ON {table} FROM PUBLIC, {all_roles}"
         for role, privileges in zip(ROLES, privileges_by_role, strict=True):
             if privileges:

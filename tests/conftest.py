@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 from app.config import Settings, get_settings
 from app.core import sealing
 from app.core.db import engine
-from app.core.db.models import Base
+from app.core.db.tables import load_metadata
 from app.core.http import throttle
 from app.core.identity import password_hashes
 from app.core.processes import runners
@@ -99,7 +99,7 @@ def empty_tables() -> bool:
 
     It takes locks without waiting, so there is no deadlock with the other connection.
     """
-    tables = [table.name for table in Base.metadata.sorted_tables]
+    tables = [table.name for table in load_metadata().sorted_tables]
     filled_tables_query = " UNION ALL ".join(
         f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in tables
     )

@@ -19,7 +19,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from anoncup.errors import Conflict, Unavailable
 from app.config import Settings
-from app.core.db.models import Base
+from app.core.db.tables import load_metadata
 from app.core.storage import compute_digest, open_store
 from app.operations.backup import backup_and_restore
 from app.operations.embedded_servers import run_embedded_services
@@ -133,7 +133,7 @@ def test_migrations_and_models_agree(settings: Settings) -> None:
     engine = create_engine(settings.database_url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, Base.metadata) == []
+        assert compare_metadata(context, load_metadata()) == []
     engine.dispose()
 
 

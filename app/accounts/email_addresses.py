@@ -8,9 +8,10 @@ from sqlalchemy import any_, delete, func, literal, select, update
 from sqlalchemy.orm import Session
 
 from anoncup.errors import InvalidInput, WrongCredential
+from app.accounts.models import PasswordLink
 from app.config import EMAIL_PATTERN
 from app.core import audit, outbox
-from app.core.db.models import EmailAddress, PasswordLink
+from app.core.db.models import EmailAddress
 from app.core.identity import tokens, users
 from app.core.identity.principal import Principal
 

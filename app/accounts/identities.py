@@ -7,8 +7,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
+from app.accounts.models import UserIdentity
 from app.core import audit
-from app.core.db.models import User, UserIdentity
+from app.core.db.models import User
 from app.core.identity import tokens, users
 from app.core.identity.password_hashes import UNUSABLE_HASH
 from app.core.identity.principal import Principal

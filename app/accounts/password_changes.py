@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Forbidden, NotFound, WrongCredential
 from anoncup.schemas.roles import Role
 from app.accounts import email_addresses, identities, memberships
+from app.accounts.models import PasswordLink
 from app.core import audit
-from app.core.db.models import Member, PasswordLink, User
+from app.core.db.models import Member, User
 from app.core.db.now import read_clock
 from app.core.identity import tokens, users
 from app.core.identity.principal import Principal

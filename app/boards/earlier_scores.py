@@ -6,8 +6,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.boards.facts import EarlierScore
+from app.boards.models import AttackStanding, Standing
 from app.competitions.contest import Contest
-from app.core.db.models import AttackStanding, Round, Series, Standing
+from app.core.db.models import Round, Series
 from app.core.db.now import END
 
 _SERIES_BY_FEEDBACK = {

@@ -18,9 +18,10 @@ from sqlalchemy.orm import Session
 from anoncup.formulas.ranks import TIE_TOLERANCE
 from anoncup.schemas import History, HistoryStep, HistoryTeam
 from app.boards import entries
+from app.boards.models import Standing
 from app.competitions.visibility import BoardAccess, ReleaseScores
 from app.core import spreadsheet
-from app.core.db.models import Standing, Team
+from app.core.db.models import Team
 
 _SECOND = timedelta(seconds=1)
 _ROWS_AT_ONCE = 1000

@@ -18,19 +18,18 @@ from app.boards.facts import (
     RoundFacts,
     TeamAdjustment,
 )
+from app.boards.models import AttackStanding, Standing
 from app.boards.verdict_details import add_details
 from app.boards.verdicts import VerdictNumbers, has_same_versions
 from app.competitions.contest import Contest
 from app.core.db.models import (
     Adjustment,
-    AttackStanding,
     Evaluation,
     Guess,
     RecordedVerdict,
     Rejudgement,
     Rescore,
     Round,
-    Standing,
     State,
     Submission,
     Target,

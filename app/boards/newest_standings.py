@@ -8,7 +8,8 @@ from sqlalchemy import Select, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
-from app.core.db.models import AttackStanding, Series, Standing
+from app.boards.models import AttackStanding, Standing
+from app.core.db.models import Series
 
 TeamStandingT = TypeVar("TeamStandingT", Standing, AttackStanding)
 

@@ -10,8 +10,8 @@ from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.boards import load_facts, newest_standings
 from app.boards.facts import CompetingTeam
+from app.boards.models import AttackStanding, Standing
 from app.competitions.visibility import BoardAccess, BoardScope
-from app.core.db.models import AttackStanding, Standing
 from app.core.spreadsheet import render_board_csv
 
 

@@ -10,8 +10,9 @@ from app.boards.attack_board import ComputedAttackStanding
 from app.boards.facts import RoundFacts
 from app.boards.fold import fold_attacks, fold_releases
 from app.boards.function_ranking import BoardRanker
+from app.boards.models import AttackStanding, Standing
 from app.boards.release_board import ComputedStanding
-from app.core.db.models import AttackStanding, Series, Standing
+from app.core.db.models import Series
 from app.core.db.now import END
 
 _Changes = Iterator[tuple[datetime, ComputedStanding | ComputedAttackStanding]]

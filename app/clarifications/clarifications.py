@@ -7,10 +7,10 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
+from app.clarifications.models import Clarification
 from app.competitions import competitions, visibility
 from app.competitions.visibility import Viewer
 from app.core import audit
-from app.core.db.models import Clarification
 from app.core.db.now import read_clock
 from app.core.db.paging import Position, fetch_newest_first
 from app.core.identity.principal import Principal

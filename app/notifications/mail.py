@@ -20,10 +20,11 @@ from anoncup.errors import CompetitionUnavailable
 from anoncup.messages import Message
 from anoncup.rules.rounds import choose_text
 from app.accounts.email_addresses import CONFIRMATION_LIFETIME
+from app.accounts.models import PasswordLink
 from app.announcements import announcements
 from app.config import SmtpServer, get_settings
 from app.core import outbox
-from app.core.db.models import Announcement, Competition, Delivery, EmailAddress, PasswordLink, Round, User
+from app.core.db.models import Announcement, Competition, Delivery, EmailAddress, Round, User
 from app.core.db.now import read_clock
 from app.core.identity import tokens
 from app.core.locale.language import Translator, load_translator

@@ -12,20 +12,12 @@ from sqlalchemy.sql.base import ExecutableOption
 
 from anoncup.messages import CodedMessage, Message
 from app.competitions import competitions
-from app.core.db.models import (
-    Attempt,
-    Evaluation,
-    Guess,
-    Rejudgement,
-    State,
-    Submission,
-    Team,
-    ThresholdReport,
-)
+from app.core.db.models import Evaluation, Guess, Rejudgement, State, Submission, Team, ThresholdReport
 from app.core.identity.principal import Principal
 from app.jobs import health
 from app.jobs.fairness import is_in_present_round
 from app.jobs.leases import UNFINISHED
+from app.submissions.models import Attempt
 
 _JOB_MODELS = (Evaluation, Guess, Rejudgement, ThresholdReport)
 _Job: TypeAlias = Evaluation | Guess | Rejudgement | ThresholdReport

@@ -11,9 +11,10 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_
 from app.accounts import memberships
 from app.competitions import competitions, phases, visibility
-from app.core.db.models import AllocatedFiles, Round, SeedOpening, Team
+from app.core.db.models import Round, Team
 from app.core.db.now import read_clock
 from app.core.identity.principal import Principal
+from app.originals.models import AllocatedFiles, SeedOpening
 from app.originals.sealed_inputs import NO_TEAM, list_missing_files
 
 NOT_READY = N_("the data that the service draws are not ready yet; try again in a moment")

@@ -12,10 +12,11 @@ from app.competitions import competitions, revisions
 from app.competitions.contest import Contest
 from app.config import get_settings
 from app.core import audit, sealing
-from app.core.db.models import OrganizerFile, Round, SealedOrganizerFile
+from app.core.db.models import OrganizerFile, Round
 from app.core.identity.principal import Principal
 from app.core.processes import parsing
 from app.originals import allocated_files, sealed_inputs
+from app.originals.models import SealedOrganizerFile
 
 AllocatedDigests = dict[str, dict[str, str]]
 """SHA-256 of the files that are allocated to each team, by name; the baselines have the name ``""``."""

@@ -7,7 +7,8 @@ from uuid import UUID, uuid5
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
-from app.core.db.models import AllocatedFiles, OrganizerFile, Round, SealedOrganizerFile, Seed, Submission
+from app.core.db.models import OrganizerFile, Round, Submission
+from app.originals.models import AllocatedFiles, SealedOrganizerFile, Seed
 
 NO_TEAM = ""
 """Team name of allocations for all teams together or for the baselines."""

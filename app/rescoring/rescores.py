@@ -21,6 +21,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
 from app.boards import anonymization, newest_standings, standing_updates, verdicts
 from app.boards.anonymization import RankedStanding
+from app.boards.models import Standing
 from app.boards.verdicts import VerdictNumbers
 from app.competitions import competitions, revisions
 from app.competitions.contest import Contest
@@ -35,7 +36,6 @@ from app.core.db.models import (
     Rescore,
     Round,
     Series,
-    Standing,
     State,
     Submission,
 )

@@ -17,7 +17,8 @@ from anoncup.messages import CodedMessage
 from app.competitions import phases
 from app.competitions.phases import PhaseStatus
 from app.config import get_settings
-from app.core.db.models import Attempt, Round, Team
+from app.core.db.models import Round, Team
+from app.submissions.models import Attempt
 
 
 def find_unfinished(

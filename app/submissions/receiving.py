@@ -14,7 +14,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from anoncup.errors import DomainError, TooManyRequests, Unavailable
-from app.core.db.models import Attempt
 from app.core.db.transaction import transaction
 from app.core.http import throttle
 from app.core.http.admission import get_admission
@@ -24,6 +23,7 @@ from app.core.identity.principal import Principal
 from app.core.processes.parsing import PackageFailure
 from app.jobs.store_check import require_any_stored, sample_digests
 from app.submissions import attempts
+from app.submissions.models import Attempt
 from app.submissions.uploads import Upload
 
 AcceptedT = TypeVar("AcceptedT")

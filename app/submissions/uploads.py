@@ -28,12 +28,13 @@ from app.competitions import competitions, phases
 from app.competitions.contest import Contest
 from app.config import get_settings
 from app.core import sealing
-from app.core.db.models import Attempt, Guess, Round, Secret, Submission, Team
+from app.core.db.models import Guess, Round, Secret, Submission, Team
 from app.core.identity.principal import Principal
 from app.core.processes import parsing
 from app.core.storage import compute_digest, get_store
 from app.originals import allocated_files
 from app.submissions import attempts, evaluations, quota
+from app.submissions.models import Attempt
 from app.submissions.quota import QuotaCap
 
 AcceptedT = TypeVar("AcceptedT")

@@ -19,9 +19,10 @@ from anoncup.tracks import seeds
 from app.competitions import competitions, phases
 from app.config import get_settings
 from app.core import audit, sealing
-from app.core.db.models import AllocatedFiles, OrganizerFile, Round, Seed, SeedOpening, Team
+from app.core.db.models import OrganizerFile, Round, Team
 from app.core.db.now import read_clock
 from app.originals import sealed_inputs
+from app.originals.models import AllocatedFiles, Seed, SeedOpening
 from app.originals.sealed_inputs import NO_TEAM, AllocationInputs, SealedBox
 
 log = structlog.get_logger(__name__)

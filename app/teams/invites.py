@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
 from app.competitions import competitions, phases
 from app.core import audit
-from app.core.db.models import AuditEntry, Competition, Invite, Team
+from app.core.db.models import AuditEntry, Competition, Team
 from app.core.identity import tokens
 from app.core.identity.principal import Principal
+from app.teams.models import Invite
 
 INVITE_LIFETIME = timedelta(days=60)
 

@@ -13,11 +13,12 @@ from anoncup.schemas.roles import Role
 from app.accounts import memberships, password_changes
 from app.competitions import competitions
 from app.core import audit
-from app.core.db.models import Competition, Invite, Member, Organizer, Submission, Team, User
+from app.core.db.models import Competition, Member, Organizer, Submission, Team, User
 from app.core.identity import names, users
 from app.core.identity.principal import Principal
 from app.core.texts import is_valid_text, normalize_text
 from app.teams import invites
+from app.teams.models import Invite
 
 MAX_METHOD_DESCRIPTION_LENGTH = 4_000
 

@@ -6,7 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import update
 
-from app.core.db.models import Invite, Member, Team, User
+from app.core.db.models import Member, Team, User
+from app.teams.models import Invite
 from tests.support.accounts import (
     PARALLEL_CALLS,
     count_rows,

@@ -10,7 +10,8 @@ from httpx2 import Response
 from sqlalchemy import select, text, update
 
 from anoncup.schemas.roles import Role
-from app.core.db.models import PasswordLink, Token, User
+from app.accounts.models import PasswordLink
+from app.core.db.models import Token, User
 from app.core.db.transaction import transaction
 from app.core.identity import tokens
 from app.core.identity.session_cookie import COOKIE

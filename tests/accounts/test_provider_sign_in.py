@@ -14,8 +14,9 @@ from limits import RateLimitItemPerMinute
 from sqlalchemy import select, update
 
 from anoncup.schemas.roles import Role
+from app.accounts.models import UserIdentity
 from app.config import get_settings
-from app.core.db.models import Token, User, UserIdentity
+from app.core.db.models import Token, User
 from app.core.db.transaction import transaction
 from app.core.http import throttle
 from app.core.identity.session_cookie import COOKIE

@@ -20,9 +20,10 @@ from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
 from app.boards.facts import CompetingTeam
 from app.boards.matrix import build_built_in_cell
+from app.boards.models import AttackStanding
 from app.boards.reidentification import build_rows
 from app.boards.verdicts import extract_numbers
-from app.core.db.models import AttackStanding, Guess, State, Submission, Target, Team
+from app.core.db.models import Guess, State, Submission, Target, Team
 from app.core.db.transaction import transaction
 from tests.support import small_track
 from tests.support.arena import Arena

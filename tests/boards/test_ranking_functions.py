@@ -11,9 +11,10 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
 from app.boards import stale_standings, standing_rows, standing_updates
+from app.boards.models import AttackStanding, Standing
 from app.boards.stale_standings import StaleClaim
 from app.config import get_settings
-from app.core.db.models import AttackStanding, Base, StaleStanding, Standing
+from app.core.db.models import Base, StaleStanding
 from app.core.db.now import BEGINNING, END
 from app.core.db.transaction import transaction
 from app.jobs import queue, requeue

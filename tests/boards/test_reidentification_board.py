@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from app.boards.facts import CompetingTeam
+from app.boards.models import AttackStanding
 from app.boards.reidentification import build_rows, mask_row
 from app.competitions.visibility import BoardScope, Viewer
-from app.core.db.models import AttackStanding, Series
+from app.core.db.models import Series
 
 ROWS = 8333
 TABLE_8 = (

@@ -11,9 +11,10 @@ from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.toml_text import replace_tables
 from app.competitions.contest import Contest as StoredContest
 from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
-from app.core.db.models import Attempt, Grant, Round, Submission, Team
+from app.core.db.models import Round, Submission, Team
 from app.core.db.transaction import transaction
 from app.submissions import attempts, quota
+from app.submissions.models import Attempt, Grant
 from tests.support.contest import Contest, load_round_id
 from tests.support.database_rows import execute
 

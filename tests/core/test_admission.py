@@ -18,10 +18,10 @@ from starlette.datastructures import UploadFile
 
 from anoncup.tables.csv_text import write_csv
 from app.config import Settings, get_settings
-from app.core.db.models import Attempt
 from app.core.http import admission
 from app.core.http.admission import Admission
 from app.core.identity.session_cookie import COOKIE
+from app.submissions.models import Attempt
 from app.submissions.uploads import ReleaseUpload
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.database_rows import load_one

@@ -19,7 +19,6 @@ from app.competitions.contest import Contest
 from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
 from app.core.db import now as db_now
 from app.core.db.models import (
-    Attempt,
     Competition,
     Evaluation,
     Guess,
@@ -34,6 +33,7 @@ from app.core.db.models import (
 from app.core.db.transaction import transaction
 from app.jobs.leases import UNFINISHED
 from app.submissions import quota
+from app.submissions.models import Attempt
 from tests.faults.calls import MAX_TIMEOUT_S, Caller
 from tests.faults.ledger import Kind, Ledger, LedgerUpload
 

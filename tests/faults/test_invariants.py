@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session
 from anoncup.tracks.linkage.permutation import write_secret
 from app.competitions.phases import ANONYMIZATION
 from app.core.db.models import (
-    Attempt,
     AuditEntry,
     Evaluation,
     Guess,
@@ -29,6 +28,7 @@ from app.core.db.models import (
     Target,
 )
 from app.core.db.transaction import transaction
+from app.submissions.models import Attempt
 from tests.faults import expected_boards
 from tests.faults.calls import Caller, CallRecorder, find_problem
 from tests.faults.canaries import Canaries

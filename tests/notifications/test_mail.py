@@ -21,8 +21,9 @@ from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
 from anoncup.errors import Unavailable
+from app.accounts.models import PasswordLink, UserIdentity
 from app.config import Settings, SmtpServer, get_settings
-from app.core.db.models import Delivery, EmailAddress, PasswordLink, User, UserIdentity
+from app.core.db.models import Delivery, EmailAddress, User
 from app.core.db.transaction import transaction
 from app.core.http import throttle
 from app.core.identity import tokens

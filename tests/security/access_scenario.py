@@ -14,9 +14,9 @@ from sqlalchemy import select
 
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import write_csv
+from app.clarifications.models import Clarification
 from app.core.db.models import (
     Adjustment,
-    Clarification,
     Competition,
     Guess,
     Member,

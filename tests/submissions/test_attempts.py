@@ -8,8 +8,9 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.core.db.models import Attempt, Guess
+from app.core.db.models import Guess
 from app.submissions import attempts
+from app.submissions.models import Attempt
 from tests.support.contest import Contest, judge_everything, load_round, run_clock
 from tests.support.database_rows import execute, load_all, load_one
 from tests.support.phase_changes import (

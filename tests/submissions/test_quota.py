@@ -14,10 +14,11 @@ from httpx2 import Response
 from sqlalchemy import select, update
 
 from app.competitions.phases import find_midnights
-from app.core.db.models import Attempt, Evaluation, Grant, Guess, State, Submission
+from app.core.db.models import Evaluation, Guess, State, Submission
 from app.core.db.transaction import transaction
 from app.jobs import leases
 from app.submissions import evaluations
+from app.submissions.models import Attempt, Grant
 from app.submissions.quota import MAX_RETRY_AFTER_S
 from app.submissions.uploads import ReleaseUpload
 from tests.support.accounts import count_rows

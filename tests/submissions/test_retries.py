@@ -12,11 +12,11 @@ from httpx2 import Response
 from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 
-from app.core.db.models import Attempt
 from app.core.db.transaction import transaction
 from app.core.http import admission
 from app.core.http.admission import Admission
 from app.submissions import attempts
+from app.submissions.models import Attempt
 from app.targets.guesses import GuessUpload
 from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest, judge_everything, load_round, run_clock

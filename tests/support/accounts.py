@@ -11,9 +11,10 @@ from sqlalchemy import func, select
 
 from anoncup.schemas.roles import Role
 from app.core.db import now
-from app.core.db.models import AuditEntry, Base, Invite
+from app.core.db.models import AuditEntry, Base
 from app.core.db.transaction import transaction
 from app.core.identity import users
+from app.teams.models import Invite
 from tests.support.arena import API, PASSWORD, Arena, serial_numbers
 from tests.support.database_rows import load_all, load_one
 

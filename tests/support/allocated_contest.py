@@ -9,7 +9,8 @@ from sqlalchemy import select
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.linkage.permutation import parse_secret
-from app.core.db.models import AllocatedFiles, AuditEntry
+from app.core.db.models import AuditEntry
+from app.originals.models import AllocatedFiles
 from tests.support.allocation_track import build_label_file, install_allocation
 from tests.support.arena import ROWS, Arena
 from tests.support.contest import Contest

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, select
 
 from app.config import Settings, get_settings
 from app.core.db import engine
-from app.core.db.models import Base
+from app.core.db.tables import load_metadata
 from app.core.processes import runners
 from app.core.storage import Store, get_store, open_store
 from app.operations.backup import backup_and_restore
@@ -102,7 +102,7 @@ def read_database(url: str) -> dict[str, list[Any]]:
         connection.exec_driver_sql("SET timezone = 'UTC'")
         rows = {
             table.name: sorted(map(repr, connection.execute(select(table))))
-            for table in Base.metadata.sorted_tables
+            for table in load_metadata().sorted_tables
             if table.name != "heartbeats"
         }
     db_engine.dispose()

@@ -7,22 +7,13 @@ from httpx2 import Response
 from sqlalchemy import select
 
 from anoncup.schemas.roles import Role
-from app.core.db.models import (
-    Announcement,
-    Competition,
-    Grant,
-    Invite,
-    Organizer,
-    PasswordLink,
-    Rescore,
-    Submission,
-    Team,
-    Token,
-    User,
-)
+from app.accounts.models import PasswordLink
+from app.core.db.models import Announcement, Competition, Organizer, Rescore, Submission, Team, Token, User
 from app.core.db.transaction import transaction
 from app.core.identity import users
 from app.core.identity.session_cookie import COOKIE
+from app.submissions.models import Grant
+from app.teams.models import Invite
 from tests.support.arena import API, PASSWORD
 from tests.support.contest import Contest, load_competition
 from tests.support.database_rows import load_all, load_team_id

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from app.core.db.models import Attempt, Submission
+from app.core.db.models import Submission
+from app.submissions.models import Attempt
 from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest
 from tests.support.database_rows import load_all

@@ -25,12 +25,13 @@ from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.linkage.permutation import parse_secret
 from anoncup.tracks.microdata.release import MicrodataOriginal
 from app.config import Settings, get_settings
-from app.core.db.models import AllocatedFiles, Round, Seed, Team
+from app.core.db.models import Round, Team
 from app.core.db.transaction import transaction
 from app.core.identity import tokens, users
 from app.core.locale.language import LANGUAGES
 from app.core.storage import get_store
 from app.originals import allocated_files as data_draws
+from app.originals.models import AllocatedFiles, Seed
 from app.targets import allocation
 from tests.support.allocated_contest import (
     COMPETITION_PATH,

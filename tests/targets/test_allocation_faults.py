@@ -11,9 +11,10 @@ import workers.allocate
 import workers.lifecycle
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
-from app.core.db.models import Round, SeedOpening
+from app.core.db.models import Round
 from app.core.db.transaction import transaction
 from app.core.storage.store import Store
+from app.originals.models import SeedOpening
 from app.targets import allocation
 from tests.support.allocated_contest import (
     COMPETITION_PATH,

@@ -9,7 +9,8 @@ from httpx2 import Response
 from sqlalchemy import func, select, update
 
 from anoncup.schemas.roles import Role
-from app.core.db.models import Invite, Member
+from app.core.db.models import Member
+from app.teams.models import Invite
 from tests.support.accounts import (
     PARALLEL_CALLS,
     count_rows,

@@ -15,7 +15,6 @@ from sqlalchemy import (
     DateTime,
     Dialect,
     ForeignKey,
-    ForeignKeyConstraint,
     Identity,
     Index,
     LargeBinary,
@@ -41,6 +40,7 @@ from anoncup.rules.timetable import Timetable
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
 from anoncup.tracks.model import AnyTrack
+from app.core.db.privileges import ADD, ALL, NONE, READ, WRITE
 from app.core.db.stored_files import ResultT, read_rules, read_stored
 
 
@@ -58,6 +58,9 @@ class CodedMessageType(TypeDecorator[CodedMessage]):
 
 
 class Base(DeclarativeBase):
+    privileges: ClassVar[tuple[str, str]]
+    """Privileges of the web role, and of the role of workers and clock."""
+
     metadata = MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -98,11 +101,11 @@ class Series(StrEnum):
     ALL_GUESSES = "all_guesses"
 
 
-def _id_column() -> Mapped[UUID]:
+def id_column() -> Mapped[UUID]:
     return mapped_column(primary_key=True, default=uuid4)
 
 
-def _inserted_at_column() -> Mapped[datetime]:
+def inserted_at_column() -> Mapped[datetime]:
     """Return a column with the insertion time by the database's clock."""
     return mapped_column(server_default=sql("clock_timestamp()"))
 
@@ -151,47 +154,36 @@ UNFINISHED = sql("state IN ('QUEUED', 'SCORING')")
 
 class User(Base):
     __tablename__ = "users"
+    privileges = WRITE, READ
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     name: Mapped[str]
     name_key: Mapped[str] = mapped_column(unique=True)
     """Case-insensitive form for look-up (``app.core.identity.names.build_key``)."""
     password_hash: Mapped[str]
     role: Mapped[Role] = mapped_column(Text)
-    created_at: Mapped[datetime] = _inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
 
 
 class Token(Base):
     """An API token or a browser session: 256 random bits, of which only the digest is stored."""
 
     __tablename__ = "tokens"
+    privileges = WRITE, NONE
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     kind: Mapped[TokenKind] = mapped_column(Text)
     name: Mapped[str]
     digest: Mapped[bytes] = mapped_column(unique=True)
     scopes: Mapped[list[str]]
-    created_at: Mapped[datetime] = _inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
     confirmed_at: Mapped[datetime | None]
     """When the owner, who has no password, last signed in again with a provider in this session."""
 
     user: Mapped[User] = relationship(lazy="raise")
-
-
-class UserIdentity(Base):
-    """A user's account at a sign-in provider."""
-
-    __tablename__ = "identities"
-    __table_args__ = (UniqueConstraint("issuer", "subject"),)
-
-    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    issuer: Mapped[str]
-    subject: Mapped[str]
-    """Permanent identifier of the account at the provider."""
-    created_at: Mapped[datetime] = _inserted_at_column()
 
 
 class EmailAddress(Base):
@@ -201,8 +193,9 @@ class EmailAddress(Base):
     """
 
     __tablename__ = "email_addresses"
+    privileges = ALL, "SELECT, UPDATE, DELETE"
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), unique=True)
     address: Mapped[str]
     language: Mapped[str]
@@ -210,50 +203,22 @@ class EmailAddress(Base):
     """Digests of the codes that confirm the address, one of each mail that was sent for it."""
     subscribed: Mapped[bool] = mapped_column(default=True)
     """Whether mail about competitions is sent to it."""
-    created_at: Mapped[datetime] = _inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
     confirmed_at: Mapped[datetime | None]
     outcome: Mapped[str | None]
     """Result of the last attempt to send mail."""
 
 
-class PasswordLink(Base):
-    """A one-time link for setting a new password."""
-
-    __tablename__ = "password_links"
-
-    id: Mapped[UUID] = _id_column()
-    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    digest: Mapped[bytes] = mapped_column(unique=True)
-    mailed: Mapped[bool] = mapped_column(default=False)
-    """Whether it was sent to the user's own address, and not made by an organizer or administrator."""
-    created_at: Mapped[datetime] = _inserted_at_column()
-    expires_at: Mapped[datetime]
-    used_at: Mapped[datetime | None]
-
-
-class Invite(Base):
-    __tablename__ = "invites"
-    __table_args__ = (CheckConstraint("uses_left >= 0", name="uses_left"),)
-
-    id: Mapped[UUID] = _id_column()
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
-    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"))
-    """The team to join; None for an invite to create a team."""
-    digest: Mapped[bytes] = mapped_column(unique=True)
-    uses_left: Mapped[int]
-    expires_at: Mapped[datetime]
-    created_at: Mapped[datetime] = _inserted_at_column()
-
-
 class Team(Base):
     __tablename__ = "teams"
+    privileges = WRITE, READ
     __table_args__ = (UniqueConstraint("competition_id", "name_key"),)
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     name: Mapped[str]
     name_key: Mapped[str]
-    created_at: Mapped[datetime] = _inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
     disqualified_at: Mapped[datetime | None]
     disqualification_reason: Mapped[str | None]
     """Reason of the disqualification, visible to the team."""
@@ -267,6 +232,7 @@ class Member(Base):
     """Membership of a user in a team. The primary key allows one team per competition."""
 
     __tablename__ = "members"
+    privileges = ALL, READ
 
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), primary_key=True)
@@ -275,12 +241,13 @@ class Member(Base):
 
 class Competition(Base):
     __tablename__ = "competitions"
+    privileges = WRITE, "SELECT, UPDATE"
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     slug: Mapped[str] = mapped_column(unique=True)
     file: Mapped[str]
     """The current competition.toml as the organizer wrote it."""
-    created_at: Mapped[datetime] = _inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
 
     rounds: Mapped[list["Round"]] = relationship(
         viewonly=True,
@@ -306,6 +273,7 @@ class Round(Base):
     """A round of a competition: its data, its scoring and the state of its phases."""
 
     __tablename__ = "rounds"
+    privileges = WRITE, "SELECT, UPDATE"
     __table_args__ = (
         Index(
             "uq_rounds_competition_id_name",
@@ -317,7 +285,7 @@ class Round(Base):
         Index("ix_rounds_competition_id", "competition_id"),
     )
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     name: Mapped[str] = mapped_column(default="", server_default=sql("''"))
     """Name in the competition's file; empty if the file has no rounds."""
@@ -417,6 +385,7 @@ class Round(Base):
 
 class Organizer(Base):
     __tablename__ = "organizers"
+    privileges = ALL, NONE
 
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
@@ -426,6 +395,7 @@ class ThresholdReport(LeasedJob, Base):
     """A report of the threshold advisor on a round's data, computed in the background."""
 
     __tablename__ = "threshold_reports"
+    privileges = ADD, "SELECT, UPDATE"
     __table_args__ = (
         Index("ix_threshold_reports_unfinished", "created_at", postgresql_where=UNFINISHED),
         # One at a time, so that a round with many reports does not occupy every process for reports.
@@ -450,44 +420,26 @@ class Announcement(Base):
     """A public announcement by the organizers or the service, with its text by language."""
 
     __tablename__ = "announcements"
+    privileges = ALL, ADD
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     """The author; None for the service itself (the clock)."""
-    at: Mapped[datetime] = _inserted_at_column()
+    at: Mapped[datetime] = inserted_at_column()
     text: Mapped[dict[str, Any]]
     coded_message: Mapped[CodedMessage | None]
     """The text of an announcement by the service itself, for translation; None for one by organizers."""
-
-
-class Clarification(Base):
-    """A team's question to the organizers, with their answer."""
-
-    __tablename__ = "clarifications"
-
-    id: Mapped[UUID] = _id_column()
-    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
-    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
-    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
-    """The member who asked."""
-    asked_at: Mapped[datetime] = _inserted_at_column()
-    question: Mapped[str]
-    answer: Mapped[str | None]
-    answered_at: Mapped[datetime | None]
-    public: Mapped[bool] = mapped_column(default=False, server_default=sql("false"))
-    """Whether question and answer are visible to everybody, without the team's name."""
-
-    team: Mapped[Team] = relationship(lazy="raise")
 
 
 class AuditEntry(Base):
     """An entry of the audit log, with the state before and after. Written with the action, never changed."""
 
     __tablename__ = "audit_entries"
+    privileges = ADD, ADD
 
     number: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
-    at: Mapped[datetime] = _inserted_at_column()
+    at: Mapped[datetime] = inserted_at_column()
     competition_id: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     """None for the service itself (the clock)."""
@@ -502,8 +454,9 @@ class NotificationUrl(Base):
     """A URL of apprise to which phase changes and announcements of a competition are sent, such as a chat."""
 
     __tablename__ = "notification_urls"
+    privileges = "SELECT, INSERT, DELETE", READ
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     url: Mapped[str] = mapped_column(deferred=True)
     """It contains secrets, such as the key of a chat."""
@@ -516,6 +469,7 @@ class Delivery(Base):
     """
 
     __tablename__ = "deliveries"
+    privileges = ADD, ALL
     __table_args__ = (
         CheckConstraint("num_nonnulls(notification_url_id, email_address_id) = 1", name="one_receiver"),
         UniqueConstraint("notification_url_id", "key"),
@@ -523,7 +477,7 @@ class Delivery(Base):
         Index("ix_deliveries_unfinished", "next_attempt_at", postgresql_where=sql("finished_at IS NULL")),
     )
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     notification_url_id: Mapped[UUID | None] = mapped_column(
         ForeignKey("notification_urls.id", ondelete="CASCADE")
     )
@@ -538,7 +492,7 @@ class Delivery(Base):
     phase: Mapped[str | None]
     key: Mapped[str | None]
     """Identifies an event that is recorded again and again, but sent once."""
-    created_at: Mapped[datetime] = _inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
     attempt: Mapped[int] = mapped_column(server_default=sql("0"))
     next_attempt_at: Mapped[datetime] = mapped_column(server_default=sql("clock_timestamp()"))
     finished_at: Mapped[datetime | None]
@@ -551,34 +505,17 @@ class Heartbeat(Base):
     """When a regular task last completed."""
 
     __tablename__ = "heartbeats"
+    privileges = WRITE, WRITE
 
     task: Mapped[str] = mapped_column(primary_key=True)
     at: Mapped[datetime]
-
-
-class Seed(Base):
-    """A round's seed, sealed to the workers' key when it was created. It never changes."""
-
-    __tablename__ = "seeds"
-
-    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
-    key_id: Mapped[str]
-    sealed: Mapped[bytes]
-
-
-class SeedOpening(Base):
-    """The opened seed of a closed round, shown from the reveal on."""
-
-    __tablename__ = "seed_openings"
-
-    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
-    seed: Mapped[bytes]
 
 
 class OrganizerFile(Base):
     """A file that only organizers have. A replacement is a new row."""
 
     __tablename__ = "organizer_files"
+    privileges = "SELECT, INSERT, DELETE", READ
 
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
@@ -586,81 +523,7 @@ class OrganizerFile(Base):
     """SHA-256 of the salt and the file; the salt is sealed with the file."""
     size: Mapped[int]
     """Size in bytes."""
-    created_at: Mapped[datetime] = _inserted_at_column()
-
-
-class SealedOrganizerFile(Base):
-    """The content of an organizer file, sealed to the workers' key. It is deleted with the file."""
-
-    __tablename__ = "sealed_organizer_files"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["round_id", "name"], ["organizer_files.round_id", "organizer_files.name"], ondelete="CASCADE"
-        ),
-    )
-
-    round_id: Mapped[UUID] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(primary_key=True)
-    key_id: Mapped[str]
-    sealed: Mapped[bytes]
-
-
-class AllocatedFiles(Base):
-    """The files allocated to a team, which only that team may read before the reveal."""
-
-    __tablename__ = "allocated_files"
-    __table_args__ = (UniqueConstraint("team_id", "round_id"),)
-
-    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
-    team: Mapped[str] = mapped_column(primary_key=True)
-    """Name of the team that they were allocated to; empty for the files of all baselines."""
-    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"))
-    attempt: Mapped[int]
-    files: Mapped[dict[str, Any]]
-    """SHA-256 of each file."""
-    created_at: Mapped[datetime] = _inserted_at_column()
-
-
-class Attempt(Base):
-    """An upload started in a phase of a round, successful or not."""
-
-    __tablename__ = "attempts"
-    __table_args__ = (
-        Index(None, "team_id", "round_id", "phase", "started_at"),
-        Index("ix_attempts_under_way", "team_id", postgresql_where=sql("ended_at IS NULL")),
-    )
-
-    id: Mapped[UUID] = _id_column()
-    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
-    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
-    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
-    phase: Mapped[str]
-    started_at: Mapped[datetime] = _inserted_at_column()
-    """Start of the upload, which counts for deadlines and daily caps."""
-    ended_at: Mapped[datetime | None]
-    """When it ended. None while it is received, after its process was killed, or if it may be retried."""
-    key: Mapped[str | None]
-    """Idempotency key of the sender; a retry under the same key continues this attempt."""
-    senders: Mapped[int] = mapped_column(default=1)
-    """Requests that use this attempt, including those whose process was killed."""
-    counts: Mapped[bool] = mapped_column(default=True)
-    """Whether it counts towards the caps; False if the service could not accept it."""
-    failure: Mapped[CodedMessage | None]
-    """Why the code of a package could not read it, for organizers."""
-    traceback: Mapped[str | None]
-
-
-class Grant(Base):
-    """An increase of a cap for one team in a round. A daily cap increases for the day of the grant only."""
-
-    __tablename__ = "grants"
-
-    id: Mapped[UUID] = _id_column()
-    round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
-    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
-    cap: Mapped[str]
-    amount: Mapped[int]
-    granted_at: Mapped[datetime] = _inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
 
 
 class Adjustment(Base):
@@ -670,13 +533,14 @@ class Adjustment(Base):
     """
 
     __tablename__ = "adjustments"
+    privileges = WRITE, READ
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), index=True)
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     points: Mapped[float]
     reason: Mapped[str]
-    created_at: Mapped[datetime] = _inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
     withdrawn_at: Mapped[datetime | None]
 
     team: Mapped[Team] = relationship(lazy="raise")
@@ -686,12 +550,13 @@ class Submission(Base):
     """A team's submission: its public files by content hash, and metadata."""
 
     __tablename__ = "submissions"
+    privileges = WRITE, READ
     __table_args__ = (
         Index("ix_submissions_round_id_received_at", "round_id", "received_at"),
         UniqueConstraint("team_id", "idempotency_key"),
     )
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
@@ -762,6 +627,7 @@ class Secret(Base):
     """
 
     __tablename__ = "secrets"
+    privileges = "INSERT", READ
 
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), primary_key=True)
     key_id: Mapped[str]
@@ -772,6 +638,7 @@ class Rescore(Base):
     """A rescore: all submissions are scored by changed rules, compared, and then applied or cancelled."""
 
     __tablename__ = "rescores"
+    privileges = WRITE, READ
     __table_args__ = (
         Index(
             "uq_rescores_open_round_id",
@@ -781,7 +648,7 @@ class Rescore(Base):
         ),
     )
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     file: Mapped[str]
@@ -795,7 +662,7 @@ class Rescore(Base):
     """SHA-256 of the competition's file in force when the rescore began."""
     replaced_file: Mapped[str | None]
     """The round's rules until the rescore was applied; None if it was not applied."""
-    created_at: Mapped[datetime] = _inserted_at_column()
+    created_at: Mapped[datetime] = inserted_at_column()
     applied_at: Mapped[datetime | None]
     cancelled_at: Mapped[datetime | None]
 
@@ -809,6 +676,7 @@ class Evaluation(LeasedJob, Base):
     """One evaluation of one submission. Scoring it again adds a row and changes no earlier one."""
 
     __tablename__ = "evaluations"
+    privileges = WRITE, "SELECT, UPDATE"
     __table_args__ = (
         Index(
             "uq_evaluations_current_submission_id",
@@ -850,6 +718,7 @@ class RecordedVerdict(Base):
     """The verdict of an evaluation. Web processes cannot insert it (``app.core.db.privileges``)."""
 
     __tablename__ = "verdicts"
+    privileges = READ, ADD
 
     evaluation_id: Mapped[UUID] = mapped_column(ForeignKey("evaluations.id"), primary_key=True)
     scorer: Mapped[str]
@@ -866,9 +735,10 @@ class Target(Base):
     """A release that the other teams may attack: a final of the first phase."""
 
     __tablename__ = "targets"
+    privileges = READ, WRITE
     __table_args__ = (UniqueConstraint("round_id", "name"),)
 
-    id: Mapped[UUID] = _id_column()
+    id: Mapped[UUID] = id_column()
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), unique=True)
     name: Mapped[str]
@@ -899,6 +769,7 @@ class Opening(Base):
     """
 
     __tablename__ = "openings"
+    privileges = READ, ADD
 
     target_id: Mapped[UUID] = mapped_column(ForeignKey("targets.id"), primary_key=True)
     salt: Mapped[bytes]
@@ -913,6 +784,7 @@ class Guess(JudgingJob, Base):
     """
 
     __tablename__ = "guesses"
+    privileges = WRITE, "SELECT, UPDATE"
     __table_args__ = (
         Index("ix_guesses_round_id_received_at", "round_id", "received_at"),
         Index("ix_guesses_unfinished", "created_at", postgresql_where=UNFINISHED),
@@ -953,6 +825,7 @@ class Rejudgement(JudgingJob, Base):
     """A guess that is judged by the changed rules of a rescore. Its result counts once that is applied."""
 
     __tablename__ = "rejudgements"
+    privileges = WRITE, "SELECT, UPDATE"
     __table_args__ = (
         Index("ix_rejudgements_unfinished", "created_at", postgresql_where=UNFINISHED),
         Index(None, "round_id", "started_at"),
@@ -967,52 +840,6 @@ class Rejudgement(JudgingJob, Base):
     guess: Mapped[Guess] = relationship(lazy="raise", viewonly=True)
 
 
-class TeamStanding:
-    """Columns of a team's standing from a moment on, until its next row in the same series.
-
-    The rank is no column: it depends on the rows of the other teams, and is computed from the newest of each.
-    There are no foreign keys: their checks would wait for the locks of those who wait to write standings.
-    """
-
-    round_id: Mapped[UUID] = mapped_column(primary_key=True)
-    series: Mapped[Series] = mapped_column(Text, primary_key=True)
-    team_id: Mapped[UUID] = mapped_column(primary_key=True)
-    at: Mapped[datetime] = mapped_column(primary_key=True)
-    score: Mapped[float | None]
-    """What ranks the team; None while nothing of it counts."""
-    parts: Mapped[str | None]
-    """How a ranking function of a package says that the score came about."""
-
-
-class Standing(TeamStanding, Base):
-    """A team's standing on the anonymization board: its best release."""
-
-    __tablename__ = "standings"
-
-    submission_id: Mapped[UUID]
-    entries: Mapped[int]
-    """Number of submissions that have been scored."""
-    utility: Mapped[float | None]
-    security: Mapped[float | None]
-    overall: Mapped[float | None]
-    rival_risk: Mapped[float | None]
-    """The risk that guesses of other teams found; None if no guess counts."""
-
-
-class AttackStanding(TeamStanding, Base):
-    """A team's standing on the re-identification board: the sums over the targets that it attacked."""
-
-    __tablename__ = "attack_standings"
-
-    targets: Mapped[int]
-    rate: Mapped[float]
-    identified: Mapped[int | None]
-    tried: Mapped[int | None]
-    by_question: Mapped[dict[str, Any] | None]
-    first_guess_at: Mapped[datetime]
-    """When the first of these guesses was received, which decides ties."""
-
-
 class StaleStanding(LeasedJob, Base):
     """The job of computing the standings of a round from ``since`` on, see the module ``stale_standings``.
 
@@ -1020,6 +847,7 @@ class StaleStanding(LeasedJob, Base):
     """
 
     __tablename__ = "stale_standings"
+    privileges = ALL, ALL
     max_backoff = timedelta(minutes=15)
     """Longer, because a function may loop each time until its limit."""
 

@@ -5,8 +5,6 @@ tables, who migrates, backs up and restores, may do everything; so may all proce
 ``DATABASE_URL``.
 """
 
-from collections.abc import Mapping
-
 import structlog
 from sqlalchemy import NullPool, create_engine, text
 from sqlalchemy.exc import OperationalError
@@ -16,54 +14,11 @@ from app.core.db import logins
 
 WEB, WORKER = ROLES = tuple(logins.ROLES.values())
 
-_READ = "SELECT"
-_ADD = "SELECT, INSERT"
-_WRITE = "SELECT, INSERT, UPDATE"
-_ALL = "SELECT, INSERT, UPDATE, DELETE"
-
-PRIVILEGES: Mapping[str, tuple[str, str]] = {
-    "adjustments": (_WRITE, _READ),
-    "alembic_version": (_READ, _READ),
-    "allocated_files": (_READ, "SELECT, INSERT, DELETE"),
-    "announcements": (_ALL, _ADD),
-    "attempts": (_WRITE, _READ),
-    "attack_standings": (_ALL, _ALL),
-    "audit_entries": (_ADD, _ADD),
-    "clarifications": (_WRITE, ""),
-    # Locking a row requires UPDATE.
-    "competitions": (_WRITE, "SELECT, UPDATE"),
-    "deliveries": (_ADD, _ALL),
-    "email_addresses": (_ALL, "SELECT, UPDATE, DELETE"),
-    "evaluations": (_WRITE, "SELECT, UPDATE"),
-    "grants": (_ADD, ""),
-    "guesses": (_WRITE, "SELECT, UPDATE"),
-    "heartbeats": (_WRITE, _WRITE),
-    "identities": ("SELECT, INSERT, DELETE", ""),
-    "invites": (_WRITE, ""),
-    "members": (_ALL, _READ),
-    "notification_urls": ("SELECT, INSERT, DELETE", _READ),
-    "openings": (_READ, _ADD),
-    "organizer_files": ("SELECT, INSERT, DELETE", _READ),
-    "organizers": (_ALL, ""),
-    "password_links": (_WRITE, "INSERT"),
-    "rejudgements": (_WRITE, "SELECT, UPDATE"),
-    "rescores": (_WRITE, _READ),
-    "rounds": (_WRITE, "SELECT, UPDATE"),
-    "sealed_organizer_files": ("INSERT", _READ),
-    "secrets": ("INSERT", _READ),
-    "seed_openings": (_READ, _ADD),
-    "seeds": ("", _ADD),
-    "stale_standings": (_ALL, _ALL),
-    "standings": (_ALL, _ALL),
-    "submissions": (_WRITE, _READ),
-    "targets": (_READ, _WRITE),
-    "teams": (_WRITE, _READ),
-    "threshold_reports": (_ADD, "SELECT, UPDATE"),
-    "tokens": (_WRITE, ""),
-    "users": (_WRITE, _READ),
-    "verdicts": (_READ, _ADD),
-}
-"""Privileges of the web role and of the role of workers and clock, by table. Every table is listed."""
+NONE = ""
+READ = "SELECT"
+ADD = "SELECT, INSERT"
+WRITE = "SELECT, INSERT, UPDATE"
+ALL = "SELECT, INSERT, UPDATE, DELETE"
 
 
 log = structlog.get_logger(__name__)

@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, Forbidden, InvalidInput
-from app.core.db.models import Base
+from app.core.db.tables import load_metadata
 from app.core.storage import Store, compute_digest
 from app.notifications import deliveries
 from app.operations.backup import archive, keys, postgres_tools
@@ -151,7 +151,7 @@ def _hold_deliveries(engine: Engine) -> int:
 
 def _list_missing_keys(engine: Engine, key_paths: KeyPaths) -> list[str]:
     """Return the ids of the private keys that open secrets of the database but are not here."""
-    sealed = [table for table in Base.metadata.sorted_tables if "key_id" in table.columns]
+    sealed = [table for table in load_metadata().sorted_tables if "key_id" in table.columns]
     with engine.connect() as connection:
         key_ids = {
             key_id
