@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
 from string import Formatter
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.frontend import CommandLineInterface
-from babel.messages.pofile import normalize, read_po
+from babel.messages.pofile import normalize, read_po, write_po
 
 from anoncup import errors
 from anoncup.catalogues import find_track_catalogues
@@ -26,9 +26,12 @@ from anoncup.errors import DomainError
 MessageText = str | list[str] | tuple[str, ...] | None
 
 ROOT = Path(__file__).parents[2]
-LOCALE = ROOT / "app" / "core" / "locale"
+APP = ROOT / "app"
+LOCALE = APP / "core" / "locale"
+FOLDERS = sorted(APP.glob("*/locale"))
+"""Folders of the catalogues of the features, and of ``core``, which has all other messages as well."""
 ENGLISH = "en"
-LABEL_CATALOGUES = [("labels", LOCALE), *find_track_catalogues()]
+LABEL_CATALOGUES = [*(("labels", folder) for folder in FOLDERS), *find_track_catalogues()]
 """Domains and folders of the catalogues of labels."""
 LABEL_HEADER = (
     'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n'
@@ -53,7 +56,7 @@ TRANSLATION_KEYWORDS = (
 
 
 def list_catalogues() -> list[Path]:
-    return sorted(LOCALE.glob("*/LC_MESSAGES/anoncup.po"))
+    return sorted(APP.glob("*/locale/*/LC_MESSAGES/anoncup.po"))
 
 
 def list_languages() -> set[str]:
@@ -102,16 +105,40 @@ def extract_template() -> Catalog:
         return read_catalogue(Path(folder, "anoncup.pot"))
 
 
+def select_messages(template: Catalog, folder: Path) -> Catalog:
+    """Return the messages of the template that the feature with this folder of catalogues says."""
+    selected = Catalog()
+    for message in template:
+        places = [place for place in message.locations if find_folder(place[0]) == folder]
+        if message.id and places:
+            selected.add(message.id, locations=places, flags=message.flags, context=message.context)
+    return selected
+
+
+def find_folder(source: str) -> Path:
+    """Return the folder of the catalogues that have the messages of a source file."""
+    folder = ROOT.joinpath(*Path(source).parts[:2], "locale")
+    return folder if folder in FOLDERS else LOCALE
+
+
 def update_catalogues(*new_languages: str) -> None:
     """Merge the code's messages into every catalogue and new languages. Obsolete messages are removed."""
+    template, languages = extract_template(), {*new_languages, *list_languages()}
+    for folder in FOLDERS:
+        update_messages(select_messages(template, folder), folder, languages)
+    for language in languages:
+        for domain, folder in LABEL_CATALOGUES:
+            update_labels(domain, folder, language)
+
+
+def update_messages(template: Catalog, folder: Path, languages: set[str]) -> None:
     options = ("--no-wrap", "--no-fuzzy-matching", "--ignore-obsolete", "--ignore-pot-creation-date")
-    locations = ("-d", str(LOCALE), "-D", "anoncup", "--init-missing")
-    with TemporaryDirectory() as folder:
-        write_template(Path(folder, "anoncup.pot"))
-        for language in {*new_languages, *list_languages()}:
-            run_babel("update", "-i", f"{folder}/anoncup.pot", *locations, "-l", language, *options)
-            for domain, label_folder in LABEL_CATALOGUES:
-                update_labels(domain, label_folder, language)
+    locations = ("-d", str(folder), "-D", "anoncup", "--init-missing")
+    with NamedTemporaryFile(suffix=".pot") as file:
+        write_po(file, template, width=0, sort_by_file=True, include_lineno=False)
+        file.flush()
+        for language in languages:
+            run_babel("update", "-i", file.name, *locations, "-l", language, *options)
 
 
 def update_labels(domain: str, folder: Path, language: str) -> None:
@@ -194,7 +221,7 @@ def iter_catalogues() -> Iterator[tuple[Path, Catalog, Catalog]]:
     """Yield the path of each translated catalogue, what it must contain, and what it contains."""
     template = extract_template()
     for path in list_catalogues():
-        yield path, template, read_catalogue(path)
+        yield path, select_messages(template, path.parents[2]), read_catalogue(path)
     for domain, folder in LABEL_CATALOGUES:
         for language in sorted(list_languages()):
             path = get_label_path(domain, folder, language)

@@ -19,6 +19,8 @@ from anoncup.catalogues import find_package_catalogues, find_track_catalogues, l
 from anoncup.messages import PLACEHOLDER, Message, PluralMessage, fill_template
 
 FOLDER = Path(__file__).parent
+_FEATURE_FOLDERS = sorted(FOLDER.parents[1].glob("*/locale"))
+"""Folders of the catalogues of the features, and of ``core``."""
 _DOMAIN = "anoncup"
 _LABEL_DOMAIN = "labels"
 ENGLISH = "en"
@@ -158,13 +160,8 @@ class Translator:
 @cache
 def load_catalogue(language: str) -> NullTranslations:
     """Return the texts of a language: ours, those of built-in tracks, then those of installed plug-ins."""
-    domains = [
-        (_DOMAIN, FOLDER),
-        (_LABEL_DOMAIN, FOLDER),
-        *find_track_catalogues(),
-        *find_package_catalogues(),
-    ]
-    return load_translations(domains, language)
+    own = [(domain, folder) for folder in _FEATURE_FOLDERS for domain in (_DOMAIN, _LABEL_DOMAIN)]
+    return load_translations([*own, *find_track_catalogues(), *find_package_catalogues()], language)
 
 
 @cache
