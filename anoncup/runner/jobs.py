@@ -1,7 +1,8 @@
 """The jobs of the runner: what each needs, and the type of its result."""
 
-from functools import cache
-from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -12,12 +13,20 @@ from pydantic import (
     ValidationInfo,
 )
 
+from anoncup.competition.parser import parse_competition
+from anoncup.errors import CompetitionUnavailable, InvalidCompetition
 from anoncup.lazy import LazyFunction, lazy_in
+from anoncup.messages import Message
+from anoncup.plugins import TRACKS
+from anoncup.rules.model import Rules
 from anoncup.runner.protocol import MAX_FILES_BYTES
-from anoncup.runner.results import AdviceForm, JudgeResult, ScoreResult
+from anoncup.runner.results import AdviceForm, Count, JudgeResult, Remarks, ScoreResult, Sizes
+from anoncup.tables.files import Remark
+from anoncup.tracks.model import AnyTrack, TeamData
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
 
 ResultT = TypeVar("ResultT")
+NO_ANSWER = Remark("no_answer", Message("no line is answered, so the guess finds nobody"))
 _MAX_VALUES = 1 << 18
 """Reading a long text takes only a few bytes for each byte, but many short values may take a hundred."""
 
@@ -52,8 +61,22 @@ class _ReturnedValue(BaseModel, Generic[ResultT]):
 
 
 @cache
-def _build_result_model(result_type: Any) -> type[_ReturnedValue[Any]]:
-    return cast("type[_ReturnedValue[Any]]", cast("Any", _ReturnedValue)[result_type])
+def _build_result_model(result_type: Any) -> Any:
+    return _ReturnedValue[result_type]
+
+
+@lru_cache(maxsize=8)
+def _load_rules(competition_file: str) -> Rules:
+    try:
+        return parse_competition(competition_file)
+    except InvalidCompetition as problem:  # as when a package has been removed meanwhile
+        raise CompetitionUnavailable(problem.message) from None
+
+
+@lru_cache(maxsize=2)
+def _load_original(competition_file: str, files: tuple[tuple[str, bytes], ...]) -> Any:
+    rules = _load_rules(competition_file)
+    return TRACKS[rules.track].parse_original(dict(files), rules)[0]
 
 
 class Job(BaseModel, Generic[ResultT]):
@@ -73,6 +96,18 @@ class Job(BaseModel, Generic[ResultT]):
 
     competition_file: str
     original: SentFiles = {}
+
+    def load(self) -> tuple[Rules, AnyTrack, Any]:
+        """Return the rules, the track and the original."""
+        rules = self.load_rules()
+        return rules, TRACKS[rules.track], self.load_original()
+
+    def load_rules(self) -> Rules:
+        return _load_rules(self.competition_file)
+
+    def load_original(self) -> Any:
+        """Return the original, which also caches derived values. It is kept for the next jobs of a child."""
+        return _load_original(self.competition_file, tuple(sorted(self.original.items())))
 
     def read_result(self, content: bytes) -> ResultT:
         """Validate a result; raise ValueError for one of another type or with impossible values."""
@@ -96,6 +131,72 @@ class Job(BaseModel, Generic[ResultT]):
 
 
 AnyJob: TypeAlias = Job[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRelease:
+    """A release that was read; ``files``: the shuffled tables, empty if nothing is shuffled.
+
+    ``secret``: unencrypted, kept in memory only.
+    """
+
+    files: Files
+    sizes: Sizes
+    secret: bytes
+    remarks: Remarks
+
+
+class ReadReleaseJob(Job[ParsedRelease]):
+    """Read a release and its secret, or the answer that the service has allocated to the team.
+
+    If the competition shuffles targets, a random order is applied to both, so that the same table is scored,
+    attacked and published.
+    """
+
+    handler = _score("read_release")
+    max_result_bytes = MAX_FILES_BYTES
+
+    files: SentFiles
+    secret: bytes
+    team: TeamData
+
+    def check_result(self, result: ParsedRelease) -> None:
+        if "rows" not in result.sizes or not result.files.keys() <= self.files.keys():
+            raise ValueError("a release without rows, or with other files")
+
+
+class CheckReleaseJob(Job[tuple[Count, Remarks]]):
+    """Return the number of rows of a release and the remarks on it.
+
+    If files are missing, the others are checked as far as possible, and the number of rows is 0.
+    """
+
+    handler = _score("check_release")
+
+    files: SentFiles
+    secret: bytes | None
+    team: TeamData
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedGuess:
+    """A guess that was read: normalized content and the number of lines with an answer."""
+
+    content: bytes
+    answered: Count
+    remarks: Remarks
+
+
+class ReadGuessJob(Job[ParsedGuess]):
+    """Read the answer to a question."""
+
+    handler = _score("read_guess")
+    max_result_bytes = MAX_FILES_BYTES
+
+    guess: Content
+    guesser: TeamData
+    question: str
+    sizes: dict[str, int]
 
 
 class WorkerInputs(BaseModel):
@@ -156,44 +257,44 @@ class AdviceJob(Job[AdviceForm]):
     question: dict[str, Any]
 
 
-class TargetFilesJob(Job[Files]):
+class _FilesJob(Job[Files]):
+    """Make files with these names."""
+
+    max_result_bytes = MAX_FILES_BYTES
+    raises_errors = False
+    is_single = True
+
+    file_names: tuple[str, ...]
+    inputs: WorkerInputs = WorkerInputs()
+
+    def check_result(self, result: Files) -> None:
+        if result.keys() != set(self.file_names):
+            raise ValueError("other files than those to be made")
+
+
+class TargetFilesJob(_FilesJob):
     """Write the files of a target, as other teams get them.
 
     ``secret`` is None unless the files depend on it.
     """
 
     handler = _score("write_target_files")
-    max_result_bytes = MAX_FILES_BYTES
-    raises_errors = False
-    is_single = True
 
-    file_names: tuple[str, ...]
     files: SentFiles
     secret: bytes | None = None
-    inputs: WorkerInputs = WorkerInputs()
-
-    def check_result(self, result: Files) -> None:
-        if result.keys() != set(self.file_names):
-            raise ValueError("other files than those of a target")
 
 
-class AllocateJob(Job[Files]):
+class AllocateJob(_FilesJob):
     """Make the files of a team, or of all, from the original and the workers' inputs.
 
     There are no files if the organizers have assigned none to the team.
     """
 
     handler = _score("allocate")
-    max_result_bytes = MAX_FILES_BYTES
-    raises_errors = False
-    is_single = True
-
-    file_names: tuple[str, ...]
-    inputs: WorkerInputs
 
     def check_result(self, result: Files) -> None:
-        if result and result.keys() != set(self.file_names):
-            raise ValueError("other files than those to be allocated")
+        if result:
+            super().check_result(result)
 
 
 class RankJob(Job[tuple[Ranked, ...]]):

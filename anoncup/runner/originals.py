@@ -14,7 +14,6 @@ from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.runner.jobs import Content, Files, Job
-from anoncup.runner.loading import load_original, load_rules
 from anoncup.runner.protocol import MAX_FILES_BYTES
 from anoncup.runner.results import Count, Remarks
 from anoncup.storable import require_storable
@@ -221,11 +220,11 @@ class CheckOrganizerFileJob(Job[str | None]):
 
 
 def check_organizer_file(job: CheckOrganizerFileJob, _: object) -> str | None:
-    rules = load_rules(job.competition_file)
+    rules = job.load_rules()
     allocation = TRACKS[rules.track].allocation
     if allocation is None:
         return None
-    original = load_original(job)
+    original = job.load_original()
     if allocation.check_organizer_file is not None:
         allocation.check_organizer_file(job.name, job.content, original, rules)
     for team, files in job.allocated.items():
@@ -256,8 +255,7 @@ def _make_sample_release(job: SampleReleaseJob, _: object) -> Files:
 
     from anoncup.evaluation.samples import build_sample_release  # noqa: PLC0415  # numpy
 
-    rules, original = load_rules(job.competition_file), load_original(job)
-    track = TRACKS[rules.track]
+    rules, track, original = job.load()
     allocated_answer = {}
     if job.answer is not None:
         allocated_answer["answer"] = track.read_allocated_answer(job.answer, original, rules)
@@ -285,8 +283,7 @@ class MakeExampleJob(Job[KitExample]):
 def _make_example(job: MakeExampleJob, _: object) -> KitExample:
     from anoncup.evaluation.evaluate import evaluate, judge  # noqa: PLC0415  # numpy
 
-    rules, original = load_rules(job.competition_file), load_original(job)
-    track = TRACKS[rules.track]
+    rules, track, original = job.load()
     for release, answer in _iter_candidates(rules, track, original):
         if not judge(rules, original, release, answer)[0]:
             break

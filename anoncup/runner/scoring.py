@@ -1,4 +1,4 @@
-"""Jobs of workers, done in the sandbox: score, judge, advise, allocate, and write the files of targets."""
+"""What jobs about uploads, and those of workers, do in the sandbox."""
 
 import secrets
 from collections.abc import Callable
@@ -9,38 +9,79 @@ from numpy.random import Generator, default_rng
 
 from anoncup.competition.ranking_functions import rank_board
 from anoncup.errors import FileProblem, InvalidInput, InvalidUpload
-from anoncup.evaluation.evaluate import evaluate
+from anoncup.evaluation.evaluate import check_secret, evaluate, explain_too_few_rows
 from anoncup.evaluation.results import judge_guess, serialize_outcome
 from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.runner import jobs
 from anoncup.runner.answers import ProgressPipe
-from anoncup.runner.jobs import (
-    AdviceJob,
-    AllocateJob,
-    Files,
-    JudgeJob,
-    RankJob,
-    ScoreJob,
-    TargetFilesJob,
-    WorkerInputs,
-)
-from anoncup.runner.loading import load_original, load_rules
+from anoncup.runner.jobs import Files, WorkerInputs
+from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import AllocationContext
-from anoncup.tracks.files import GUESS_FILE
+from anoncup.tracks.files import GUESS_FILE, SECRET_FILE
 from anoncup.tracks.generators import create_generator
 from anoncup.tracks.model import AnyContext, AnyTrack, ReleaseContext, TeamData
+from anoncup.tracks.parts import HasRows
 from anoncup.tracks.ranking_board import Ranked
+from anoncup.tracks.uploads import ParsedUpload, check_partial_upload, parse_upload
 
 SCORER_VERSION = version("anoncup")
 """Version of the scoring code as a whole. Each measure also has its own version."""
 
 
-def score(job: ScoreJob, progress: ProgressPipe) -> dict[str, Any]:
+def read_release(job: jobs.ReadReleaseJob, _: object) -> jobs.ParsedRelease:
+    rules, track, original = job.load()
+    parsed = parse_upload(track, rules, original, job.files, job.secret, team=job.team)
+    release, answer, shuffled = parsed.release, parsed.answer, {}
+    if rules.publication.shuffle_targets:
+        release, answer = track.shuffle(release, answer, rng=default_rng(secrets.randbits(128)))
+        shuffled = track.files_of(release)
+    return jobs.ParsedRelease(
+        shuffled, dict(parsed.sizes), track.answer_spec.write(answer), tuple(parsed.remarks)
+    )
+
+
+def check_release(job: jobs.CheckReleaseJob, _: object) -> tuple[int, tuple[Remark, ...]]:
+    rules, track, original = job.load()
+    if job.secret is None or not job.files.keys() >= set(track.release_file_names):
+        is_sent = job.secret is not None and not track.allocates_answer
+        received = {**job.files, SECRET_FILE: job.secret or b""} if is_sent else job.files
+        check_partial_upload(track, rules, original, received, job.team)
+        return 0, ()
+    parsed = parse_upload(track, rules, original, job.files, job.secret, team=job.team)
+    row_warning = explain_too_few_rows(rules, parsed.sizes)
+    warnings = [Remark("too_few_rows", row_warning)] if row_warning else []
+    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *_list_secret_warnings(rules, original, parsed))
+
+
+def _list_secret_warnings(rules: Rules, original: HasRows, parsed: ParsedUpload) -> tuple[Remark, ...]:
+    """Return warnings that the secret may belong to another release. The verdict will contain them, too.
+
+    If the check runs out of memory, there are no warnings: a real upload needs less memory and would be
+    accepted.
+    """
+    try:
+        return check_secret(rules, original, parsed.release, parsed.answer)
+    except MemoryError:
+        return ()
+
+
+def read_guess(job: jobs.ReadGuessJob, _: object) -> jobs.ParsedGuess:
+    rules = job.load_rules()
+    question = TRACKS[rules.track].require_question(rules, job.question)
+    context: AnyContext = ReleaseContext(rules, job.sizes, job.load_original, guesser=job.guesser)
+    guess = question.read(job.guess, context)
+    answered_count = question.count_answered(guess)
+    remarks = question.find_remarks(guess) if answered_count else [jobs.NO_ANSWER]
+    return jobs.ParsedGuess(question.write(guess), answered_count, tuple(remarks))
+
+
+def score(job: jobs.ScoreJob, progress: ProgressPipe) -> dict[str, Any]:
     """Return the verdict on a release."""
-    rules, original = load_rules(job.competition_file), load_original(job)
-    release = TRACKS[rules.track].parse_release(job.files, original, rules, job.inputs.own_files)[0]
+    rules, track, original = job.load()
+    release = track.parse_release(job.files, original, rules, job.inputs.own_files)[0]
     context = _build_release_context(job, rules, original, release)
     answer = _read_answer(job.secret, context)
     verdict = evaluate(rules, original, release, answer, progress=progress, context=context)
@@ -48,7 +89,7 @@ def score(job: ScoreJob, progress: ProgressPipe) -> dict[str, Any]:
 
 
 def _build_release_context(
-    job: ScoreJob | TargetFilesJob, rules: Rules, original: Any, release: Any
+    job: jobs.ScoreJob | jobs.TargetFilesJob, rules: Rules, original: Any, release: Any
 ) -> AnyContext:
     """Return the context in which the true answer to a release is read."""
     track = TRACKS[rules.track]
@@ -61,10 +102,9 @@ def _read_answer(secret: bytes, context: AnyContext) -> Any:
     return TRACKS[context.rules.track].answer_spec.read(secret, context)
 
 
-def write_target_files(job: TargetFilesJob, _: ProgressPipe) -> Files:
+def write_target_files(job: jobs.TargetFilesJob, _: ProgressPipe) -> Files:
     """Return a target's files, rewritten so that no trace of the uploaded bytes remains."""
-    rules, original = load_rules(job.competition_file), load_original(job)
-    track = TRACKS[rules.track]
+    rules, track, original = job.load()
     release = track.parse_release(job.files, original, rules, job.inputs.own_files)[0]
     if track.target_files.write is None:
         return track.write_release_canonically(release)
@@ -84,10 +124,9 @@ def _read_inputs(inputs: WorkerInputs, track: AnyTrack) -> tuple[Files, _Generat
     return inputs.organizer_files, create, TeamData(inputs.team, inputs.own_files)
 
 
-def allocate(job: AllocateJob, _: ProgressPipe) -> Files:
+def allocate(job: jobs.AllocateJob, _: ProgressPipe) -> Files:
     """Return the files that the track makes from its original, for one team or for all."""
-    rules, original = load_rules(job.competition_file), load_original(job)
-    track = TRACKS[rules.track]
+    rules, track, original = job.load()
     organizer_files, generator, team = _read_inputs(job.inputs, track)
     assert track.allocation is not None  # noqa: S101  # only such tracks get this job
     assert generator is not None  # noqa: S101  # given for such tracks
@@ -96,15 +135,15 @@ def allocate(job: AllocateJob, _: ProgressPipe) -> Files:
     return {name: files[name] for name in job.file_names if files}
 
 
-def advise(job: AdviceJob, progress: ProgressPipe) -> dict[str, Any]:
+def advise(job: jobs.AdviceJob, progress: ProgressPipe) -> dict[str, Any]:
     """Return a threshold report."""
-    rules, original = load_rules(job.competition_file), load_original(job)
+    rules, _, original = job.load()
     return make_report(AdviceQuestion(**job.question), rules, original, progress=progress).to_json()
 
 
-def judge(job: JudgeJob, _: ProgressPipe) -> dict[str, Any]:
+def judge(job: jobs.JudgeJob, _: ProgressPipe) -> dict[str, Any]:
     """Return the outcome of a guess on a target, or the problems for which it is refused."""
-    rules = load_rules(job.competition_file)
+    rules = job.load_rules()
     track = TRACKS[rules.track]
     try:
         question = track.require_question(rules, job.question)
@@ -114,7 +153,7 @@ def judge(job: JudgeJob, _: ProgressPipe) -> dict[str, Any]:
     context: AnyContext = ReleaseContext(
         rules,
         job.sizes,
-        lambda: load_original(job),
+        job.load_original,
         None,
         *_read_inputs(job.inputs, track),
         TeamData(job.guesser, job.guesser_files),
@@ -132,6 +171,6 @@ def judge(job: JudgeJob, _: ProgressPipe) -> dict[str, Any]:
     return {"outcome": serialize_outcome(outcome)}
 
 
-def rank(job: RankJob, _: ProgressPipe) -> tuple[Ranked, ...]:
+def rank(job: jobs.RankJob, _: ProgressPipe) -> tuple[Ranked, ...]:
     """Return the teams of a board as a ranking function ranks them."""
     return rank_board(job.function, job.board)

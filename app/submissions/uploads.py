@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session, undefer
 from anoncup.errors import Conflict, FileProblem, Forbidden, InvalidInput, InvalidUpload
 from anoncup.messages import Message, serialize_as_notice
 from anoncup.rules.model import Rules
-from anoncup.runner.uploads import CheckReleaseJob, ParsedRelease, ReadReleaseJob
+from anoncup.runner.jobs import CheckReleaseJob, ParsedRelease, ReadReleaseJob
 from anoncup.tables.files import Remark, build_missing_file_problem
 from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import AnyTrack, TeamData

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
 from anoncup.errors import Conflict, Forbidden, InvalidUpload, NotFound
-from anoncup.runner.uploads import ParsedGuess, ReadGuessJob
+from anoncup.runner.jobs import ParsedGuess, ReadGuessJob
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.model import AnyQuestion, Sizes, TeamData

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError, FileProblem, InvalidUpload, NotFound
 from anoncup.rules.model import Rules
-from anoncup.runner.uploads import NO_ANSWER
+from anoncup.runner.jobs import NO_ANSWER
 from anoncup.schemas import GuessOutcome
 from anoncup.tracks.model import AnyQuestion, AnyTrack
 from anoncup.tracks.outcomes import Outcome

@@ -22,7 +22,7 @@ from anoncup.competition.templates import template
 from anoncup.errors import InvalidUpload
 from anoncup.plugins import TRACKS
 from anoncup.runner.originals import MakeExampleJob, ParseOriginalJob
-from anoncup.runner.uploads import CheckReleaseJob, ReadGuessJob, ReadReleaseJob
+from anoncup.runner.jobs import CheckReleaseJob, ReadGuessJob, ReadReleaseJob
 from anoncup.tracks.model import TeamData
 from app.config import Settings
 from app.core.processes import package_calls, parsing, runners

@@ -16,8 +16,15 @@ from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.runner import answers, scoring
 from anoncup.runner.answers import JobFailure, ProgressPipe
 from anoncup.runner.calls import DescribeJob
-from anoncup.runner.jobs import AdviceJob, AnyJob, JudgeJob, ScoreJob, TargetFilesJob
-from anoncup.runner.uploads import ParsedRelease, ReadReleaseJob
+from anoncup.runner.jobs import (
+    AdviceJob,
+    AnyJob,
+    JudgeJob,
+    ParsedRelease,
+    ReadReleaseJob,
+    ScoreJob,
+    TargetFilesJob,
+)
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
 from anoncup.tracks.model import TeamData

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from anoncup.errors import InvalidUpload
 from anoncup.plugins import BUILT_IN, TRACKS
-from anoncup.runner.uploads import ParsedRelease, ReadReleaseJob
+from anoncup.runner.jobs import ParsedRelease, ReadReleaseJob
 from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
 from app.core.processes import parsing
