@@ -7,10 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import accumulate, pairwise
+from operator import methodcaller
 from typing import Any, Literal, cast
 
 import pydantic_core
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from anoncup import errors
 from anoncup.errors import (
@@ -36,8 +37,6 @@ _RETURNED, _RAISED, _CRASHED = b"returned\n", b"raised\n", b"crashed\n"
 
 class RaisedError(BaseModel):
     """A domain error in a form that can be raised again in another process."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
 
     kind: Literal[
         "InvalidUpload",
@@ -69,24 +68,17 @@ class RaisedError(BaseModel):
 
 
 class JobFailure(RunnerError):
-    """The code failed. ``trace`` has the frames; ``package``: the one whose code failed, empty if none is."""
-
-    def __init__(self, trace: str, package: str) -> None:
-        super().__init__(trace)
-        self.trace, self.package = trace, package
+    """The code failed."""
 
 
 def find_failed_package(problem: RunnerError, package: Package | None) -> Package | None:
     """Return the package whose code failed, or else that of the track. Both are in the same environment."""
-    name = problem.package if isinstance(problem, JobFailure) else ""
     environment = package.environment if package else ""
     neighbours = [neighbour for neighbour in INSTALLED.packages if neighbour.environment == environment]
-    return next((neighbour for neighbour in neighbours if neighbour.name == name), package)
+    return next((neighbour for neighbour in neighbours if neighbour.name == problem.package), package)
 
 
 class _Crash(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
     trace: str
     package: str = Field(max_length=200)
 
@@ -113,7 +105,7 @@ def answer(request: bytes, progress: int | None = None) -> bytes:
     """Do the job of a request, and return the answer to be written."""
     job = _read_request(request)
     try:
-        return _RETURNED + _serialize({"value": job.handler(job, ProgressPipe(progress))})
+        return _RETURNED + _serialize({"value": job.handler(job, ProgressSender(progress))})
     except MemoryError:
         raise
     except Exception as error:
@@ -121,8 +113,8 @@ def answer(request: bytes, progress: int | None = None) -> bytes:
 
 
 @dataclass(slots=True)
-class ProgressPipe:
-    """Writes each step of a job as a line of JSON, and remembers the number of steps."""
+class ProgressSender:
+    """Sends each step of a job to its caller, and remembers the number of steps."""
 
     descriptor: int | None = None
     total: int = field(default=0, init=False)
@@ -130,7 +122,7 @@ class ProgressPipe:
     def __call__(self, number: int, total: int, name: str) -> None:
         self.total = total
         if self.descriptor is not None:
-            os.write(self.descriptor, json.dumps([number, total, name]).encode() + b"\n")
+            os.write(self.descriptor, json.dumps([number, total, name]).encode())
 
 
 def _describe_error(error: Exception, job: AnyJob) -> bytes:
@@ -163,12 +155,8 @@ def _find_failed_package(error: Exception) -> str:
 
 def read_answer(job: Job[ResultT], content: bytes) -> ResultT:
     """Return the result; raise its domain error, JobFailure, or ValueError if the answer is invalid."""
-    for kind in (_RETURNED, _RAISED, _CRASHED):
-        if content.startswith(kind):
-            body = content.removeprefix(kind)
-            break
-    else:
-        raise ValueError("unknown answer")
+    start = content.find(b"\n") + 1
+    kind, body = content[:start], content[start:]
     if kind == _RETURNED:
         return job.read_result(body)
     if len(body) > _MAX_ERROR_BYTES:
@@ -176,8 +164,11 @@ def read_answer(job: Job[ResultT], content: bytes) -> ResultT:
     if kind == _RAISED and job.raises_errors:
         require_storable(pydantic_core.from_json(body))
         raise RaisedError.model_validate_json(body, strict=True, extra="forbid").to_error()
-    crash = _Crash.model_validate_json(body)
-    raise JobFailure(crash.trace[:MAX_TRACE_LENGTH].replace("\0", ""), crash.package)
+    if kind == _CRASHED:
+        crash = _Crash.model_validate_json(body, strict=True, extra="forbid")
+        trace = crash.trace[:MAX_TRACE_LENGTH].replace("\0", "")
+        raise JobFailure(trace=trace, package=crash.package)
+    raise ValueError("unknown answer")
 
 
 # Without it, pydantic would write a message in a data class by its fields, which ``from_json`` does not read.
@@ -185,11 +176,7 @@ Message.__pydantic_serializer__ = TypeAdapter(Message).serializer  # type: ignor
 
 
 def _serialize(value: Any) -> bytes:
+    # Numbers of numpy become those of Python; other values raise AttributeError.
     return pydantic_core.to_json(
-        value, bytes_mode="base64", inf_nan_mode="constants", fallback=_convert_numpy_scalar
+        value, bytes_mode="base64", inf_nan_mode="constants", fallback=methodcaller("item")
     )
-
-
-def _convert_numpy_scalar(value: Any) -> Any:
-    """Convert a numpy scalar to a Python number; raise AttributeError for other values."""
-    return value.item()

@@ -95,8 +95,8 @@ def _serve(template: socket.socket) -> None:
         content, descriptors, _, _ = socket.recv_fds(template, MAX_MESSAGE_BYTES, _JOB_DESCRIPTORS)
         if not content:
             return
-        progress, request, result = descriptors
-        memory_files.write(result, answer(memory_files.read(request), progress))
+        steps, request, result = descriptors
+        memory_files.write(result, answer(memory_files.read(request), steps))
+        os.write(steps, FINISHED)
         for descriptor in descriptors:
             os.close(descriptor)
-        os.write(template.fileno(), FINISHED)

@@ -3,7 +3,6 @@
 import json
 import os
 import select
-import signal
 import socket
 import subprocess
 import sys
@@ -12,12 +11,25 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from threading import Lock, Thread
+from typing import Annotated, NamedTuple, TypeAlias
+
+from pydantic import Field, TypeAdapter
 
 from anoncup.errors import DomainError
 from anoncup.runner import memory_files
 from anoncup.runner.answers import read_answer, write_request
-from anoncup.runner.jobs import AnyJob, Job, ResultT
-from anoncup.runner.protocol import MAX_MESSAGE_BYTES, VALID, WALL_FACTOR, JobLimits, Order, RunnerError
+from anoncup.runner.jobs import Job, ResultT
+from anoncup.runner.protocol import (
+    FINISHED,
+    MAX_MESSAGE_BYTES,
+    ORDER,
+    VALID,
+    WALL_FACTOR,
+    JobLimits,
+    Order,
+    RunnerError,
+)
+from anoncup.runner.results import MAX_STEPS
 from anoncup.runner.sandbox import Sandbox
 
 _HEARTBEAT_S = 1.0
@@ -25,7 +37,6 @@ _SLACK_S = 30.0
 """Seconds after the last limit at which a template that does not answer counts as hanging."""
 _MAX_RESTARTS = 3
 """Restarts for a job whose template has ended idle. One that always does is not idle."""
-_MAX_NAME_LENGTH, _MAX_STEPS = 100, 10_000
 _INHERITED_VARIABLES = ("HOME", "LD_LIBRARY_PATH", "NUMBA_CACHE_DIR", "PYTHONPATH")
 """Variables that interpreters need to start and to find packages. No others are passed on."""
 LIBRARY_VARIABLES = {
@@ -58,13 +69,16 @@ class InvalidAnswer(RunnerError):
     """The child gave an answer that no job gives, so it may be compromised."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressStep:
-    number: int
-    total: int
-    name: str
+_StepNumber: TypeAlias = Annotated[int, Field(ge=0, le=MAX_STEPS)]
 
 
+class ProgressStep(NamedTuple):
+    number: _StepNumber
+    total: _StepNumber
+    name: Annotated[str, Field(max_length=100)]
+
+
+_STEP = TypeAdapter(ProgressStep)
 NO_STEP = ProgressStep(0, 0, "")
 """What is reported until a child has begun its first step."""
 
@@ -92,8 +106,7 @@ class Runner:
         self.options = options
         self.lock = Lock()
         self.template: _TemplateProcess | None = None
-        self.failure: RunnerUnavailable | None = None
-        self.retry_at = 0.0
+        self.failure, self.retry_at = "", 0.0
 
     def run(
         self,
@@ -107,46 +120,19 @@ class Runner:
         ``on_step`` is called at each step, and every second with the last one. Raises the job's own
         domain errors, and RunnerError: ``JobFailure`` if its code failed, or one of this module.
         """
-        with _JobFiles(write_request(job)) as files:
-            report = self._wait_for_end(job, limits, files, on_step)
-            with report.socket:
-                if report.end == "killed":
-                    raise ChildDeath
-                if report.end != "finished":
-                    raise LimitExcess(report.end)
-                try:
-                    result = read_answer(job, memory_files.read(files.result, max_bytes=job.max_result_bytes))
-                except ValueError as problem:
-                    raise InvalidAnswer from problem
-                except DomainError:
-                    report.accept()
-                    raise
-                report.accept()
-                return result
-
-    def _wait_for_end(
-        self,
-        job: AnyJob,
-        limits: JobLimits,
-        files: "_JobFiles",
-        on_step: Callable[[ProgressStep], None],
-    ) -> "_Report":
         order = Order(f"{type(job).__module__}:{type(job).__qualname__}", limits, job.is_single)
+        request = write_request(job)
         for _ in range(_MAX_RESTARTS):
             template = self._get_template(on_step)
-            report = template.submit(order, [files.child_progress, files.request, files.result])
-            try:
-                report.wait(files, limits, on_step)
-            except BaseException:
-                report.socket.close()
-                raise
-            if report.end:
-                return report
-            report.end = "killed"
-            self._discard(template)
+            with _Exchange(request) as exchange:
+                exchange.send(template.socket, order)
+                if end := exchange.wait(limits, on_step):
+                    return exchange.read_result(job, end)
+            with self.lock:
+                if self.template is template:
+                    self.template = None
             if not template.ended_idle():
-                return report
-            report.socket.close()
+                break
         raise ChildDeath
 
     def _get_template(self, on_step: Callable[[ProgressStep], None]) -> "_TemplateProcess":
@@ -162,19 +148,13 @@ class Runner:
     def _start_template(self, on_step: Callable[[ProgressStep], None]) -> "_TemplateProcess":
         """Start a template, but after a failure not for as long as that took: others must not wait again."""
         started_at = time.monotonic()
-        if self.failure is not None and started_at < self.retry_at:
-            raise RunnerUnavailable(str(self.failure))
+        if started_at < self.retry_at:
+            raise RunnerUnavailable(self.failure)
         try:
             return _TemplateProcess(self.options, on_step)
         except RunnerUnavailable as problem:
-            self.failure = problem
-            self.retry_at = 2 * time.monotonic() - started_at
+            self.failure, self.retry_at = str(problem), 2 * time.monotonic() - started_at
             raise
-
-    def _discard(self, template: "_TemplateProcess") -> None:
-        with self.lock:
-            if self.template is template:
-                self.template = None
 
     def end(self) -> None:
         """End the template and all of its children. A later job starts another one."""
@@ -184,78 +164,80 @@ class Runner:
             template.end()
 
 
-class _JobFiles:
-    """The files of one job: request, result, and the pipe for its progress."""
+class _Exchange:
+    """The files of a job, and the sockets for its steps and for the report on its end."""
 
     def __init__(self, request: Sequence[bytes]) -> None:
-        self.request = memory_files.create_sealed("request", *request)
-        self.result = memory_files.create("result")
-        self.progress, self.child_progress = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        self.unread = b""
+        self.request, self.result = memory_files.create(*request), memory_files.create()
+        self.steps, self.child_steps = _create_sockets()
+        self.report, self.template_report = _create_sockets()
 
-    def __enter__(self) -> "_JobFiles":
+    def __enter__(self) -> "_Exchange":
         return self
 
     def __exit__(self, *_: object) -> None:
-        for descriptor in (self.request, self.result, self.progress, self.child_progress):
+        for descriptor in (self.request, self.result):
             os.close(descriptor)
+        for end in (self.steps, self.child_steps, self.report):
+            end.close()
 
-    def read_step(self) -> ProgressStep | None:
-        """Return the last step that the child has reported since the last call; raise InvalidAnswer."""
-        self.unread += os.read(self.progress, MAX_MESSAGE_BYTES)
-        *lines, self.unread = self.unread.split(b"\n")
-        if len(self.unread) > MAX_MESSAGE_BYTES:
-            raise InvalidAnswer
-        steps = [_read_step(line) for line in lines]
-        return steps[-1] if steps else None
+    def send(self, template: socket.socket, order: Order) -> None:
+        """Send the job. Nothing will be reported if the template has ended."""
+        with self.template_report as report, suppress(OSError):
+            descriptors = [report.fileno(), self.child_steps.fileno(), self.request, self.result]
+            socket.send_fds(template, [ORDER.dump_json(order)], descriptors)
 
-
-def _read_step(line: bytes) -> ProgressStep:
-    try:
-        content = json.loads(line)
-    except (ValueError, RecursionError):
-        content = None
-    match content:
-        case [int(number), int(total), str(name)] if (
-            not isinstance(number, bool)
-            and 0 <= number <= total <= _MAX_STEPS
-            and len(name) <= _MAX_NAME_LENGTH
-            and name.isprintable()
-        ):
-            return ProgressStep(number, total, name)
-    raise InvalidAnswer
-
-
-@dataclass(slots=True)
-class _Report:
-    """How a job ended: "" if the template has ended or hangs."""
-
-    socket: socket.socket
-    end: str = ""
-
-    def wait(self, files: _JobFiles, limits: JobLimits, on_step: Callable[[ProgressStep], None]) -> None:
-        deadline = time.monotonic() + WALL_FACTOR * limits.cpu_s + _SLACK_S
+    def wait(self, limits: JobLimits, on_step: Callable[[ProgressStep], None]) -> str:
+        """Return how the job ended, or "" if the template has ended or hangs."""
+        deadline, step = time.monotonic() + WALL_FACTOR * limits.cpu_s + _SLACK_S, NO_STEP
         poller = select.poll()
-        for descriptor in (self.socket.fileno(), files.progress):
-            poller.register(descriptor, select.POLLIN)
-        step = NO_STEP
+        for end in (self.steps, self.report):
+            poller.register(end, select.POLLIN)
         while time.monotonic() < deadline:
-            events = dict(poller.poll(_HEARTBEAT_S * 1000))
-            if files.progress in events:
-                step = files.read_step() or step
-            if self.socket.fileno() in events:
-                self.end = self._receive()
-                return
+            ready = dict(poller.poll(_HEARTBEAT_S * 1000))
+            if self.steps.fileno() in ready:
+                message = self.steps.recv(MAX_MESSAGE_BYTES)
+                if message == FINISHED:
+                    return "finished"
+                step = _read_step(message)
+            elif ready:
+                return _receive(self.report).decode()
             on_step(step)
+        return ""
 
-    def accept(self) -> None:
-        """Let the child do another job."""
+    def read_result(self, job: Job[ResultT], end: str) -> ResultT:
+        """Return the result of a job that has ended so. The child of a valid answer may do another job."""
+        if end == "killed":
+            raise ChildDeath
+        if end != "finished":
+            raise LimitExcess(end)
+        try:
+            result = read_answer(job, memory_files.read(self.result, job.max_result_bytes))
+        except ValueError as problem:
+            raise InvalidAnswer from problem
+        except DomainError:
+            self._accept()
+            raise
+        self._accept()
+        return result
+
+    def _accept(self) -> None:
         with suppress(OSError):  # the template may have ended meanwhile
-            self.socket.send(VALID)
+            self.report.send(VALID)
 
-    def _receive(self) -> str:
-        message = _receive(self.socket)
-        return str(json.loads(message)["end"]) if message else ""
+
+def _create_sockets() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
+def _read_step(message: bytes) -> ProgressStep:
+    try:
+        step = _STEP.validate_json(message, strict=True)
+    except ValueError as problem:
+        raise InvalidAnswer from problem
+    if step.number > step.total or not step.name.isprintable():
+        raise InvalidAnswer
+    return step
 
 
 def _receive(sender: socket.socket) -> bytes:
@@ -270,7 +252,7 @@ class _TemplateProcess:
     """A running template. It ends with this process, or when this process closes the socket."""
 
     def __init__(self, options: RunnerOptions, on_step: Callable[[ProgressStep], None]) -> None:
-        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket, theirs = _create_sockets()
         arguments = {
             "socket": theirs.fileno(),
             "caller": os.getpid(),
@@ -315,22 +297,15 @@ class _TemplateProcess:
         if _receive(self.socket) != b"ready":
             raise RunnerUnavailable("the interpreter did not start the program that reads files")
 
-    def submit(self, order: Order, descriptors: Sequence[int]) -> _Report:
-        """Send a job and return its report, on which nothing arrives if the template has ended."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, suppress(OSError):
-            socket.send_fds(self.socket, [order.to_json()], [theirs.fileno(), *descriptors])
-        return _Report(ours)
-
     def ended_idle(self) -> bool:
         """Return whether it has ended by itself, after a time without jobs. End it if it hangs."""
         self.socket.close()
         with suppress(subprocess.TimeoutExpired):
-            return self.process.wait(_HEARTBEAT_S) == 0
-        self.process.kill()
-        return False
+            self.process.wait(_HEARTBEAT_S)
+        self.end()
+        return self.process.returncode == 0
 
     def end(self) -> None:
         self.socket.close()
-        self.process.send_signal(signal.SIGKILL)
+        self.process.kill()
         self.process.wait()

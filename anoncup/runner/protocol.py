@@ -1,27 +1,31 @@
 """What callers, template and children tell each other beside the jobs themselves."""
 
-import json
-from dataclasses import asdict, dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
 
 WALL_FACTOR = 6
 """A job may last this many times its CPU limit, because others compute at the same time, or it sleeps."""
 MEMORY_STATUS = 3
 """Exit status of a child that ran out of memory."""
 FINISHED = b"finished"
-"""Message of a child that has written its result and waits for another job."""
+"""Message of a child that has written its result and waits for another job; those before are its steps."""
 VALID = b"valid"
 """Reply of a caller that has read a valid result. A child without this reply does no other job."""
 MAX_MESSAGE_BYTES = 1 << 16
 MAX_FILES_BYTES = 1 << 28
 """Size of a result with files, which may be as large as a release; others are far smaller (``Job``)."""
 
-End: TypeAlias = Literal["finished", "memory", "time", "killed"]
-"""How a job ended. ``killed``: its process ended without a result."""
-
 
 class RunnerError(Exception):
-    """A job has no result, neither a value nor a domain error."""
+    """A job has no result, neither a value nor a domain error.
+
+    ``trace`` has the frames, if they are known; ``package``: the one whose code failed, empty if none is.
+    """
+
+    def __init__(self, *details: str, trace: str = "", package: str = "") -> None:
+        super().__init__(*details)
+        self.trace, self.package = trace or repr(self), package
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +48,5 @@ class Order:
     limits: JobLimits
     is_single: bool
 
-    def to_json(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
 
-    @staticmethod
-    def from_json(content: bytes) -> "Order":
-        fields = json.loads(content)
-        return Order(fields["kind"], JobLimits(**fields["limits"]), fields["is_single"])
+ORDER = TypeAdapter(Order)

@@ -16,7 +16,7 @@ from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.runner import jobs
-from anoncup.runner.answers import ProgressPipe
+from anoncup.runner.answers import ProgressSender
 from anoncup.runner.jobs import Files, WorkerInputs
 from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import AllocationContext
@@ -78,7 +78,7 @@ def read_guess(job: jobs.ReadGuessJob, _: object) -> jobs.ParsedGuess:
     return jobs.ParsedGuess(question.write(guess), answered_count, tuple(remarks))
 
 
-def score(job: jobs.ScoreJob, progress: ProgressPipe) -> dict[str, Any]:
+def score(job: jobs.ScoreJob, progress: ProgressSender) -> dict[str, Any]:
     """Return the verdict on a release."""
     rules, track, original = job.load()
     release = track.parse_release(job.files, original, rules, job.inputs.own_files)[0]
@@ -102,7 +102,7 @@ def _read_answer(secret: bytes, context: AnyContext) -> Any:
     return TRACKS[context.rules.track].answer_spec.read(secret, context)
 
 
-def write_target_files(job: jobs.TargetFilesJob, _: ProgressPipe) -> Files:
+def write_target_files(job: jobs.TargetFilesJob, _: ProgressSender) -> Files:
     """Return a target's files, rewritten so that no trace of the uploaded bytes remains."""
     rules, track, original = job.load()
     release = track.parse_release(job.files, original, rules, job.inputs.own_files)[0]
@@ -124,7 +124,7 @@ def _read_inputs(inputs: WorkerInputs, track: AnyTrack) -> tuple[Files, _Generat
     return inputs.organizer_files, create, TeamData(inputs.team, inputs.own_files)
 
 
-def allocate(job: jobs.AllocateJob, _: ProgressPipe) -> Files:
+def allocate(job: jobs.AllocateJob, _: ProgressSender) -> Files:
     """Return the files that the track makes from its original, for one team or for all."""
     rules, track, original = job.load()
     organizer_files, generator, team = _read_inputs(job.inputs, track)
@@ -135,13 +135,13 @@ def allocate(job: jobs.AllocateJob, _: ProgressPipe) -> Files:
     return {name: files[name] for name in job.file_names if files}
 
 
-def advise(job: jobs.AdviceJob, progress: ProgressPipe) -> dict[str, Any]:
+def advise(job: jobs.AdviceJob, progress: ProgressSender) -> dict[str, Any]:
     """Return a threshold report."""
     rules, _, original = job.load()
     return make_report(AdviceQuestion(**job.question), rules, original, progress=progress).to_json()
 
 
-def judge(job: jobs.JudgeJob, _: ProgressPipe) -> dict[str, Any]:
+def judge(job: jobs.JudgeJob, _: ProgressSender) -> dict[str, Any]:
     """Return the outcome of a guess on a target, or the problems for which it is refused."""
     rules = job.load_rules()
     track = TRACKS[rules.track]
@@ -171,6 +171,6 @@ def judge(job: jobs.JudgeJob, _: ProgressPipe) -> dict[str, Any]:
     return {"outcome": serialize_outcome(outcome)}
 
 
-def rank(job: jobs.RankJob, _: ProgressPipe) -> tuple[Ranked, ...]:
+def rank(job: jobs.RankJob, _: ProgressSender) -> tuple[Ranked, ...]:
     """Return the teams of a board as a ranking function ranks them."""
     return rank_board(job.function, job.board)

@@ -3,11 +3,11 @@
 It reads no job and no result. It has one thread, so that forking is safe, and ends with its caller.
 """
 
-import json
 import os
 import selectors
 import signal
 import socket
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,7 +16,7 @@ from functools import partial
 
 from anoncup.runner import child
 from anoncup.runner.child import Confinement
-from anoncup.runner.protocol import FINISHED, MAX_MESSAGE_BYTES, MEMORY_STATUS, VALID, WALL_FACTOR, End, Order
+from anoncup.runner.protocol import MAX_MESSAGE_BYTES, MEMORY_STATUS, ORDER, VALID, WALL_FACTOR, Order
 
 _MIN_CHECK_S = 0.02
 _MAX_DESCRIPTORS = 8
@@ -27,15 +27,9 @@ class _Run:
     """A job that a child is doing. ``report`` is the socket on which its caller waits for the end."""
 
     report: socket.socket
-    started_cpu_s: float
-    cpu_limit_s: float
+    max_cpu_s: float
     deadline: float
-    end: End = "killed"
-    is_finished: bool = False
-
-    def report_end(self, end: End, cpu_s: float) -> None:
-        with suppress(OSError):  # the caller may not wait any more
-            self.report.send(json.dumps({"end": end, "cpu_s": cpu_s - self.started_cpu_s}).encode())
+    end: str = "killed"
 
 
 @dataclass(slots=True, eq=False)
@@ -59,11 +53,13 @@ class _ForkedChild:
         """Return the seconds after which a limit may have been reached."""
         if self.run is None:
             return self.idle_until - time.monotonic()
-        cpu_s_left = self.run.cpu_limit_s - (self.read_cpu_s() - self.run.started_cpu_s)
-        return min(cpu_s_left, self.run.deadline - time.monotonic())
+        return min(self.run.max_cpu_s - self.read_cpu_s(), self.run.deadline - time.monotonic())
 
     def kill(self) -> None:
+        """End the child. A job that it is doing has exceeded its time."""
         self.jobs_left = 0
+        if self.run is not None:
+            self.run.end = "time"
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
@@ -80,22 +76,18 @@ class Template:
     def __post_init__(self) -> None:
         self.selector = selectors.DefaultSelector()
         self.children: list[_ForkedChild] = []
-        self.is_ending = False
         self.last_used = time.monotonic()
 
     def serve(self, caller_pid: int) -> None:
         """Serve until the caller ends or sends no job for ``idle_s``. The kernel then ends all children."""
         self.selector.register(self.caller, selectors.EVENT_READ, self._receive_job)
-        self.selector.register(os.pidfd_open(caller_pid), selectors.EVENT_READ, self._end)
-        while not self.is_ending:
+        self.selector.register(os.pidfd_open(caller_pid), selectors.EVENT_READ, sys.exit)
+        while self.children or time.monotonic() < self.last_used + self.idle_s:
             for key, _ in self.selector.select(self._find_pause()):
                 key.data()
-            for forked in [forked for forked in self.children if forked.find_time_left() <= 0]:
-                self._end_overdue(forked)
-            self.is_ending |= not self.children and time.monotonic() >= self.last_used + self.idle_s
-
-    def _end(self) -> None:
-        self.is_ending = True
+            for forked in self.children:
+                if forked.find_time_left() <= 0:
+                    forked.kill()
 
     def _find_pause(self) -> float:
         pauses = [forked.find_time_left() for forked in self.children]
@@ -104,23 +96,27 @@ class Template:
     def _receive_job(self) -> None:
         content, descriptors, _, _ = socket.recv_fds(self.caller, MAX_MESSAGE_BYTES, _MAX_DESCRIPTORS)
         if not content:
-            self._end()
-            return
+            sys.exit()
         report = socket.socket(fileno=descriptors[0])
         try:
-            self._start(Order.from_json(content), report, descriptors[1:])
+            self._start(ORDER.validate_json(content), report, descriptors[1:])
         except OSError:  # there is no memory for another process, or an idle child has just been killed
             with report, suppress(OSError):
-                report.send(json.dumps({"end": "killed"}).encode())
+                report.send(b"killed")
         for descriptor in descriptors[1:]:
             os.close(descriptor)
 
     def _start(self, order: Order, report: socket.socket, descriptors: Sequence[int]) -> None:
         worker = next((kept for kept in self.children if kept.can_do(order)), None) or self._fork(order)
-        socket.send_fds(worker.socket, [b"job"], descriptors)
-        now = time.monotonic()
+        try:
+            socket.send_fds(worker.socket, [b"job"], descriptors)
+        except OSError:
+            worker.kill()
+            raise
         limit_s = order.limits.cpu_s
-        worker.run = _Run(report, worker.read_cpu_s(), limit_s, now + WALL_FACTOR * limit_s)
+        worker.run = _Run(
+            report, worker.read_cpu_s() + limit_s, deadline=time.monotonic() + WALL_FACTOR * limit_s
+        )
         self.selector.register(report, selectors.EVENT_READ, partial(self._receive_reply, worker, worker.run))
 
     def _fork(self, order: Order) -> _ForkedChild:
@@ -135,31 +131,21 @@ class Template:
         jobs = 1 if order.is_single else self.jobs_per_child
         forked = _ForkedChild(pid, os.pidfd_open(pid), ours, order, jobs)
         self.children.append(forked)
-        self.selector.register(ours, selectors.EVENT_READ, partial(self._receive_end, forked))
         self.selector.register(forked.pidfd, selectors.EVENT_READ, partial(self._bury, forked))
         return forked
-
-    def _receive_end(self, worker: _ForkedChild) -> None:
-        """Report that a child has finished its job."""
-        if worker not in self.children:
-            return
-        message = _receive(worker.socket)
-        if message != FINISHED or worker.run is None or worker.run.is_finished:  # it has ended, or misbehaves
-            self.selector.unregister(worker.socket)
-            worker.kill()
-            return
-        worker.run.is_finished = True
-        worker.run.report_end("finished", worker.read_cpu_s())
 
     def _receive_reply(self, worker: _ForkedChild, run: _Run) -> None:
         """Keep a child whose result was valid. End it if not, or if the caller has left."""
         if worker.run is not run:
             return
-        reply = _receive(run.report)
+        try:
+            is_valid = run.report.recv(MAX_MESSAGE_BYTES) == VALID
+        except OSError:  # the caller has left without reading a report
+            is_valid = False
         self._close_run(worker, run)
         worker.jobs_left -= 1
         worker.idle_until = time.monotonic() + self.idle_s
-        if reply != VALID or not run.is_finished or not worker.jobs_left:
+        if not is_valid or not worker.jobs_left:
             worker.kill()
 
     def _close_run(self, worker: _ForkedChild, run: _Run) -> None:
@@ -168,34 +154,15 @@ class Template:
         self.selector.unregister(run.report)
         run.report.close()
 
-    def _end_overdue(self, worker: _ForkedChild) -> None:
-        if worker.run is not None:
-            worker.run.end = "time"
-        worker.idle_until = time.monotonic() + 1.0
-        worker.kill()
-
     def _bury(self, worker: _ForkedChild) -> None:
         """Remove a child that has ended, and report that its job has."""
-        cpu_s = worker.read_cpu_s()
         status = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
         self.children.remove(worker)
-        run = worker.run
-        if run is not None:
-            if not run.is_finished:
-                run.report_end(
-                    "memory" if run.end == "killed" and status == MEMORY_STATUS else run.end, cpu_s
-                )
+        self.selector.unregister(worker.pidfd)
+        if run := worker.run:
+            is_out_of_memory = status == MEMORY_STATUS and run.end == "killed"
+            with suppress(OSError):  # the caller may not wait any more
+                run.report.send(b"memory" if is_out_of_memory else run.end.encode())
             self._close_run(worker, run)
-        for file in (worker.socket, worker.pidfd):
-            with suppress(KeyError):
-                self.selector.unregister(file)
         worker.socket.close()
         os.close(worker.pidfd)
-
-
-def _receive(sender: socket.socket) -> bytes:
-    """Return the next message; empty if the sender has closed its end, even without reading ours."""
-    try:
-        return sender.recv(MAX_MESSAGE_BYTES)
-    except OSError:
-        return b""

@@ -14,7 +14,7 @@ from anoncup.errors import Conflict, FileProblem, InvalidResult, InvalidUpload
 from anoncup.messages import Message, PluralMessage
 from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.runner import answers, scoring
-from anoncup.runner.answers import JobFailure, ProgressPipe
+from anoncup.runner.answers import JobFailure, ProgressSender
 from anoncup.runner.calls import DescribeJob
 from anoncup.runner.jobs import (
     AdviceJob,
@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 def compute_result(job: AnyJob) -> Any:
     """Return the result that a child would give."""
-    return json.loads(to_json(job.handler(job, ProgressPipe()), bytes_mode="base64"))
+    return json.loads(to_json(job.handler(job, ProgressSender()), bytes_mode="base64"))
 
 
 def is_valid(job: AnyJob, result: Any) -> bool:
@@ -382,7 +382,7 @@ def test_child_cannot_blame_a_package_of_another_environment(monkeypatch: pytest
         Package(name, "1.0", "x:PLUGIN", environment=name[0]) for name in ("ab", "ac", "b")
     )
     monkeypatch.setattr(answers, "INSTALLED", InstalledParts({}, (own, neighbour, stranger)))
-    blamed = [answers.find_failed_package(JobFailure("", name), own) for name in ("ab", "ac", "b", "")]
+    blamed = [answers.find_failed_package(JobFailure(package=name), own) for name in ("ab", "ac", "b", "")]
     assert blamed == [own, neighbour, own, own]
 
 

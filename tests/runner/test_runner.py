@@ -118,6 +118,14 @@ def test_invalid_answers_are_rejected(runner: Runner, lie: dict[str, Any]) -> No
     assert find_pid(runner) > 0
 
 
+def test_child_that_takes_no_more_jobs_is_replaced(runner: Runner) -> None:
+    lie = Lie(answer=b'returned\n{"value":1}', hangs_up=True)
+    assert runner.run(lie, LIMITS) == 1
+    with pytest.raises(ChildDeath):
+        runner.run(lie, LIMITS)
+    assert runner.run(lie, LIMITS) == 1
+
+
 def test_children_are_kept_for_jobs_of_one_kind_and_then_replaced() -> None:
     with open_runner(jobs_per_child=3) as runner:
         pids = [find_pid(runner) for _ in range(7)]

@@ -17,7 +17,7 @@ from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.runner import scoring
-from anoncup.runner.answers import ProgressPipe
+from anoncup.runner.answers import ProgressSender
 from anoncup.runner.jobs import Job, ScoreJob
 from anoncup.runner.protocol import FINISHED
 from anoncup.tables.files import Remark
@@ -26,8 +26,6 @@ from tests.support import forbidden_actions
 from tests.support.forbidden_actions import try_action
 
 _here = lazy_in(__name__)
-CHANNEL = 3
-"""Descriptor of a child's socket to the template."""
 
 
 class Deed(Job[dict[str, str]]):
@@ -50,7 +48,7 @@ class SingleAction(Deed):
     is_single: ClassVar[bool] = True
 
 
-def run_deed(deed: Deed, progress: ProgressPipe) -> dict[str, Any]:
+def run_deed(deed: Deed, progress: ProgressSender) -> dict[str, Any]:
     if deed.name == "report":
         progress(1, 2, "measure")
         threading.Event().wait()
@@ -58,7 +56,10 @@ def run_deed(deed: Deed, progress: ProgressPipe) -> dict[str, Any]:
 
 
 class Lie(Job[int]):
-    """A job that writes a step and an answer as told, and says then that it has finished."""
+    """A job that writes a step and an answer as told, and says then that it has finished.
+
+    With ``hangs_up``, it closes its socket to the template before.
+    """
 
     handler = _here("tell_lie")
 
@@ -67,15 +68,18 @@ class Lie(Job[int]):
     progress_times: int = 1
     answer: bytes = b""
     answer_times: int = 1
+    hangs_up: bool = False
 
 
-def tell_lie(lie: Lie, progress: ProgressPipe) -> int:
+def tell_lie(lie: Lie, progress: ProgressSender) -> int:
     assert progress.descriptor is not None
     for _ in range(lie.progress_times):
         _write_all(progress.descriptor, lie.progress)
     for _ in range(lie.answer_times):
         _write_all(progress.descriptor + 2, lie.answer)
-    os.write(CHANNEL, FINISHED)
+    if lie.hangs_up:
+        os.closerange(3, progress.descriptor)
+    os.write(progress.descriptor, FINISHED)
     threading.Event().wait()
     return 0
 
@@ -126,7 +130,7 @@ class Refuse(Job[int]):
     reason: str
 
 
-def refuse(job: Refuse, _: ProgressPipe) -> int:
+def refuse(job: Refuse, _: ProgressSender) -> int:
     if job.reason == "malformed":
         message = Message("row {row} is {{odd}}", row=3)
         raise InvalidUpload([FileProblem("a.csv", 3, "age", "empty", message)], total=7)
@@ -158,7 +162,7 @@ class FindWords(Job[list[str]]):
     words: list[str]
 
 
-def find_words(job: FindWords, _: ProgressPipe) -> list[str]:
+def find_words(job: FindWords, _: ProgressSender) -> list[str]:
     texts = {
         "os.environ": json.dumps(dict(os.environ)),
         "environ": read_or_nothing("/proc/self/environ"),
@@ -243,7 +247,7 @@ def crash(*_: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def score_with_hostile_measure(job: ScoreJob, progress: ProgressPipe) -> dict[str, Any]:
+def score_with_hostile_measure(job: ScoreJob, progress: ProgressSender) -> dict[str, Any]:
     measures = cast(dict[str, AnyMeasure], TRACKS["microdata"].measures)
     honest = measures["mean_mae"]
     measures["mean_mae"] = replace(honest, compute=make_measure_hostile(honest.compute))

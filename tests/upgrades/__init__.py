@@ -10,7 +10,7 @@ from typing import Any, cast
 from anoncup.lazy import lazy_in
 from anoncup.plugins import TRACKS
 from anoncup.runner import scoring
-from anoncup.runner.answers import ProgressPipe
+from anoncup.runner.answers import ProgressSender
 from anoncup.runner.jobs import ScoreJob
 
 Registry = MutableMapping[str, Any]
@@ -53,7 +53,7 @@ class UpgradedScoreJob(ScoreJob):
     change: str
 
 
-def score_upgraded(job: UpgradedScoreJob, progress: ProgressPipe) -> dict[str, Any]:
+def score_upgraded(job: UpgradedScoreJob, progress: ProgressSender) -> dict[str, Any]:
     change: RegistryChange = globals()[job.change]
     change(*find_registries())
     return scoring.score(job, progress)

@@ -9,7 +9,7 @@ from anoncup.errors import InvalidInput, Unavailable
 from anoncup.messages import N_
 from anoncup.plugins import INSTALLED, Package
 from anoncup.runner import sandbox
-from anoncup.runner.answers import PACKAGE_FAILED, JobFailure, ProgressPipe, find_failed_package
+from anoncup.runner.answers import PACKAGE_FAILED, JobFailure, ProgressSender, find_failed_package
 from anoncup.runner.client import InvalidAnswer, LimitExcess
 from anoncup.runner.jobs import Job, ResultT
 from anoncup.runner.protocol import JobLimits, RunnerError
@@ -80,7 +80,7 @@ def _run(job: Job[ResultT], track: str, *, is_upload: bool) -> ResultT:
     if _is_closed:
         raise _build_ended_error()
     if _settings is None:
-        result: ResultT = job.handler(job, ProgressPipe())
+        result: ResultT = job.handler(job, ProgressSender())
         return result
     _require_sandbox(_settings.sandbox)
     package = INSTALLED.find_provider(f"tracks.{track}")
