@@ -99,11 +99,6 @@ class InstalledParts:
         """Return the package that provides a part, named as in ``Package.parts``; None if it is built in."""
         return next((package for package in self.packages if part in package.parts), None)
 
-    def find_environment(self, track: str) -> str:
-        """Return the name of the environment that a track runs in; empty for this interpreter."""
-        provider = self.find_provider(f"tracks.{track}")
-        return provider.environment if provider else ""
-
 
 def discover_plugins(tracks: Mapping[str, AnyTrack], data_folder: Path | None = None) -> InstalledParts:
     """Return the tracks extended by all installed plug-ins, also those in the environments of a service."""

@@ -86,7 +86,7 @@ async def end_parsers_on_shutdown(_: FastAPI) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        parsing.close()
+        runners.end_all()
 
 
 def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:

@@ -249,8 +249,9 @@ def test_packages_in_environments_add_tracks_or_say_why_not(tmp_path: Path) -> N
         "d": "KeyError: 'plugins'",
         "e": "there is chess already",
     }
-    assert installed.find_environment("chess") == "a"
-    assert installed.find_environment("microdata") == ""
+    provider = installed.find_provider("tracks.chess")
+    assert provider is not None
+    assert provider.environment == "a"
     assert installed.tracks["chess"].measures.keys() == track.measures.keys()
     (package,) = [package for package in installed.packages if not package.broken]
     assert package.versions["pandas"] == "2.2.3"

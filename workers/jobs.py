@@ -45,10 +45,11 @@ class ScoringError(DomainError):
     traceback: str | None = None
 
 
-class ChildDiedError(DomainError):
-    """The process was killed, perhaps by the kernel when memory ran out. It is worth another try."""
-
-    code = "child_died"
+_PACKAGE_FAILURES: Mapping[type[RunnerError], tuple[type[ScoringError | Unavailable], str]] = {
+    ChildDeath: (Unavailable, _PACKAGE_DIED),
+    RunnerUnavailable: (Unavailable, _PACKAGE_UNAVAILABLE),
+    LimitExcess: (ScoringError, _PACKAGE_EXCEEDS_LIMITS),
+}
 
 
 def run(
@@ -57,33 +58,30 @@ def run(
     """Do a job and return its result.
 
     ``on_step`` is called at each step and every few seconds between steps. Raises ScoringError if the job
-    cannot be done, and ChildDiedError or Unavailable if it may be tried again; CompetitionUnavailable if the
-    competition's file cannot be read, or if its packages are not those that this process has read.
+    cannot be done, and Unavailable if it may be tried again; CompetitionUnavailable if the competition's file
+    cannot be read, or if its packages are not those that this process has read.
     """
     rules = read_rules(job.competition_file)
     require_current_packages(rules)
-    environment = INSTALLED.find_environment(rules.track)
     niceness = _REPORT_NICENESS if isinstance(job, AdviceJob) else 0
     limits = JobLimits(settings.scoring_memory_mb, settings.scoring_time_limit_s, niceness=niceness)
     package = INSTALLED.find_provider(f"tracks.{rules.track}")
     try:
-        result = runners.get_runner(settings, environment).run(job, limits, on_step=on_step)
-        failure = None
+        result = runners.get_runner(settings, package).run(job, limits, on_step=on_step)
     except RunnerError as problem:
-        failure = describe_failure(problem, package, limits)
-    require_same_packages(environment, rules)
-    if failure is not None:
-        raise failure
+        require_same_packages(package, rules)
+        raise describe_failure(problem, package, limits) from None
+    require_same_packages(package, rules)
     return result
 
 
-def require_same_packages(environment: str, rules: Rules) -> None:
+def require_same_packages(package: Package | None, rules: Rules) -> None:
     """Raise if packages were replaced or removed since the runner started.
 
     Its result or its error may come from a mixture of old and new modules.
     """
     require_current_packages(rules)
-    if runners.is_outdated(environment):
+    if runners.is_outdated(package):
         raise Unavailable("a package was installed again meanwhile; scoring begins again")
 
 
@@ -104,31 +102,25 @@ def describe_failure(problem: RunnerError, package: Package | None, limits: JobL
                 "scoring took longer than the limit of {limit} s", code="time_limit", limit=limits.cpu_s
             )
         case ChildDeath() | RunnerUnavailable():
-            return ChildDiedError(DIED_MESSAGE)
+            return Unavailable(DIED_MESSAGE, code="child_died")
     error = ScoringError(CRASH_MESSAGE)
-    error.traceback = getattr(problem, "trace", None)
-    log.error("scoring_crashed", reason=repr(problem))
+    error.traceback = problem.trace
+    log.error("scoring_crashed", reason=problem.trace)
     return error
 
 
 def _describe_package_failure(problem: RunnerError, package: Package, limits: JobLimits) -> DomainError:
-    match problem:
-        case ChildDeath():
-            return ChildDiedError(_PACKAGE_DIED, code=PACKAGE_FAILED, package=package.name)
-        case RunnerUnavailable():
-            return Unavailable(_PACKAGE_UNAVAILABLE, code=PACKAGE_FAILED, package=package.name)
-        case LimitExcess():
-            error = ScoringError(
-                _PACKAGE_EXCEEDS_LIMITS,
-                code=PACKAGE_FAILED,
-                package=package.name,
-                limit=round(limits.cpu_s),
-                memory=limits.memory_mb,
-            )
-        case _:
-            error = ScoringError(PACKAGE_MESSAGE, code=PACKAGE_FAILED, package=package.name)
-    error.traceback = getattr(problem, "trace", repr(problem))
-    log.error("package_failed", package=package.name, trace=error.traceback)
+    error_class, text = _PACKAGE_FAILURES.get(type(problem), (ScoringError, PACKAGE_MESSAGE))
+    error = error_class(
+        text,
+        code=PACKAGE_FAILED,
+        package=package.name,
+        limit=round(limits.cpu_s),
+        memory=limits.memory_mb,
+    )
+    if isinstance(error, ScoringError):
+        error.traceback = problem.trace
+    log.error("package_failed", package=package.name, trace=problem.trace)
     return error
 
 

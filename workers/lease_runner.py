@@ -23,7 +23,7 @@ from app.config import get_settings
 from app.core.db.models import LeasedJob, ThresholdReport
 from app.core.db.transaction import transaction
 from app.jobs import leases
-from workers.jobs import ChildDiedError, ScoringError
+from workers.jobs import ScoringError
 from workers.readiness import Readiness
 
 log = structlog.get_logger(__name__)
@@ -110,8 +110,6 @@ def run(
             _decline(lease, problem, readiness)
         else:
             _give_back(lease, problem)
-    except ChildDiedError as problem:
-        _give_back(lease, problem)
     return None
 
 

@@ -93,9 +93,9 @@ class RankingFunctions:
         limits = JobLimits(self.settings.scoring_memory_mb, max(0.0, LIMIT_S - self.spent_s))
         started_at = time.monotonic()
         try:
-            runner = runners.get_runner(self.settings, package.environment)
+            runner = runners.get_runner(self.settings, package)
             ranked = runner.run(job, limits, on_step=self.on_step)
-            jobs.require_same_packages(package.environment, self.rules)
+            jobs.require_same_packages(package, self.rules)
             return check_ranked(board, ranked, package=package.name)
         except InvalidResult as problem:  # its message names the package
             raise RankingError(problem.message, code=PACKAGE_FAILED) from None

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
+from anoncup.errors import Unavailable
 from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
@@ -80,7 +81,7 @@ def test_report_is_made_once_despite_lost_messages_and_kills(
     assert queue.count_messages() == 1
 
     def raise_child_died(*_: object, **__: object) -> None:
-        raise jobs.ChildDiedError(jobs.DIED_MESSAGE)
+        raise Unavailable(jobs.DIED_MESSAGE, code="child_died")
 
     with monkeypatch.context() as patch:
         patch.setattr(jobs, "run", raise_child_died)

@@ -1,5 +1,6 @@
 """The life cycle of an evaluation in the database: claims, leases, attempts and the sweep."""
 
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from app.config import Settings
 from app.core.db.models import Evaluation, State
 from app.core.db.transaction import transaction
 from app.core.processes import runners
-from app.core.processes.runners import Interpreter
 from app.jobs import leases, queue
 from app.organizing import workload
 from app.submissions import evaluations
@@ -253,7 +253,7 @@ def test_failure_of_a_package_names_it_on_the_health_page(
     set_limits(settings, monkeypatch, scoring_memory_mb=2000, scoring_time_limit_s=limit_s)
     if python is not None:
         runners.end_all()
-        monkeypatch.setattr(Interpreter, "python", str(python))
+        monkeypatch.setattr(sys, "executable", str(python))
     identifier = submit_evaluation(arena)
     for _ in range(4):
         score.score(str(identifier))

@@ -112,7 +112,7 @@ def test_failed_allocation_is_logged_and_retried(
     contest: Contest, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     def raise_fault(*_: Any, **__: Any) -> Any:
-        raise (Unavailable("it is away") if fault == "store" else jobs.ChildDiedError(jobs.DIED_MESSAGE))
+        raise Unavailable("it is away")
 
     with monkeypatch.context() as patch, capture_logs() as logs:
         if fault == "store":

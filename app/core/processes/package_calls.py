@@ -31,7 +31,7 @@ def _run_cached(function: RemoteFunction, content: bytes) -> Any:
     packages = [package for package in INSTALLED.packages if package.environment == function.environment]
     try:
         job = CallJob(path=function.path, arguments=content)
-        return parsing.run_for_package(job, get_settings(), packages[0])
+        return parsing.run_sandboxed(job, get_settings(), packages[0])
     except Exception:
         for package in packages:  # if one has changed, that is the reason
             _require_unchanged(package)

@@ -18,14 +18,11 @@ from app.core.processes import runners
 
 log = structlog.get_logger(__name__)
 
-
 _EXCEEDS_LIMITS = N_(
     "the package {package} exceeds the limits for reading files, {limit} s and {memory} MB; nothing was "
     "accepted, and nothing counts"
 )
 _FAILS = N_("the package {package} fails to read these files; nothing was accepted, and nothing counts")
-
-
 _NICENESS = 10
 """Lower priority than the web server's, so that boards are answered during a rush."""
 
@@ -38,27 +35,12 @@ class PackageFailure(Unavailable):
 
 
 _settings: Settings | None = None
-_is_closed = False
 
 
 def enable(settings: Settings) -> None:
     """Do jobs in the sandbox from now on."""
-    global _settings, _is_closed  # one for each process
-    _settings, _is_closed = settings, False
-
-
-def close() -> None:
-    """End the runners and refuse later jobs, which must not be done in this process."""
-    global _is_closed  # noqa: PLW0603  # one for each process
-    _is_closed = True
-    runners.end_all()
-
-
-def disable() -> None:
-    """End the runners and do jobs in this process from now on."""
-    global _settings, _is_closed  # one for each process
-    _settings, _is_closed = None, False
-    runners.end_all()
+    global _settings  # noqa: PLW0603  # one for each process
+    _settings = settings
 
 
 def read_upload(job: Job[ResultT], track: str) -> ResultT:
@@ -72,34 +54,29 @@ def read_original(job: Job[ResultT], track: str = "") -> ResultT:
 
 
 def _run(job: Job[ResultT], track: str, *, is_upload: bool) -> ResultT:
-    """Do a job and return its result.
+    if _settings is None:
+        result: ResultT = job.handler(job, ProgressSender())
+        return result
+    if _settings.sandbox == sandbox.REQUIRED and not sandbox.get_available().is_complete:
+        log.error("sandbox_unavailable", reason=sandbox.explain_missing())
+        raise Unavailable("this service cannot read files safely right now; its operators have been told")
+    package = INSTALLED.find_provider(f"tracks.{track}")
+    return run_sandboxed(job, _settings, package, is_upload=is_upload)
+
+
+def run_sandboxed(
+    job: Job[ResultT], settings: Settings, package: Package | None, *, is_upload: bool = True
+) -> ResultT:
+    """Do a job in the environment of a package while somebody waits for it.
 
     Raises the job's own domain errors, InvalidInput if it takes too much time or memory, and Unavailable if
     its process ends, or if a package fails.
     """
-    if _is_closed:
-        raise _build_ended_error()
-    if _settings is None:
-        result: ResultT = job.handler(job, ProgressSender())
-        return result
-    _require_sandbox(_settings.sandbox)
-    package = INSTALLED.find_provider(f"tracks.{track}")
-    limits = _choose_limits(_settings, is_upload=is_upload, has_package=package is not None)
-    return _run_within(limits, job, _settings, package)
-
-
-def run_for_package(job: Job[ResultT], settings: Settings, package: Package) -> ResultT:
-    """Do a job in the environment of a package, while somebody waits for a page."""
-    limits = _choose_limits(settings, is_upload=True, has_package=True)
-    return _run_within(limits, job, settings, package)
-
-
-def _run_within(limits: JobLimits, job: Job[ResultT], settings: Settings, package: Package | None) -> ResultT:
+    limits = _choose_limits(settings, is_upload=is_upload, has_package=package is not None)
     try:
-        return runners.get_runner(settings, package.environment if package else "").run(job, limits)
+        return runners.get_runner(settings, package).run(job, limits)
     except RunnerError as problem:
-        failure = _describe_failure(problem, package, limits)
-    raise failure
+        raise _describe_failure(problem, package, limits) from None
 
 
 def _choose_limits(settings: Settings, *, is_upload: bool, has_package: bool) -> JobLimits:
@@ -114,14 +91,16 @@ def _describe_failure(problem: RunnerError, package: Package | None, limits: Job
     """Return the error for a failure. If code of a package failed, it names it and blames nobody else."""
     package = find_failed_package(problem, package)
     if package is not None:
-        failure = _describe_package_failure(problem, package, limits)
-        failure.traceback = getattr(problem, "trace", repr(problem))
-        log.error("package_failed", package=package.name, trace=failure.traceback)
+        failure = PackageFailure(
+            _EXCEEDS_LIMITS if isinstance(problem, LimitExcess) else _FAILS,
+            package=package.name,
+            limit=round(limits.cpu_s),
+            memory=limits.memory_mb,
+        )
+        failure.traceback = problem.trace
+        log.error("package_failed", package=package.name, trace=problem.trace)
         return failure
     match problem:
-        case JobFailure():
-            log.error("parser_failed", trace=problem.trace)
-            return RuntimeError("the files could not be read")
         case LimitExcess(kind="memory"):
             return InvalidInput(
                 "reading the files needed more memory than the limit of {limit} MB",
@@ -134,28 +113,7 @@ def _describe_failure(problem: RunnerError, package: Package | None, limits: Job
                 code="parsing_time_limit",
                 limit=round(limits.cpu_s),
             )
-        case InvalidAnswer():
-            log.error("parser_misbehaved")
-            return RuntimeError("the process that reads files gave no valid answer")
-    return _build_ended_error()
-
-
-def _describe_package_failure(problem: RunnerError, package: Package, limits: JobLimits) -> PackageFailure:
-    if isinstance(problem, LimitExcess):
-        return PackageFailure(
-            _EXCEEDS_LIMITS,
-            package=package.name,
-            limit=round(limits.cpu_s),
-            memory=limits.memory_mb,
-        )
-    return PackageFailure(_FAILS, package=package.name)
-
-
-def _build_ended_error() -> Unavailable:
+        case JobFailure() | InvalidAnswer():
+            log.error("parser_failed", trace=problem.trace)
+            return RuntimeError("the files could not be read")
     return Unavailable("the process that reads files has ended; try again in a moment")
-
-
-def _require_sandbox(setting: str) -> None:
-    if setting == sandbox.REQUIRED and not sandbox.get_available().is_complete:
-        log.error("sandbox_unavailable", reason=sandbox.explain_missing())
-        raise Unavailable("this service cannot read files safely right now; its operators have been told")
