@@ -10,14 +10,9 @@ import gc
 import os
 from collections.abc import Mapping
 
-_M_TRIM_THRESHOLD = -1
-"""Parameter of glibc's ``mallopt``: more free memory than this at the end of the heap is returned."""
-_M_MMAP_THRESHOLD = -3
-"""Parameter of glibc's ``mallopt``: blocks from this size on are mapped separately and unmapped when freed.
-Setting it also stops glibc from raising the threshold."""
-_M_ARENA_MAX = -8
-"""Parameter of glibc's ``mallopt``: the number of heaps. Each keeps its own free memory; by default every
-thread has one."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
+"""Parameters of glibc's ``mallopt``: how much free memory at the end of the heap is kept; the size from which
+blocks are mapped separately, which glibc otherwise raises; the number of heaps, by default one per thread."""
 _TABLE_BYTES = 1 << 20
 """A table of ten thousand rows has no block as large."""
 _KEPT_BYTES = 64 << 20
@@ -28,12 +23,12 @@ _KEPT_BLOCK_BYTES = 8 << 20
 def return_freed_memory() -> None:
     """Configure the allocators to return freed memory. Call it before importing Arrow, which has its own."""
     os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
-    _set_allocator_options({_M_MMAP_THRESHOLD: _TABLE_BYTES, _M_ARENA_MAX: 2})
+    _set_allocator_options({_MMAP_THRESHOLD: _TABLE_BYTES, _ARENA_MAX: 2})
 
 
 def keep_freed_memory() -> None:
     """Keep some freed memory for the next release. The process is ended when it is idle."""
-    _set_allocator_options({_M_MMAP_THRESHOLD: _KEPT_BLOCK_BYTES, _M_TRIM_THRESHOLD: _KEPT_BYTES})
+    _set_allocator_options({_MMAP_THRESHOLD: _KEPT_BLOCK_BYTES, _TRIM_THRESHOLD: _KEPT_BYTES})
 
 
 def keep_from_collector() -> None:
