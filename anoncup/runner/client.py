@@ -201,7 +201,7 @@ class _Exchange:
                     return "finished"
                 step = _read_step(message)
             elif ready:
-                return _receive(self.report).decode()
+                return _receive(self.report).decode(errors="replace")  # the template may be a package's
             on_step(step)
         return ""
 
