@@ -10,8 +10,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.plugins import TRACKS
+from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership.adapter import MembershipTarget
-from anoncup.tracks.membership.allocation import allocate_teams
+from anoncup.tracks.membership.answer import choose_half
 from anoncup.tracks.membership.settings import get_settings
 from anoncup.tracks.membership.tables import TypedTable, build_frame, parse_rows, write_scores, write_table
 from anoncup.tracks.parts import Attacker
@@ -195,7 +196,7 @@ def check_reveal(membership_contest: MembershipContest) -> None:
     seed = bytes.fromhex(allocations["seed"])
     assert hashlib.sha256(seed).hexdigest() == allocations["commitment"]
     teams = [row["team"] for row in allocations["allocations"]]
-    halves = allocate_teams(seed, teams, ROWS)
+    halves = {team: choose_half(derive_generator(seed, "members", team), ROWS) for team in teams}
     revealed_secrets = {
         row["submission_id"]: row
         for row in membership_contest.arena.client.get(f"{API}{COMPETITION_PATH}/reveal").json()

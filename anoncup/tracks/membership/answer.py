@@ -3,6 +3,17 @@
 The file ``members`` has one row for each member, in the order of the candidates. Its column ``candidate`` is
 the row number of the candidate counted from 1; the others are all columns of the member. The organizers' file
 ``hidden`` holds the hidden column of all candidates, in their order.
+
+Anyone can repeat the allocation after the reveal:
+
+1. ``commitment`` = SHA-256 of the seed, in hexadecimal; the seed is 32 random bytes.
+2. The key = HMAC-SHA-256 with the seed over the UTF-8 text ``members``, NUL, attempt in decimal digits, NUL,
+   team's name; its 32 bytes are read as one big-endian number. Attempts count from 0.
+3. ``numpy.random.PCG64(key)`` gives one 64-bit number for each of the 2N candidates, in their order.
+4. Members are the N candidates with the smallest numbers; ties go to the earlier candidate.
+
+numpy promises stable raw numbers of bit generators in all versions (NEP 19), but not stable results of
+``Generator`` methods.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +30,6 @@ from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import Problems, redact_values, write_csv
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.files import Files
-from anoncup.tracks.membership.allocation import choose_half
 from anoncup.tracks.membership.schema import NumericColumn, TableSchema
 from anoncup.tracks.membership.settings import (
     CANDIDATE_COLUMN,
@@ -132,8 +142,16 @@ def check_answer(members: Members, sizes: Sizes) -> None:
         )
 
 
+def choose_half(rng: Generator, rows: int) -> BoolArray:
+    """Choose a uniformly random half of an even number of rows, (rows,), True = member."""
+    numbers = rng.bit_generator.random_raw(rows)
+    members = np.zeros(rows, dtype=bool)
+    members[np.argsort(numbers, kind="stable")[: rows // 2]] = True
+    return members
+
+
 def make_members_file(original: MembershipOriginal, context: AllocationContext) -> dict[str, bytes]:
-    """Allocate a team's members with :mod:`anoncup.tracks.membership.allocation` and write their file."""
+    """Allocate a team's members and write their file."""
     rules = context.rules
     rows = np.flatnonzero(choose_half(context.generator(MEMBERS_FILE), original.rows))
     hidden_column = _load_hidden_column(context.organizer_files, original, rules)

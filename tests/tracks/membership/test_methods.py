@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 
 from anoncup.geometry.statistics import compute_correlations
+from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership import attackers, measures, methods
-from anoncup.tracks.membership.allocation import allocate_members
+from anoncup.tracks.membership.answer import choose_half
 from anoncup.tracks.membership.attackers import MembershipAttackInput
 from anoncup.tracks.membership.example import RARE_DISEASE_SHARE, SCHEMA, generate_survey
 from anoncup.tracks.membership.questions import compute_membership_outcome
@@ -26,7 +27,7 @@ METHODS = {
     "copula": methods.copula,
 }
 CANDIDATES = generate_survey(800)
-IS_MEMBER = allocate_members(b"seed", "team", 800)
+IS_MEMBER = choose_half(derive_generator(b"seed", "members", "team"), 800)
 
 
 def make_release(name: str) -> TypedTable:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from numpy.random import PCG64
 
-from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.errors import InvalidCompetition, InvalidUpload
 from anoncup.rules.toml_values import TomlTable
-from anoncup.tracks.membership.allocation import allocate_members, allocate_teams
+from anoncup.tracks.generators import derive_generator
+from anoncup.tracks.membership.answer import choose_half
 from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema, parse_schema
 from anoncup.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, write_table
 from anoncup.tracks.seeds import commit_to_seed
@@ -123,29 +124,14 @@ def test_allocation_follows_the_documented_algorithm() -> None:
     key = hmac.new(seed, b"members\x000\x00Team \xe6\x97\xa5", hashlib.sha256).digest()
     numbers = PCG64(int.from_bytes(key, "big")).random_raw(50).tolist()
     members = sorted(range(50), key=lambda row: (numbers[row], row))[:25]
-    assert np.flatnonzero(allocate_members(seed, "Team 日", 50)).tolist() == sorted(members)
+    assert np.flatnonzero(choose_half(derive_generator(seed, "members", "Team 日"), 50)).tolist() == sorted(
+        members
+    )
     assert commit_to_seed(seed) == hashlib.sha256(seed).hexdigest()
 
 
-def test_halves_differ_unless_sharing_is_allowed() -> None:
-    teams = [f"team {number}" for number in range(6)]
-    distinct_halves = allocate_teams(b"seed", teams, 4)
-    assert len({members.tobytes() for members in distinct_halves.values()}) == 6
-    assert all(members.sum() == 2 for members in distinct_halves.values())
-    shared_halves = allocate_teams(b"seed", teams, 4, allow_shared=True)
-    assert all((shared_halves[team] == allocate_members(b"seed", team, 4)).all() for team in teams)
-    assert len({members.tobytes() for members in shared_halves.values()}) < 6
-    with pytest.raises(InvalidInput, match="all 6 halves"):
-        allocate_teams(b"seed", [*teams, "one more"], 4)
-
-
-def test_later_teams_do_not_change_earlier_halves() -> None:
-    earlier_halves, later_halves = (
-        allocate_teams(b"seed", [str(n) for n in range(size)], 6) for size in (5, 9)
-    )
-    assert all((later_halves[team] == earlier_halves[team]).all() for team in earlier_halves)
-
-
 def test_all_candidates_are_equally_likely_members() -> None:
-    times_chosen = np.sum([allocate_members(b"seed", str(team), 20) for team in range(4000)], axis=0)
+    times_chosen = np.sum(
+        [choose_half(derive_generator(b"seed", "members", str(team)), 20) for team in range(4000)], axis=0
+    )
     assert abs(times_chosen - 2000).max() < 5 * math.sqrt(1000)

@@ -15,9 +15,9 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.testing.parts import TrackCase
 from anoncup.testing.tracks import check_track
+from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership.adapter import files_of
-from anoncup.tracks.membership.allocation import allocate_teams
-from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.answer import Members, choose_half
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, build_frame
 from anoncup.tracks.model import ReleaseContext
 from tests.support import membership_reference as plain
@@ -82,8 +82,8 @@ def test_verdict_equals_plain_loops() -> None:
 
 def test_allocated_halves_can_be_recomputed() -> None:
     original, rules = build_survey(), parse_rules()
-    halves = allocate_teams(SEED, ["a", "b"], original.rows)
-    for team, half in halves.items():
+    for team in ("a", "b"):
+        half = choose_half(derive_generator(SEED, "members", team), original.rows)
         table = build_frame(original.candidates.select_rows(half))
         lines = allocate_members(original, rules, {}, team).decode().splitlines()
         assert lines[0] == ",".join(["candidate", *table.columns])
