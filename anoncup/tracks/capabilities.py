@@ -52,18 +52,6 @@ class Examples:
         )
 
 
-def _list_no_roles(columns: Columns | None, settings: object) -> Roles:
-    return {}
-
-
-def _accept_rules(rules: Rules) -> None:
-    """Accept all rules, because no combination of tables in the competition file is invalid."""
-
-
-def _list_no_settings(settings: object) -> Mapping[str, ParameterValue]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class TrackSettings:
     """The tables of a competition file that only some tracks have.
@@ -79,11 +67,11 @@ class TrackSettings:
     """
 
     has_columns: bool = False
-    list_columns_by_role: Callable[[Columns | None, object], Roles] = _list_no_roles
+    list_columns_by_role: Callable[[Columns | None, object], Roles] = lambda *_: {}
     read: Callable[[TomlTable], object] | None = None
     infer: Callable[[bytes, Mapping[str, str], Rules], str] | None = None
-    check: Callable[[Rules], None] = _accept_rules
-    list_shown: Callable[[Any], Mapping[str, ParameterValue]] = _list_no_settings
+    check: Callable[[Rules], None] = lambda _: None
+    list_shown: Callable[[Any], Mapping[str, ParameterValue]] = lambda _: {}
     shown_names: tuple[str, ...] = ()
 
 
@@ -101,10 +89,6 @@ class Scaling(Generic[OriginalT, ScoredT]):
     identity_release: Callable[[OriginalT], ScoredT] | None = None
 
 
-def _offer_no_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:
-    return (), ()
-
-
 def _reject_without_distances(*_: object) -> NoReturn:
     raise TypeError("a track that knows no distances has no groups and parts")
 
@@ -120,7 +104,7 @@ class Distances(Mapping[str, Distance[OriginalT, ScoredT]], Generic[OriginalT, S
     """
 
     by_name: Mapping[str, Distance[OriginalT, ScoredT]] = field(default_factory=dict)
-    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]] = _offer_no_columns
+    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]] = lambda _: ((), ())
     group_individuals: Callable[[OriginalT, Sequence[str]], IntArray] = _reject_without_distances
     subset: Callable[[OriginalT, IntArray], OriginalT] = _reject_without_distances
 
@@ -132,10 +116,6 @@ class Distances(Mapping[str, Distance[OriginalT, ScoredT]], Generic[OriginalT, S
 
     def __len__(self) -> int:
         return len(self.by_name)
-
-
-def _forbid_sharing(rules: Rules) -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +156,7 @@ class Allocation(Generic[OriginalT]):
     per_team: bool
     make_files: Callable[[OriginalT, AllocationContext], dict[str, bytes]]
     organizer_files: tuple[FileSpec, ...] = ()
-    allows_shared: Callable[[Rules], bool] = _forbid_sharing
+    allows_shared: Callable[[Rules], bool] = lambda _: False
     check_organizer_file: Callable[[str, bytes, OriginalT, Rules], None] | None = None
     purposes: tuple[str, ...] = ()
 

@@ -21,11 +21,6 @@ def fixed_header(*names: str) -> Callable[[Rules], ColumnNames | None]:
     return lambda _: names
 
 
-def _header_from_data(rules: Rules) -> ColumnNames | None:
-    """Return None because the columns of the file depend on the data."""
-    return None
-
-
 def allow_subset(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:
     """Allow rows to be deleted but not added: 1 to n rows."""
     return 1, sizes["originals"]
@@ -38,14 +33,6 @@ def require_every_individual(sizes: Mapping[str, int], rules: Rules) -> tuple[in
 
 def allow_any_row_count(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:
     return 0, MAX_ROWS
-
-
-def _no_example_lines(rules: Rules) -> tuple[ColumnNames, ...]:
-    return ()
-
-
-def _suggest_no_roles(content: bytes, rules: Rules) -> dict[str, str]:
-    return {}
 
 
 def fixed_lines(*lines: str) -> Callable[[Rules], tuple[ColumnNames, ...]]:
@@ -77,7 +64,7 @@ class FileSpec:
     name: str
     title: str = ""
     format_description: str = ""
-    header: Callable[[Rules], ColumnNames | None] = _header_from_data
+    header: Callable[[Rules], ColumnNames | None] = lambda _: None
     header_like: str | None = None
     row_limits: RowLimits = allow_any_row_count
     rows_are_individuals: bool = False
@@ -85,6 +72,6 @@ class FileSpec:
     samples: tuple[ColumnNames, ...] = ()
     excerpts: tuple[ColumnNames, ...] = ()
     required: bool = True
-    example_lines: Callable[[Rules], tuple[ColumnNames, ...]] = _no_example_lines
+    example_lines: Callable[[Rules], tuple[ColumnNames, ...]] = lambda _: ()
     roles: ColumnNames = ()
-    suggest_roles: Callable[[bytes, Rules], Mapping[str, str]] = _suggest_no_roles
+    suggest_roles: Callable[[bytes, Rules], Mapping[str, str]] = lambda *_: {}

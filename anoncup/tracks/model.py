@@ -67,15 +67,6 @@ class ReleaseContext(Generic[_OriginalT_co, _ReleaseT_co]):
     guesser: TeamData | None = None
 
 
-def _find_no_remarks(answer: object) -> list[Remark]:
-    return []
-
-
-def _keep_answer(answer: AnswerT) -> AnswerT:
-    """Keep an answer, because it has one form only."""
-    return answer
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerSpec(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT]):
     """The secret of a release, such as the original row of each released row; only its team knows it.
@@ -94,8 +85,8 @@ class AnswerSpec(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT]):
     read: Callable[[bytes, ReleaseContext[_OriginalT_contra, _ReleaseT_contra]], AnswerT]
     write: Callable[[AnswerT], bytes]
     check: Callable[[AnswerT, Sizes], None]
-    normalize: Callable[[AnswerT], AnswerT] = _keep_answer
-    find_remarks: Callable[[AnswerT], list[Remark]] = _find_no_remarks
+    normalize: Callable[[AnswerT], AnswerT] = lambda answer: answer
+    find_remarks: Callable[[AnswerT], list[Remark]] = lambda _: []
     reads_without_release: bool = False
 
 
@@ -135,7 +126,7 @@ class Question(Generic[_OriginalT_contra, _ReleaseT_contra, AnswerT, GuessT]):
     make_blind_guess: (
         Callable[[ReleaseContext[_OriginalT_contra, _ReleaseT_contra], Generator], GuessT] | None
     ) = None
-    find_remarks: Callable[[GuessT], list[Remark]] = _find_no_remarks
+    find_remarks: Callable[[GuessT], list[Remark]] = lambda _: []
 
 
 AnyQuestion: TypeAlias = Question[Any, Any, Any, Any]
@@ -186,10 +177,6 @@ class Shuffle(Protocol[ReleaseT, AnswerT]):
     def __call__(
         self, release: ReleaseT, answer: AnswerT, /, *, rng: Generator
     ) -> tuple[ReleaseT, AnswerT]: ...
-
-
-def _accept_first_file(files: Files, rules: Rules) -> None:
-    """Accept all files, because the first file can belong to any original."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +233,7 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
 
     # Rules and scores.
     settings: TrackSettings = field(default_factory=TrackSettings)
-    check_first_file: Callable[[Files, Rules], None] = _accept_first_file
+    check_first_file: Callable[[Files, Rules], None] = lambda *_: None
     """Raises InvalidUpload if the first file of an original cannot belong to any original."""
     allows_deletion: bool = False
     """A release may lack individuals, down to ``limits.min_rows_kept``."""

@@ -146,11 +146,6 @@ Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, object]]]
 """Returns parameters of a method, from weak to strong, for a number of individuals and columns."""
 
 
-def _list_default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, object]]:
-    """Return the default parameters only."""
-    return ({},)
-
-
 @dataclass(frozen=True, slots=True)
 class Method(Generic[_ResultT_co]):
     """A sample anonymization method.
@@ -164,7 +159,7 @@ class Method(Generic[_ResultT_co]):
     name: str
     apply: Callable[..., _ResultT_co]
     parameters: tuple[Parameter, ...] = ()
-    strengths: Strengths = _list_default_strengths
+    strengths: Strengths = lambda *_: ({},)
     cheats: bool = False
 
 
