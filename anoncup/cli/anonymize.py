@@ -48,7 +48,6 @@ def anonymize(
     import numpy as np
 
     from anoncup.cli.local_files import load_contest, read_drawn_answer
-    from anoncup.evaluation.samples import apply_method
 
     contest = load_contest(competition, original, round_name)
     if method == "help":
@@ -61,16 +60,13 @@ def anonymize(
     drawn_answer = (
         {"answer": read_drawn_answer(secret, contest)} if contest.track.allocates_answer and secret else {}
     )
-    result = apply_method(
-        contest.track,
-        sample_method,
-        contest.original,
-        rules=contest.rules,
-        rng=rng,
-        parameters=parameter_values,
-        **drawn_answer,
+    release, answer = contest.track.anonymize(
+        sample_method, contest.original, contest.rules, rng, parameter_values, **drawn_answer
     )
-    release, answer = result.release, result.answer
+    identity_release = contest.track.scaling.identity_release
+    is_unchanged = identity_release is not None and (
+        contest.track.files_of(identity_release(contest.original).release) == contest.track.files_of(release)
+    )
     if not keep_order:
         release, answer = contest.track.shuffle(release, answer, rng=rng)
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +76,7 @@ def anonymize(
     for name, content in contents.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")
-    if result.is_unchanged:
+    if is_unchanged:
         print(
             f"With these parameters {method} changed nothing: the release has the rows of the original.",
             file=sys.stderr,
