@@ -19,7 +19,6 @@ from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH, FileProblem, I
 from anoncup.messages import N_, Message, PluralMessage
 from anoncup.tables.files import MAX_CELL_LENGTH, MAX_ROWS, Remark
 from anoncup.tables.foreign_formats import (
-    CHUNK_BYTES,
     INVISIBLE_PATTERN,
     build_invalid_byte_problem,
     build_user_defined_problem,
@@ -168,10 +167,9 @@ def read_cells(
     possible, because cells may contain line breaks.
     """
     problems = Problems(file)
-    end = _find_end_of_rows(text, len(header))
-    if max(_count_byte(line_end, text, end) for line_end in (b"\n", b"\r")) > min(
-        MAX_ROWS + 1, 2 * (max_rows + 1000)
-    ):
+    # Trailing blank lines are no rows, except in a file with a single column, where the cell is empty.
+    end = len(text.rstrip(b"\r\n")) if len(header) > 1 else len(text)
+    if max(text.count(b"\n", 0, end), text.count(b"\r", 0, end)) > min(MAX_ROWS + 1, 2 * (max_rows + 1000)):
         # A parsed table takes several times the memory of its text, and millions of lines take long to parse.
         message = Message("the file has more than {most} lines below its header", most=max_rows)
         problems.add("too_many_rows", message)
@@ -209,45 +207,14 @@ def read_cells(
         # Arrow rejects a table without rows.
         table = pa.table({name: pa.array([], pa.string()) for name in header})
     problems.raise_if_any()
-    if _has_byte(b'"', text, end) or may_have_blank_lines(table):
+    if b'"' in text or may_have_blank_lines(table):
         _check_lines(body, len(header), problems, separator)
     return table
-
-
-def _find_end_of_rows(text: bytes, column_count: int) -> int:
-    """Return where the last row ends, without trailing blank lines.
-
-    In a file with a single column, they are rows with an empty cell and are kept.
-    """
-    end = len(text)
-    while column_count > 1 and end:
-        start = max(0, end - CHUNK_BYTES)
-        stripped = text[start:end].rstrip(b"\r\n")
-        end = start + len(stripped)
-        if stripped:
-            break
-    return end
 
 
 def may_have_blank_lines(table: pa.Table) -> bool:
     """Return whether a row begins with an empty cell. Arrow reads a blank line as a row of empty cells."""
     return bool(table.num_columns) and pc.min(pc.binary_length(table.column(0))).as_py() == 0
-
-
-def _count_byte(byte: bytes, text: bytes, end: int) -> int:
-    """Return how often a single byte occurs before ``end``."""
-    codes = np.frombuffer(text, dtype=np.uint8)
-    return sum(int(np.count_nonzero(codes[start:stop] == ord(byte))) for start, stop in _split_chunks(end))
-
-
-def _has_byte(byte: bytes, text: bytes, end: int) -> bool:
-    return any(text.find(byte, *bounds) >= 0 for bounds in _split_chunks(end))
-
-
-def _split_chunks(end: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of chunks, because other threads cannot run while a chunk is searched."""
-    for start in range(0, end, CHUNK_BYTES):
-        yield start, min(start + CHUNK_BYTES, end)
 
 
 def _add_ragged_problem(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:

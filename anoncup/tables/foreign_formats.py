@@ -21,7 +21,6 @@ _COMPRESSED_SIGNATURES = {
 }
 """Names of other formats of compressed files by their first bytes."""
 _HEAD_BYTES = 1024
-CHUNK_BYTES = 2**20
 INVISIBLE_PATTERN = "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
 """Byte order marks, zero-width spaces and direction controls. A text that contains one differs from a text
 that looks the same. U+200C and U+200D are not included, because some scripts and emoji need them."""
@@ -93,17 +92,11 @@ def _is_utf16(content: bytes) -> bool:
 
 
 def find_invalid_utf8(content: bytes) -> int | None:
-    """Return the position of the first byte that is not UTF-8, or None.
-
-    The content is decoded in chunks, because the whole text would take several times the memory.
-    """
-    decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
-    for start in range(0, len(content) + 1, CHUNK_BYTES):
-        pending, chunk = len(decoder.getstate()[0]), view[start : start + CHUNK_BYTES]
-        try:
-            decoder.decode(chunk, final=start + CHUNK_BYTES > len(content))
-        except UnicodeDecodeError as problem:
-            return start - pending + problem.start
+    """Return the position of the first byte that is not UTF-8, or None."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as problem:
+        return problem.start
     return None
 
 

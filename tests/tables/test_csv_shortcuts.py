@@ -54,7 +54,6 @@ def parse_without_shortcuts(content: bytes, columns: Columns) -> ParseOutcome:
         patch.setattr(csv_text, "has_control_characters", lambda _: True)
         patch.setattr(csv_text, "has_long_cells", lambda _: True)
         patch.setattr(csv_text, "parse_plain_numbers", lambda _: None)
-        patch.setattr(csv_text, "CHUNK_BYTES", 1)
         return parse(content, columns)
 
 

@@ -24,13 +24,6 @@ _Direction = Literal["original_row", "anonymized_row"]
 _HEADER_PATTERN = re.compile(r'[ \t]*("?)([a-z_]+)\1[ \t]*')
 _ROW_NUMBER_PATTERN = re.compile(r"[0-9]{1,9}")
 _QUOTED_PATTERN = re.compile(r'[ \t]*"([^"]*)"[ \t]*')
-_PLAIN_HEADER_PATTERN = re.compile(rb"([a-z_]+)\n")
-_MAX_DIGITS = 9
-_NEWLINE_CODE = (ord("\n") - ord("0")) % 256
-"""The line feed in an array of bytes from which the code of "0" was subtracted."""
-_LINES_PER_CHUNK = 1 << 16
-"""Number of lines formatted at a time. Other threads can only run between chunks."""
-
 ORIGINAL_ORDER_REMARK = Remark(
     "rows_in_original_order",
     Message("most rows stand in the order of the original: guessing 'row j is row j' finds them"),
@@ -40,8 +33,6 @@ _COUNTED_FROM_ZERO_REMARK = Remark(
     Message("rows seem to be counted from 0; count them from 1, and write 0 for a row that you do not guess"),
 )
 
-Lines = list[str] | IntArray
-"""The lines below the header: text, or the numbers themselves if the file holds nothing else."""
 _RowErrors = Mapping[int, tuple[str, Message]]
 """Error code and message by row number, in ascending order, counted from 1."""
 
@@ -126,7 +117,7 @@ def _check_size(content: bytes, original_count: int, file: str) -> None:
         raise _make_upload_error("wrong_length", message, file=file)
 
 
-def _split_secret(content: bytes) -> tuple[_Direction, Lines]:
+def _split_secret(content: bytes) -> tuple[_Direction, list[str]]:
     """Return the direction that the header names, and the lines below it."""
     header, lines = _split_header(content, SECRET_FILE)
     match header:
@@ -140,31 +131,8 @@ def _split_secret(content: bytes) -> tuple[_Direction, Lines]:
     raise _make_upload_error("secret_header", message, line=1)
 
 
-def _split_header(content: bytes, file: str) -> tuple[str, Lines]:
+def _split_header(content: bytes, file: str) -> tuple[str, list[str]]:
     """Return the header line, without quotes and surrounding spaces, and the lines below it."""
-    return parse_digits(content) or parse_text(content, file)
-
-
-def parse_digits(content: bytes) -> tuple[str, IntArray] | None:
-    """Parse a file of a header and digits without creating strings; return None for other files."""
-    content = content.replace(b"\r\n", b"\n").rstrip(b"\n")
-    header = _PLAIN_HEADER_PATTERN.match(content)
-    if header is None:
-        return None
-    digits = np.frombuffer(content, np.uint8, offset=header.end()) - ord("0")
-    line_ends = np.flatnonzero(digits == _NEWLINE_CODE)
-    starts, ends = np.append(0, line_ends + 1), np.append(line_ends, len(digits))
-    lengths = ends - starts
-    if lengths.min() < 1 or lengths.max() > _MAX_DIGITS or np.count_nonzero(digits > 9) > len(line_ends):
-        return None
-    numbers = np.zeros(len(lengths), np.int64)
-    for digit in range(lengths.max()):
-        has_digit = lengths > digit
-        numbers[has_digit] = 10 * numbers[has_digit] + digits[starts[has_digit] + digit]
-    return header[1].decode(), numbers
-
-
-def parse_text(content: bytes, file: str) -> tuple[str, list[str]]:
     reject_foreign_formats(content, file)
     if b"\x00" in content:
         raise _make_upload_error("control_character", Message("the file contains a NUL byte"), file=file)
@@ -193,7 +161,11 @@ def _describe_invisible(header: str) -> Message | None:
 
 
 def _parse_row_numbers(
-    lines: Lines, direction: _Direction, *, highest: int, other_problems: Sequence[FileProblem] = ()
+    lines: Sequence[str],
+    direction: _Direction,
+    *,
+    highest: int,
+    other_problems: Sequence[FileProblem] = (),
 ) -> IntArray:
     """Parse the lines as distinct integers up to ``highest``; only 0, for deleted rows, may be repeated."""
     lowest = 1 if direction == "original_row" else 0
@@ -207,10 +179,8 @@ def _parse_row_numbers(
     return numbers
 
 
-def _parse_integers(lines: Lines) -> IntArray:
+def _parse_integers(lines: Sequence[str]) -> IntArray:
     """Parse the lines as integers, -1 where a line is not a row number."""
-    if isinstance(lines, np.ndarray):
-        return lines
     # strip() alone would also remove characters that int() does not accept as spaces.
     stripped_lines = (line.strip(" \t") for line in lines)
     return np.array(
@@ -218,7 +188,7 @@ def _parse_integers(lines: Lines) -> IntArray:
     )
 
 
-def _find_row_errors(numbers: IntArray, lines: Lines, *, lowest: int, highest: int) -> _RowErrors:
+def _find_row_errors(numbers: IntArray, lines: Sequence[str], *, lowest: int, highest: int) -> _RowErrors:
     """Return an error for each number outside [lowest, highest]; 0 and text have their own messages."""
     zero_error = "out_of_range", Message("is 0, but rows are counted from 1")
     range_error = (
@@ -239,13 +209,9 @@ def _describe_bad_line(line: str) -> tuple[str, Message]:
 
 
 def _find_repetitions(numbers: IntArray) -> list[int]:
-    """Return the positions, counted from 1, of positive numbers that occurred before; none is negative."""
-    if not (np.bincount(numbers)[1:] > 1).any():
-        return []
+    """Return the positions, counted from 1, of positive numbers that occurred before."""
     _, first_indices = np.unique(numbers, return_index=True)
-    is_repeated = np.ones(len(numbers), dtype=bool)
-    is_repeated[first_indices] = False
-    return [int(index) + 1 for index in np.flatnonzero(is_repeated & (numbers != 0))]
+    return [int(index) + 1 for index in np.setdiff1d(np.flatnonzero(numbers), first_indices)]
 
 
 def _invert_permutation(permutation: IntArray, anonymized_count: int) -> IntArray:
@@ -264,9 +230,9 @@ def _invert_permutation(permutation: IntArray, anonymized_count: int) -> IntArra
         )
         raise _make_upload_error("missing_row", message)
     _raise_row_errors(
-        _find_row_errors(permutation, permutation, lowest=0, highest=anonymized_count),
+        _find_row_errors(permutation, (), lowest=0, highest=anonymized_count),
         "anonymized_row",
-        permutation,
+        (),
         file=SECRET_FILE,
     )
     source = np.empty(anonymized_count, dtype=np.int64)
@@ -299,11 +265,7 @@ def normalize_source(source: ArrayLike) -> IntArray:
 
 def write_secret(source: IntArray) -> bytes:
     """Return the source index as a file with the header ``original_row``."""
-    chunks = [b"original_row\n"]
-    for start in range(0, len(source), _LINES_PER_CHUNK):
-        rows = (source[start : start + _LINES_PER_CHUNK] + 1).tolist()
-        chunks.append(("\n".join(map(str, rows)) + "\n").encode())
-    return b"".join(chunks)
+    return "\n".join(["original_row", *map(str, (source + 1).tolist()), ""]).encode()
 
 
 def write_guess(guess: IntArray) -> bytes:
@@ -344,7 +306,7 @@ def _make_upload_error(
 def _raise_row_errors(
     row_errors: _RowErrors,
     column: str,
-    lines: Lines,
+    lines: Sequence[str],
     *,
     file: str,
     other_problems: Sequence[FileProblem] = (),

@@ -1,7 +1,6 @@
 """Parsing the secret in both directions, refusing every malformed one, and never repeating its values."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -10,13 +9,10 @@ from hypothesis import strategies as st
 
 from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
 from anoncup.geometry.arrays import IntArray
-from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.linkage.permutation import (
     is_in_original_order,
-    parse_digits,
     parse_guess,
     parse_secret,
-    parse_text,
     write_secret,
 )
 from tests.support.hypothesis_profiles import limit_examples
@@ -123,22 +119,6 @@ def test_documented_example_reads_the_same_in_both_formats() -> None:
 )
 def test_equivalent_spellings_of_a_secret_are_accepted(content: bytes) -> None:
     assert parse_secret(content, original_count=4, anonymized_count=3).tolist() == [2, 0, 1]
-
-
-@hostile_examples
-@given(body=st.text("019 \r\n", max_size=12))
-@example(body="1\n\n2")
-@example(body="1\r\r\n2")
-@example(body="1234567890")
-def test_fast_parser_agrees_with_the_line_parser(body: str) -> None:
-    content = f"original_row\n{body}".encode()
-    parsed = parse_digits(content)
-    _, lines = parse_text(content, SECRET_FILE)
-    if parsed is not None:
-        assert parsed[0] == "original_row"
-        assert parsed[1].tolist() == [int(line) for line in lines]
-    elif lines and "\r" not in body.replace("\r\n", "\n"):
-        assert not all(re.fullmatch("[0-9]{1,9}", line) for line in lines)
 
 
 # Refused secrets.
