@@ -11,9 +11,6 @@ from anoncup.geometry.arrays import IntArray
 
 Vocabulary = dict[str, int]
 
-COPIES_ON_WRITE = int(pd.__version__.partition(".")[0]) >= 3
-"""Whether pandas copies the cells of a shallow copy only when one of the two tables is changed."""
-
 _LARGEST_KEY = int(np.iinfo(np.int64).max)
 
 
@@ -42,11 +39,6 @@ def translate_codes(codes: IntArray, distinct: Sequence[str], vocabulary: Vocabu
 def encode(texts: Sequence[str], vocabulary: Vocabulary) -> IntArray:
     """Return the codes of the texts, (n,)."""
     return np.fromiter(map(vocabulary.__getitem__, texts), dtype=np.int64, count=len(texts))
-
-
-def copy_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy that later changes of the table do not affect; before pandas 3, all cells are copied."""
-    return table.copy(deep=not COPIES_ON_WRITE)
 
 
 def get_column_texts(table: pd.DataFrame, column: str) -> list[str]:

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, runtime_checkable
 
-from anoncup.geometry.arrays import CACHED_ROWS
-
 Memo = dict[tuple[Any, ...], Any]
 
 
@@ -17,15 +15,9 @@ class HasMemo(Protocol):
     def memo(self) -> Memo: ...
 
 
-class _HasMemoAndRows(HasMemo, Protocol):
-    @property
-    def rows(self) -> int: ...
-
-
 _P = ParamSpec("_P")
 _ResultT = TypeVar("_ResultT")
 _OwnerT = TypeVar("_OwnerT", bound=HasMemo)
-_SizedOwnerT = TypeVar("_SizedOwnerT", bound=_HasMemoAndRows)
 
 
 def get_memo(owner: object) -> Memo:
@@ -55,16 +47,3 @@ def memoize(
 def _freeze(value: object) -> object:
     """Return a value with all lists as tuples, which can be part of a key."""
     return tuple(map(_freeze, value)) if isinstance(value, list | tuple) else value
-
-
-def memoize_if_small(
-    function: Callable[Concatenate[_SizedOwnerT, _P], _ResultT],
-) -> Callable[Concatenate[_SizedOwnerT, _P], _ResultT]:
-    """Memoize only for owners with few rows; for others compute each time, because memory is scarcer."""
-    memoized = memoize(function)
-
-    @wraps(function)
-    def call(owner: _SizedOwnerT, /, *arguments: _P.args, **keywords: _P.kwargs) -> _ResultT:
-        return (memoized if owner.rows <= CACHED_ROWS else function)(owner, *arguments, **keywords)
-
-    return call

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numba.core.caching import CacheImpl
 
-from anoncup.geometry.arrays import IntArray, slice_columns
+from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import assign_groups, factorize, group_rows
 from anoncup.geometry.kernels.compilation import CompiledLoop
 from anoncup.rules.settings import Columns
@@ -51,14 +51,6 @@ def test_out_of_range_codes_match_no_group() -> None:
     """With three codes per column, the row (0, 3) would get the same key as (1, 0)."""
     grouping = group_rows(np.array([[1, 0], [2, 2]]))
     assert assign_groups(grouping, np.array([[0, 3], [1, 0], [3, 0], [2, 2]])).tolist() == [-1, 0, -1, 1]
-
-
-@pytest.mark.parametrize("indices", [[], [0], [3], [1, 2], [0, 1, 2, 3], [2, 1], [0, 2], [1, 1]])
-def test_columns_are_selected_in_the_requested_order(indices: list[int]) -> None:
-    cells = np.arange(12).reshape(3, 4)
-    assert slice_columns(cells, indices).tolist() == [
-        [row[index] for index in indices] for row in cells.tolist()
-    ]
 
 
 @pytest.mark.parametrize("count", [1, 2, 511, 512, 513, 3000])

@@ -13,9 +13,6 @@ from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.testing.parts import TrackCase, check_attacker, check_measure, check_method
-from anoncup.tracks import memo
-from anoncup.tracks.microdata import distances
-from anoncup.tracks.microdata.release import MicrodataOriginal, build_release
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.monthly.answer import build_pseudonym_table, extract_answer
 from anoncup.tracks.parts import AnyMeasure
@@ -80,26 +77,6 @@ def test_parts_keep_their_laws_on_hostile_tables(name: str, kind: str) -> None:
             CHECKS[kind](part, track, [case])
 
     check_laws()
-
-
-@limit_examples(40)
-@given(case=microdata_cases.cases())
-def test_large_tables_get_the_same_values_with_a_small_cache(case: MicrodataCase) -> None:
-    original = case.release.original
-    for measure in TRACKS["microdata"].measures.values():
-        expected = measure.compute(case.release)
-        prepared_original = MicrodataOriginal(original.table, original.columns)
-        fresh_release = build_release(prepared_original, case.release.target.anonymized, case.release.answer)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(memo, "CACHED_ROWS", 0)
-            patch.setattr(distances, "_ROWS_PER_BLOCK", 2)
-            assert measure.compute(fresh_release) == expected
-        holders = (fresh_release, fresh_release.target, fresh_release.original)
-        cached_names = {key[0].rpartition(".")[2] for holder in holders for key in holder.memo}
-        assert not cached_names & {"compute_cell_differences", "_rank_by_class"}
-    assert {"compute_cell_differences", "_rank_by_class"} <= {
-        key[0].rpartition(".")[2] for key in case.release.memo
-    }
 
 
 @limit_examples(40)

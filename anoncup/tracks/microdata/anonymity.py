@@ -10,7 +10,7 @@ import numpy as np
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import RowGroups, group_rows
-from anoncup.tracks.memo import memoize, memoize_if_small
+from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata.release import ScoredMicrodata
 
 
@@ -73,7 +73,7 @@ def _measure_by_column(
     return {name: measure(_rank_by_class(release, column_index), sizes) for column_index, name in names}
 
 
-@memoize_if_small
+@memoize
 def _rank_by_class(release: ScoredMicrodata, column_index: int) -> IntArray:
     """Return the ranks of a sensitive column's values, (n',), sorted by class, then rank.
 

@@ -14,13 +14,11 @@ from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.encoding import group_rows
 from anoncup.geometry.kernels.gower import gower_sums
 from anoncup.geometry.kernels.knn_gower import GowerIndex, build_gower_index, find_k_nearest_by_gower
-from anoncup.tracks.memo import memoize, memoize_if_small
+from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, ScoredMicrodata, build_target
 
 NEAREST_COUNT = 3
 """Number of nearest rows of X, by either distance, that are found once and shared by all attackers."""
-_ROWS_PER_BLOCK = 10_000
-"""Number of rows subtracted at a time, which limits the memory for intermediate arrays."""
 
 
 def gower_to_source(release: ScoredMicrodata) -> FloatArray:
@@ -43,15 +41,11 @@ def to_distances(sums: FloatArray, original: MicrodataOriginal) -> FloatArray:
     return distances
 
 
-@memoize_if_small
+@memoize
 def compute_cell_differences(release: ScoredMicrodata) -> FloatArray:
     """Return :func:`scale_gaps` of every sensitive cell of Y and its source, (n', |S|)."""
-    original, target, source = release.original, release.target, release.answer
-    result = np.empty(target.values.shape)
-    for first in range(0, target.rows, _ROWS_PER_BLOCK):
-        block = slice(first, first + _ROWS_PER_BLOCK)
-        result[block] = scale_gaps(original, original.values[source[block]] - target.values[block])
-    return result
+    original = release.original
+    return scale_gaps(original, original.values[release.answer] - release.target.values)
 
 
 def scale_gaps(original: MicrodataOriginal, gaps: FloatArray) -> FloatArray:
@@ -122,7 +116,7 @@ def search_by_gower(
     return neighbours[inverse_order], sums[inverse_order]
 
 
-@memoize_if_small
+@memoize
 def _index_all(original: MicrodataOriginal) -> GowerIndex:
     return _index_rows(original, np.arange(original.rows))
 

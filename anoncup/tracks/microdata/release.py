@@ -11,13 +11,12 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from anoncup.geometry.arrays import FloatArray, IntArray, slice_columns
+from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import (
     RowGroups,
     Vocabulary,
     assign_groups,
     build_vocabulary,
-    copy_table,
     extend_vocabulary,
     factorize,
     group_rows,
@@ -43,7 +42,7 @@ class MicrodataOriginal:
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "table", copy_table(self.table))
+        object.__setattr__(self, "table", self.table.copy())
 
     @property
     def rows(self) -> int:
@@ -73,13 +72,13 @@ class MicrodataOriginal:
 
     def select(self, sensitive: Sequence[str]) -> FloatArray:
         """Return the cells of the named sensitive columns, (n, names)."""
-        return slice_columns(self.values, find_column_indices(sensitive, self.columns.sensitive))
+        return self.values[:, find_column_indices(sensitive, self.columns.sensitive)]
 
     @memoize
     def group_by(self, quasi_identifiers: tuple[str, ...]) -> RowGroups:
         """Return the equivalence classes of X over the named quasi-identifiers; one class without names."""
         column_indices = find_column_indices(quasi_identifiers, self.columns.quasi_identifiers)
-        return group_rows(slice_columns(self.codes, column_indices))
+        return group_rows(self.codes[:, column_indices])
 
     @memoize
     def index_classes(self, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]) -> NeighbourIndex:
@@ -108,7 +107,7 @@ class MicrodataTarget:
 
     def select(self, sensitive: Sequence[str]) -> FloatArray:
         """Return the cells of the named sensitive columns, (n', names)."""
-        return slice_columns(self.values, find_column_indices(sensitive, self.original.columns.sensitive))
+        return self.values[:, find_column_indices(sensitive, self.original.columns.sensitive)]
 
     @memoize
     def match_classes(self, quasi_identifiers: tuple[str, ...]) -> IntArray:
@@ -117,9 +116,7 @@ class MicrodataTarget:
         Classes are numbered as by ``original.group_by``.
         """
         column_indices = find_column_indices(quasi_identifiers, self.original.columns.quasi_identifiers)
-        return assign_groups(
-            self.original.group_by(quasi_identifiers), slice_columns(self.codes, column_indices)
-        )
+        return assign_groups(self.original.group_by(quasi_identifiers), self.codes[:, column_indices])
 
 
 ScoredMicrodata: TypeAlias = ScoredRelease[pd.DataFrame, MicrodataTarget, IntArray]
@@ -154,20 +151,8 @@ def build_release(original: MicrodataOriginal, anonymized: pd.DataFrame, source:
 
 
 def _get_sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
-    """Return the sensitive cells, which may be a view of the table and must not be changed."""
-    names = list(columns.sensitive)
-    # The columns of a parsed table are views of one row-wise array; other strides mean that they are not.
-    if not names or table[names[0]].to_numpy().strides != (8 * len(names),):
-        values = np.empty((len(table), len(names)))
-        for column_index, name in enumerate(names):
-            values[:, column_index] = table[name].to_numpy(dtype=np.float64)
-        return values
-    values = np.ascontiguousarray(table[names].to_numpy(dtype=np.float64)).view()
-    try:  # the compiled kernels only accept writable arrays
-        values.flags.writeable = True
-    except ValueError:
-        return values.copy()
-    return values
+    """Return a writable copy of the sensitive cells, because compiled kernels accept no other arrays."""
+    return np.array(table[list(columns.sensitive)].to_numpy(dtype=np.float64), order="C")
 
 
 def choose_columns(names: Sequence[str] | None, default: Sequence[str]) -> tuple[str, ...]:

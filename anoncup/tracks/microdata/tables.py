@@ -7,11 +7,9 @@ other modules align rows by position.
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from anoncup.geometry.arrays import CACHED_ROWS
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
 from anoncup.tables.checks import build_duplicate_name_message, check_row_count
@@ -88,20 +86,9 @@ def _parse_cells(table: pa.Table, columns: Columns, file: str, *, max_rows: int)
     check_row_count(table, problems, minimum=1, maximum=max_rows)
     for name, column in iterate_text_columns(table):
         check_text(column, name, problems)
-    sensitive_values, texts = np.empty((table.num_rows, len(columns.sensitive))), {}
-    header = table.column_names
-    for name in header:
-        ((_, column),) = iterate_text_columns(table.select([name]))
-        # Free the text column by column, so that the table is never held both as text and as parsed values.
-        table = table.drop_columns([name])
-        if name in columns.sensitive:
-            sensitive_values[:, columns.sensitive.index(name)] = parse_numbers(column, name, problems)
-        else:
-            texts[name] = column.to_pandas()
+    parsed = {
+        name: parse_numbers(column, name, problems) if name in columns.sensitive else column.to_pandas()
+        for name, column in iterate_text_columns(table)
+    }
     problems.raise_if_any()
-    if len(sensitive_values) > CACHED_ROWS:
-        pa.default_memory_pool().release_unused()
-    # One array of all sensitive columns, which measures and attackers use without a copy.
-    sensitive_frame = pd.DataFrame(sensitive_values, columns=list(columns.sensitive), copy=False)
-    frame = pd.concat([pd.DataFrame(texts, index=sensitive_frame.index, copy=False), sensitive_frame], axis=1)
-    return frame if list(frame.columns) == header else frame[header]
+    return pd.DataFrame(parsed)

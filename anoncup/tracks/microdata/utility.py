@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anoncup.geometry.arrays import FloatArray, IntArray, slice_columns
+from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import group_rows
 from anoncup.geometry.statistics import compute_correlations, mean, standard_deviation
 from anoncup.tracks.memo import memoize
@@ -149,7 +149,7 @@ class CrossTable:
 def _build_cross_table(release: ScoredMicrodata, columns: tuple[str, ...]) -> CrossTable:
     original, target = release.original, release.target
     indices = find_column_indices(columns, original.columns.quasi_identifiers)
-    codes = [slice_columns(table.codes, indices) for table in (original, target)]
+    codes = [table.codes[:, indices] for table in (original, target)]
     cells = group_rows(np.concatenate(codes))
     original_cells, release_cells = np.split(cells.group_ids, [original.rows])
     return CrossTable(original_cells, release_cells, cells.count, tuple(target.widths[i] for i in indices))

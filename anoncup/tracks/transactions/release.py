@@ -16,7 +16,6 @@ from anoncup.geometry.arrays import IntArray, SparseCounts
 from anoncup.geometry.encoding import (
     Vocabulary,
     build_vocabulary,
-    copy_table,
     extend_vocabulary,
     factorize,
     get_column_texts,
@@ -65,9 +64,7 @@ class TransactionOriginal:
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        own_tables = TransactionTables(
-            copy_table(self.tables.customers), copy_table(self.tables.transactions)
-        )
+        own_tables = TransactionTables(self.tables.customers.copy(), self.tables.transactions.copy())
         object.__setattr__(self, "tables", own_tables)
 
     @property
