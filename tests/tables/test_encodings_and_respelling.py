@@ -39,13 +39,6 @@ def test_utf_16_and_utf_32_are_refused(encoding: str) -> None:
     assert expect_refusal("q,s\nx,1\n".encode(encoding)).problems[0].code in {"encoding", "header"}
 
 
-DATES_OF_A_CODE = [
-    *("09-May", "9-May", "May-09", "May 9", "9 may 2026", "5/9", "05-09"),
-    *("5月9日", "2026年5月9日", "2026/5/9", "2026-05-09 00:00:00"),
-]  # fmt: skip
-"""What spreadsheets make of 5-9."""
-
-
 @pytest.mark.parametrize(
     ("original_texts", "released_texts", "is_remarked"),
     [
@@ -69,22 +62,11 @@ DATES_OF_A_CODE = [
         (["NA", "nan"], ["NaN"], True),
         ([""], ["0"], False),
         (["f", "m"], ["NA"], False),
-        *((["5-9", "10-14"], [date], True) for date in DATES_OF_A_CODE),
-        (["9-5"], ["09-May"], True),
-        (["1-32"], ["Jan-32"], True),
-        (["MAR1"], ["1-Mar"], True),
-        (["SEPT2"], ["2-Sep"], True),
-        (["5-9", "10-14"], ["9-5"], False),
-        (["5-9"] * 9, ["5-14", "Jun-09", "5-Mai", "2026-06-09"], False),
-        (["10-19", "20-29"], ["10-29"], False),
-        (["may", "mar1", "x"], ["april", "mars", "mark1"], False),
-        (["3-5", "5-3"], ["Marketing 5", "5 marks"], False),
-        (["2020-05"], ["May-20"], True),
-        (["5-9"], ["5/9/2026"], True),
-        *((["2011-01-05"], [date], True) for date in ("1/5/2011", "5-Jan-11", "2011-01-05T00:00:00")),
-        (["2011-01-05"] * 3, ["2011-05-02", "6-Jan-11", "1/6/2011"], False),
+        *((["5-9", "10-14"], [date], True) for date in ("5/9", "05-09")),
         (["2011-05-09"], ["2011/5/9"], True),
         (["09:05"], ["9:05"], True),
+        (["5-9", "10-14"], ["9-5"], False),
+        (["10-19", "20-29"], ["10-29"], False),
     ],
 )
 def test_respelled_cell_is_accepted_with_a_remark(
@@ -99,10 +81,10 @@ def test_respelled_cell_is_accepted_with_a_remark(
 
 def test_remark_gives_an_example() -> None:
     (remark,) = parse_release(
-        write_csv(build_original("10-14", "9-May")), build_original("5-9", "10-14"), SMALL_COLUMNS
+        write_csv(build_original("10-14", "5.0")), build_original("5", "10-14"), SMALL_COLUMNS
     )[1]
     assert str(remark.message) == (
-        "q: some cells are spelled differently from the original's, such as '9-May' for '5-9'; they are "
+        "q: some cells are spelled differently from the original's, such as '5.0' for '5'; they are "
         "compared as text, so these cells count as changed"
     )
 
