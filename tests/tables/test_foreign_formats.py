@@ -11,13 +11,13 @@ from collections.abc import Callable
 import pytest
 
 from anoncup.errors import FileProblem, InvalidUpload
+from anoncup.tables.checks import check_header
 from anoncup.tables.csv_text import decode_upload, redact_values
 from anoncup.tables.foreign_formats import (
     find_invalid_utf8,
     is_binary_format,
     reject_foreign_formats,
 )
-from anoncup.tables.header import check_header
 from anoncup.tracks.linkage.permutation import parse_guess, parse_secret
 
 pytestmark = pytest.mark.full

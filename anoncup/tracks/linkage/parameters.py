@@ -1,5 +1,6 @@
 """Parameters and strengths that attackers and methods of the linkage tracks share."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anoncup.rules.parameters import Parameter
@@ -18,3 +19,8 @@ def vary_parameter(name: str, *values: Any) -> Strengths:
 
 
 SHARE_STRENGTHS = vary_parameter("share", 0.01, 0.1)
+
+
+def keep_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+    """Return one strength, in which a permutation keeps the given columns."""
+    return [{"columns": list(columns)}]

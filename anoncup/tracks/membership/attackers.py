@@ -41,7 +41,7 @@ def closest(target: MembershipAttackInput) -> FloatArray:
     candidates, release_table = target.candidates, target.release_table
     scores = np.empty(candidates.rows)
     for block in iter_blocks(candidates.rows, release_table.rows):
-        scores[block] = 1 - gower_distances(_select_rows(candidates, block), release_table, candidates).min(
+        scores[block] = 1 - gower_distances(candidates.select_rows(block), release_table, candidates).min(
             axis=1
         )
     return scores
@@ -59,7 +59,7 @@ def closest_ratio(target: MembershipAttackInput) -> FloatArray:
     second_distances = _compute_second_closest_distances(release_table, candidates)
     scores = np.empty(candidates.rows)
     for block in iter_blocks(candidates.rows, release_table.rows):
-        distances = gower_distances(_select_rows(candidates, block), release_table, candidates)
+        distances = gower_distances(candidates.select_rows(block), release_table, candidates)
         nearest_distances = distances.min(axis=1)
         candidate_second_distances = np.where(
             distances == nearest_distances[:, None], second_distances, -1.0
@@ -74,7 +74,7 @@ def _compute_second_closest_distances(release_table: TypedTable, candidates: Typ
     distances = np.empty(release_table.rows)
     for block in iter_blocks(release_table.rows, candidates.rows):
         distances[block] = np.partition(
-            gower_distances(_select_rows(release_table, block), candidates, candidates), 1, axis=1
+            gower_distances(release_table.select_rows(block), candidates, candidates), 1, axis=1
         )[:, 1]
     return distances
 
@@ -129,7 +129,3 @@ def _compute_log_density(columns: Sequence[_ScaledColumn], row_count: int, other
             squares += ((row_values[block, None] - other_values) / width) ** 2
         log_densities[block] = logsumexp(-squares / 2, axis=1) - np.log(other_count)
     return log_densities
-
-
-def _select_rows(table: TypedTable, rows: slice) -> TypedTable:
-    return TypedTable(table.schema, table.numbers[rows], table.codes[rows])

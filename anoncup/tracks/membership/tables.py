@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
-from anoncup.tables.checks import check_row_count
+from anoncup.tables.checks import check_header, check_row_count
 from anoncup.tables.csv_text import (
     SMALLEST_NUMBER,
     Problems,
@@ -27,7 +27,6 @@ from anoncup.tables.csv_text import (
     write_csv,
 )
 from anoncup.tables.files import MAX_ROWS, Remark
-from anoncup.tables.header import check_header
 from anoncup.tables.line_numbers import add_line_numbers
 from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema
 from anoncup.tracks.memo import Memo
@@ -52,7 +51,7 @@ class TypedTable:
     def rows(self) -> int:
         return len(self.codes)
 
-    def select_rows(self, rows: IntArray | BoolArray) -> "TypedTable":
+    def select_rows(self, rows: IntArray | BoolArray | slice) -> "TypedTable":
         return TypedTable(self.schema, self.numbers[rows], self.codes[rows])
 
     def select_columns(self, *names: str) -> "TypedTable":

@@ -24,30 +24,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from anoncup.geometry.arrays import IntArray
-    from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget
+    from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, ScoredMicrodata
 
 _EXAMPLE_LINES = "sex,age,prefecture,income", "f,30-39,Tokyo,412.5", "m,60-69,Osaka,388"
 """Example first lines of an original: three quasi-identifiers and a sensitive number."""
 
 _lazy = lazy_in(__name__)
 
-_GOWER = Distance(
-    "gower",
-    to_source=_lazy("distances.gower_to_source"),
-    to_others=_lazy("pairwise_distances.gower_to_others"),
-    nearest_other=_lazy("distances.gower_nearest_other"),
-    matrix=_lazy("pairwise_distances.gower_matrix"),
-    pairs=_lazy("pairwise_distances.gower_pairs"),
-)
-_EUCLIDEAN = Distance(
-    "euclidean",
-    to_source=_lazy("pairwise_distances.euclidean_to_source"),
-    to_others=_lazy("pairwise_distances.euclidean_to_others"),
-    nearest_other=_lazy("pairwise_distances.euclidean_nearest_other"),
-    matrix=_lazy("pairwise_distances.euclidean_matrix"),
-    pairs=_lazy("pairwise_distances.euclidean_pairs"),
-    bounded=False,
-)
+
+def _make_distance(name: str, module: str, *, bounded: bool) -> Distance[MicrodataOriginal, ScoredMicrodata]:
+    """Return a distance, of which ``module`` has what is computed for every release."""
+    return Distance(
+        name,
+        to_source=_lazy(f"{module}.{name}_to_source"),
+        to_others=_lazy(f"pairwise_distances.{name}_to_others"),
+        nearest_other=_lazy(f"{module}.{name}_nearest_other"),
+        matrix=_lazy(f"pairwise_distances.{name}_matrix"),
+        pairs=_lazy(f"pairwise_distances.{name}_pairs"),
+        bounded=bounded,
+    )
+
 
 MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = Track(
     name="microdata",
@@ -83,7 +79,10 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
     methods=METHODS,
     allows_deletion=True,
     distances=Distances(
-        {"gower": _GOWER, "euclidean": _EUCLIDEAN},
+        {
+            "gower": _make_distance("gower", "distances", bounded=True),
+            "euclidean": _make_distance("euclidean", "pairwise_distances", bounded=False),
+        },
         group_columns=group_columns,
         group_individuals=_lazy("adapter.group_individuals"),
         subset=_lazy("adapter.subset"),

@@ -11,6 +11,7 @@ from anoncup.tracks.linkage.parameters import (
     DENSE_LIMIT_PARAMETER,
     SHARE_PARAMETER,
     SHARE_STRENGTHS,
+    keep_columns,
     vary_parameter,
 )
 from anoncup.tracks.parts import Attacker, Measure, Method
@@ -24,124 +25,85 @@ _lazy = lazy_in("anoncup.tracks.microdata")
 _columns_parameter = Parameter("columns", "columns", "quasi_identifiers")
 _target_parameter = Parameter("target", "columns", "sensitive", default=1)
 
-UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
-    "mean_mae": Measure(
-        "mean_mae",
-        1,
-        _lazy("utility.mean_mae"),
-        largest_cell=_lazy("utility.find_largest_sensitive_cell"),
-        weighs=True,
-        reads_secret=False,
-        scale=_lazy("utility.mean_deviation"),
-    ),
-    "cross_mean": Measure(
-        "cross_mean",
-        1,
-        _lazy("utility.cross_mean"),
-        (_columns_parameter, _target_parameter),
-        largest_cell=_lazy("utility.find_largest_target_cell"),
-        weighs=True,
-        reads_secret=False,
-        cross_table_parameter=_columns_parameter.name,
-    ),
-    "cross_count": Measure(
-        "cross_count",
-        1,
-        _lazy("utility.cross_count"),
-        (_columns_parameter,),
-        is_exact=True,
-        weighs=True,
-        reads_secret=False,
-        cross_table_parameter=_columns_parameter.name,
-    ),
-    "cor_mae": Measure("cor_mae", 1, _lazy("utility.cor_mae"), weighs=True, reads_secret=False),
-    "information_loss": Measure(
-        "information_loss",
-        1,
-        _lazy("utility.information_loss"),
-        weighs=True,
-    ),
-    "row_difference": Measure(
-        "row_difference",
-        1,
-        _lazy("utility.row_difference"),
-        is_exact=True,
-        weighs=True,
-        reads_secret=False,
-        scale=_lazy("utility.count_original_rows"),
-    ),
-}
 
+def _register_utility(
+    name: str, *parameters: Parameter, reads_secret: bool = False, **options: Any
+) -> Measure[MicrodataOriginal, ScoredMicrodata]:
+    compute = _lazy(f"utility.{name}")
+    return Measure(name, 1, compute, parameters, weighs=True, reads_secret=reads_secret, **options)
+
+
+def _register_anonymity(
+    name: str, *, is_exact: bool = True, **options: Any
+) -> Measure[MicrodataOriginal, ScoredMicrodata]:
+    return Measure(name, 1, _lazy(f"anonymity.{name}"), is_exact=is_exact, reads_secret=False, **options)
+
+
+UTILITIES: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
+    measure.name: measure
+    for measure in (
+        _register_utility(
+            "mean_mae",
+            largest_cell=_lazy("utility.find_largest_sensitive_cell"),
+            scale=_lazy("utility.mean_deviation"),
+        ),
+        _register_utility(
+            "cross_mean",
+            _columns_parameter,
+            _target_parameter,
+            largest_cell=_lazy("utility.find_largest_target_cell"),
+            cross_table_parameter="columns",
+        ),
+        _register_utility("cross_count", _columns_parameter, is_exact=True, cross_table_parameter="columns"),
+        _register_utility("cor_mae"),
+        _register_utility("information_loss", reads_secret=True),
+        _register_utility("row_difference", is_exact=True, scale=_lazy("utility.count_original_rows")),
+    )
+}
 ANONYMITY: dict[str, Measure[MicrodataOriginal, ScoredMicrodata]] = {
-    "k_min": Measure(
-        "k_min", 1, _lazy("anonymity.k_min"), is_exact=True, higher_is_better=True, reads_secret=False
-    ),
-    "k_mean": Measure(
-        "k_mean", 1, _lazy("anonymity.k_mean"), is_exact=True, higher_is_better=True, reads_secret=False
-    ),
-    "classes": Measure("classes", 1, _lazy("anonymity.classes"), is_exact=True, reads_secret=False),
-    "unique_share": Measure(
-        "unique_share", 1, _lazy("anonymity.unique_share"), is_exact=True, reads_secret=False
-    ),
-    "l_diversity": Measure(
-        "l_diversity",
-        1,
-        _lazy("anonymity.l_diversity"),
-        details=_lazy("anonymity.compute_l_diversity_by_column"),
-        is_exact=True,
-        higher_is_better=True,
-        reads_secret=False,
-    ),
-    "t_closeness": Measure(
-        "t_closeness",
-        1,
-        _lazy("anonymity.t_closeness"),
-        details=_lazy("anonymity.compute_t_closeness_by_column"),
-        reads_secret=False,
-    ),
+    measure.name: measure
+    for measure in (
+        _register_anonymity("k_min", higher_is_better=True),
+        _register_anonymity("k_mean", higher_is_better=True),
+        _register_anonymity("classes"),
+        _register_anonymity("unique_share"),
+        _register_anonymity(
+            "l_diversity", higher_is_better=True, details=_lazy("anonymity.compute_l_diversity_by_column")
+        ),
+        _register_anonymity(
+            "t_closeness", is_exact=False, details=_lazy("anonymity.compute_t_closeness_by_column")
+        ),
+    )
 }
 
 _quasi_identifiers_parameter = Parameter("quasi_identifiers", "columns", "quasi_identifiers")
 _sensitive_parameter = Parameter("sensitive", "columns", "sensitive")
+_roles_parameters = (_quasi_identifiers_parameter, _sensitive_parameter)
 _column_parameter = Parameter("column", "column", "sensitive")
 _give_up_parameter = Parameter("give_up", "choice", ("abstain", "own_row"))
 
+
+def _register_attacker(path: str, *parameters: Parameter) -> Attacker[MicrodataTarget, LinkGuess]:
+    """Register ``MODULE.NAME`` of the package ``attackers``."""
+    return Attacker(path.partition(".")[2], 1, _lazy(f"attackers.{path}"), parameters)
+
+
 ATTACKERS: dict[str, Attacker[MicrodataTarget, LinkGuess]] = {
-    "id_rand": Attacker(
-        "id_rand", 1, _lazy("attackers.quasi_identifiers.id_rand"), (_quasi_identifiers_parameter,)
-    ),
-    "id_sa": Attacker(
-        "id_sa",
-        1,
-        _lazy("attackers.quasi_identifiers.id_sa"),
-        (_column_parameter, _quasi_identifiers_parameter),
-    ),
-    "sort": Attacker("sort", 1, _lazy("attackers.ranks.sort"), (_sensitive_parameter,)),
-    "sa_rank": Attacker("sa_rank", 1, _lazy("attackers.ranks.sa_rank"), (_column_parameter,)),
-    "sa_nearest": Attacker("sa_nearest", 1, _lazy("attackers.ranks.sa_nearest"), (_column_parameter,)),
-    "euc1": Attacker(
-        "euc1",
-        1,
-        _lazy("attackers.euclidean.euc1"),
-        (_quasi_identifiers_parameter, _sensitive_parameter, _give_up_parameter),
-    ),
-    "euc2": Attacker(
-        "euc2", 1, _lazy("attackers.euclidean.euc2"), (_quasi_identifiers_parameter, _sensitive_parameter)
-    ),
-    "aya": Attacker(
-        "aya", 1, _lazy("attackers.euclidean.aya"), (_quasi_identifiers_parameter, _sensitive_parameter)
-    ),
-    "own_row": Attacker("own_row", 1, lazy("anoncup.tracks.linkage.attackers.own_row")),
-    "gower": Attacker("gower", 1, _lazy("attackers.gower.gower")),
-    "euc2_assignment": Attacker(
-        "euc2_assignment",
-        1,
-        _lazy("attackers.assignment.euc2_assignment"),
-        (_quasi_identifiers_parameter, _sensitive_parameter, DENSE_LIMIT_PARAMETER),
-    ),
-    "gower_assignment": Attacker(
-        "gower_assignment", 1, _lazy("attackers.assignment.gower_assignment"), (DENSE_LIMIT_PARAMETER,)
-    ),
+    attacker.name: attacker
+    for attacker in (
+        _register_attacker("quasi_identifiers.id_rand", _quasi_identifiers_parameter),
+        _register_attacker("quasi_identifiers.id_sa", _column_parameter, _quasi_identifiers_parameter),
+        _register_attacker("ranks.sort", _sensitive_parameter),
+        _register_attacker("ranks.sa_rank", _column_parameter),
+        _register_attacker("ranks.sa_nearest", _column_parameter),
+        _register_attacker("euclidean.euc1", *_roles_parameters, _give_up_parameter),
+        _register_attacker("euclidean.euc2", *_roles_parameters),
+        _register_attacker("euclidean.aya", *_roles_parameters),
+        Attacker("own_row", 1, lazy("anoncup.tracks.linkage.attackers.own_row")),
+        _register_attacker("gower.gower"),
+        _register_attacker("assignment.euc2_assignment", *_roles_parameters, DENSE_LIMIT_PARAMETER),
+        _register_attacker("assignment.gower_assignment", DENSE_LIMIT_PARAMETER),
+    )
 }
 
 
@@ -151,35 +113,28 @@ def _vary_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, An
     return [{"columns": list(columns[-column_count:])} for column_count in column_counts]
 
 
+def _register_method(name: str, *parameters: Parameter, **options: Any) -> Method[AnonymizedTable]:
+    return Method(name, _lazy(f"methods.{name}"), parameters, **options)
+
+
 METHODS: dict[str, Method[AnonymizedTable]] = {
-    "k_anonymize": Method(
-        "k_anonymize",
-        _lazy("methods.k_anonymize"),
-        (Parameter("k", "whole", default=3),),
-        vary_parameter("k", 3, 10),
-    ),
-    "add_noise": Method(
-        "add_noise",
-        _lazy("methods.add_noise"),
-        (Parameter("strength", "amount", default=0.1),),
-        vary_parameter("strength", 0.1, 0.5),
-    ),
-    "cheating_permutation": Method(
-        "cheating_permutation", _lazy("methods.cheating_permutation"), cheats=True
-    ),
-    "unify_columns": Method(
-        "unify_columns", _lazy("methods.unify_columns"), (_columns_parameter,), _vary_columns
-    ),
-    "microaggregate": Method("microaggregate", _lazy("methods.microaggregate")),
-    "swap_within_classes": Method("swap_within_classes", _lazy("methods.swap_within_classes")),
-    "delete_rows": Method("delete_rows", _lazy("methods.delete_rows"), (SHARE_PARAMETER,), SHARE_STRENGTHS),
-    "shift": Method("shift", _lazy("methods.shift"), cheats=True),
-    "random_permutation": Method("random_permutation", _lazy("methods.random_permutation"), cheats=True),
-    "group_permutation": Method(
-        "group_permutation",
-        _lazy("methods.group_permutation"),
-        (_columns_parameter,),
-        lambda rows, columns: [{"columns": list(columns)}],  # noqa: ARG005
-        cheats=True,
-    ),
+    method.name: method
+    for method in (
+        _register_method(
+            "k_anonymize", Parameter("k", "whole", default=3), strengths=vary_parameter("k", 3, 10)
+        ),
+        _register_method(
+            "add_noise",
+            Parameter("strength", "amount", default=0.1),
+            strengths=vary_parameter("strength", 0.1, 0.5),
+        ),
+        _register_method("cheating_permutation", cheats=True),
+        _register_method("unify_columns", _columns_parameter, strengths=_vary_columns),
+        _register_method("microaggregate"),
+        _register_method("swap_within_classes"),
+        _register_method("delete_rows", SHARE_PARAMETER, strengths=SHARE_STRENGTHS),
+        _register_method("shift", cheats=True),
+        _register_method("random_permutation", cheats=True),
+        _register_method("group_permutation", _columns_parameter, strengths=keep_columns, cheats=True),
+    )
 }

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
-from anoncup.tables.checks import build_duplicate_name_message, check_row_count
+from anoncup.tables.checks import build_duplicate_name_message, check_header, check_row_count
 from anoncup.tables.csv_text import (
     Problems,
     check_text,
@@ -23,7 +23,6 @@ from anoncup.tables.csv_text import (
     read_header,
 )
 from anoncup.tables.files import MAX_ROWS, Remark
-from anoncup.tables.header import check_header
 from anoncup.tables.line_numbers import add_line_numbers
 from anoncup.tables.respelling import find_respelled_columns
 

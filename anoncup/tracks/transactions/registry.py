@@ -11,6 +11,7 @@ from anoncup.tracks.linkage.parameters import (
     DENSE_LIMIT_PARAMETER,
     SHARE_PARAMETER,
     SHARE_STRENGTHS,
+    keep_columns,
 )
 from anoncup.tracks.parts import Attacker, Measure, Method
 
@@ -91,10 +92,6 @@ def _vary_cluster_count(rows: int, columns: Sequence[str]) -> Sequence[Mapping[s
     return [{"clusters": cluster_count} for cluster_count in sorted(cluster_counts, reverse=True)]
 
 
-def _keep_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-    return [{"columns": list(columns)}]
-
-
 def _register_clustering(name: str, *parameters: Parameter) -> Method[AnonymizedTransactions]:
     parameters = (_cluster_count_parameter, *parameters)
     return Method(name, _lazy(f"methods.{name}"), parameters, _vary_cluster_count)
@@ -119,9 +116,7 @@ TRANSACTION_METHODS: dict[str, Method[AnonymizedTransactions]] = {
         _register_deletion("delete_records"),
         _register_cheat("shift"),
         _register_cheat("random_permutation"),
-        _register_cheat(
-            "group_permutation", parameters=(_master_columns_parameter,), strengths=_keep_columns
-        ),
+        _register_cheat("group_permutation", parameters=(_master_columns_parameter,), strengths=keep_columns),
         _register_cheat("cheating_permutation"),
     )
 }

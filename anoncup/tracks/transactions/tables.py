@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from anoncup.errors import run_steps
 from anoncup.messages import Message
-from anoncup.tables.checks import check_row_count
+from anoncup.tables.checks import check_header, check_row_count
 from anoncup.tables.csv_text import (
     Problems,
     check_text,
@@ -30,7 +30,6 @@ from anoncup.tables.csv_text import (
     write_csv,
 )
 from anoncup.tables.files import MAX_CELL_LENGTH, MAX_ROWS, Remark
-from anoncup.tables.header import check_header
 from anoncup.tables.line_numbers import add_line_numbers
 from anoncup.tables.respelling import find_respelled_columns
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
