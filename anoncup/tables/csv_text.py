@@ -21,7 +21,6 @@ from anoncup.tables.files import MAX_CELL_LENGTH, MAX_ROWS, Remark
 from anoncup.tables.foreign_formats import (
     INVISIBLE_PATTERN,
     build_invalid_byte_problem,
-    build_user_defined_problem,
     find_invalid_utf8,
     list_invisible_codes,
     reject_foreign_formats,
@@ -132,8 +131,6 @@ def decode_upload(content: bytes, file: str) -> tuple[bytes, list[Remark]]:
     try:
         text = decode_shift_jis(content)
     except NotShiftJis as problem:
-        if problem.is_user_defined:
-            raise InvalidUpload([build_user_defined_problem(content, problem.offset, file)]) from None
         # The encoding that fails later in the file is probably the intended one.
         raise InvalidUpload(
             [build_invalid_byte_problem(content, max(invalid_position, problem.offset), file)]

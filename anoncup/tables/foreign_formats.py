@@ -105,41 +105,21 @@ def build_invalid_byte_problem(content: bytes, position: int, file: str) -> File
     position = next(index for index in range(position, len(content)) if content[index] >= 0x80)
     line, byte = line_at(content, position), content[position : position + 1]
     character = byte.decode("cp1252", errors="ignore")
-    location: dict[str, int | str] = {"line": line, "byte": f"0x{byte.hex().upper()}"}
-    japanese = content[position : position + 2].decode("cp932", errors="ignore")[:1]
     if not (character and character.isprintable()):
         message = Message(
             "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the "
             "byte {byte}; save the file as “CSV UTF-8”",
-            **location,
-        )
-    elif japanese.isprintable() and not japanese.isascii():
-        message = Message(
-            "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the byte {byte}, "
-            "in Windows-1252 (Latin-1) “{sign}”, in Shift_JIS “{character}”; save the file as “CSV UTF-8”",
-            **location,
-            sign=character,
-            character=japanese,
+            line=line,
+            byte=f"0x{byte.hex().upper()}",
         )
     else:
         message = Message(
             "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the "
             "byte {byte}, in Windows-1252 (Latin-1) “{sign}”; save the file as “CSV UTF-8”",
-            **location,
+            line=line,
+            byte=f"0x{byte.hex().upper()}",
             sign=character,
         )
-    return FileProblem(file, line - 1 or None, None, "encoding", message, line)
-
-
-def build_user_defined_problem(content: bytes, position: int, file: str) -> FileProblem:
-    """Return the problem of a character in a Shift_JIS file that only the computer that wrote it knows."""
-    line, code = line_at(content, position), content[position : position + 2].hex().upper()
-    message = Message(
-        "line {line} holds the user-defined character {code} of Shift_JIS (CP932), which only the computer "
-        "that wrote the file knows: replace it",
-        line=line,
-        code=code,
-    )
     return FileProblem(file, line - 1 or None, None, "encoding", message, line)
 
 

@@ -16,8 +16,8 @@ from itertools import islice
 _WORD_PATTERN = re.compile("[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\uffff]*")
 _MAX_WORDS = 10_000
 _IMPOSSIBLE_PATTERN = re.compile("[\ue000-\uf8ff\x80\xa0]")
-"""Characters that Python decodes from bytes that no CP932 text contains, and user-defined ones."""
-_FIRST_USER_DEFINED, _LAST_USER_DEFINED = "\ue000", "\ue757"
+"""Characters that Python decodes from bytes that no CP932 text contains, and user-defined ones, which are known
+to one computer only."""
 _JAPANESE_LEADS = frozenset(range(0x81, 0xA0))
 """First bytes of kana and common kanji. They are control characters in Latin-1 and rare in EUC."""
 _COMMON_LEADS = frozenset(range(0x81, 0x99))
@@ -35,15 +35,11 @@ _FIRST_THREE_BYTE_CHARACTER = "\u0800"
 
 
 class NotShiftJis(ValueError):
-    """Raised for content that is not certainly CP932; ``offset``: the position of the first doubtful byte.
+    """Raised for content that is not certainly CP932; ``offset``: the position of the first doubtful byte."""
 
-    ``is_user_defined``: the text is certain, but a character in it is known to one computer only.
-    """
-
-    def __init__(self, offset: int, *, is_user_defined: bool = False) -> None:
+    def __init__(self, offset: int) -> None:
         super().__init__(offset)
         self.offset = offset
-        self.is_user_defined = is_user_defined
 
 
 class _WordKind(Enum):
@@ -64,11 +60,9 @@ def decode_shift_jis(content: bytes) -> str:
     kinds = {word: _classify(word) for word in words}
     foreign_words = [word for word in words if kinds[word] is _WordKind.FOREIGN]
     japanese_count = sum(kind is _WordKind.JAPANESE for kind in kinds.values())
-    is_certain = 0 < japanese_count >= len(foreign_words) or _are_certain_together(words)
     if impossible_match := _IMPOSSIBLE_PATTERN.search(text):
-        is_user_defined = is_certain and _FIRST_USER_DEFINED <= impossible_match[0] <= _LAST_USER_DEFINED
-        offset = _count_bytes_before(text, impossible_match.start())
-        raise NotShiftJis(offset, is_user_defined=is_user_defined)
+        raise NotShiftJis(_count_bytes_before(text, impossible_match.start()))
+    is_certain = 0 < japanese_count >= len(foreign_words) or _are_certain_together(words)
     if words and not is_certain:
         first_word = next(iter(foreign_words or words))
         raise NotShiftJis(_count_bytes_before(text, text.index(first_word)))

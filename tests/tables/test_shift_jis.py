@@ -121,16 +121,6 @@ def test_second_codes_that_windows_writes_are_read(code: bytes) -> None:
     assert decode_shift_jis(content) == f"住居,年齢\n低層,1\n{character}層,2\n"
 
 
-@pytest.mark.parametrize("code", [b"\xf0\x40", b"\xf9\xfc"])
-def test_user_defined_characters_are_named(code: bytes) -> None:
-    """Other doubtful texts, and bytes that no CP932 text contains, have the usual message."""
-    (problem,) = expect_refusal("q,s\n東京,1\n".encode("cp932") + code + b",2\n").problems
-    assert (problem.row, problem.message.values["code"]) == (2, code.hex().upper())
-    for content in (b"q,s\nx,1\n" + code + b",2\n", "q,s\n東京,1\n".encode("cp932") + b"\x80,2\n"):
-        (problem,) = expect_refusal(content).problems
-        assert "code" not in problem.message.values
-
-
 @pytest.mark.parametrize(
     "cell", [*"".join(UNCERTAIN_JAPANESE_TEXTS).split(), "男,値", "月,渡邊", "月,ﾃｽﾄ", "年,A群"]
 )
