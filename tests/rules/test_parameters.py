@@ -1,13 +1,10 @@
 """Parameters of measures, attackers and methods: allowed values, defaults and function signatures."""
 
-import inspect
-
 import pytest
 
 from anoncup.competition.drafts import change_columns, create_draft
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
-from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter, ParameterValue
 from anoncup.rules.settings import Columns
 
@@ -20,32 +17,6 @@ CHOICE = Parameter("give_up", "choice", ("abstain", "own_row"))
 WHOLE_NUMBER = Parameter("k", "whole", default=3)
 AMOUNT = Parameter("strength", "amount", default=0.1)
 SHARE = Parameter("share", "share")
-DECLARED_PARAMETERS = [
-    (track.name, part, parameter, function)
-    for track in TRACKS.values()
-    for part, parameters, function in [
-        *((item.name, item.parameters, item.compute) for item in track.measures.values()),
-        *((item.name, item.parameters, item.attack) for item in track.attackers.values()),
-        *((item.name, item.parameters, item.apply) for item in track.methods.values()),
-    ]
-    for parameter in parameters
-]
-
-
-@pytest.mark.parametrize(
-    ("track", "part", "parameter", "function"), DECLARED_PARAMETERS, ids=lambda item: str(item)[:40]
-)
-def test_function_signatures_match_declared_parameters(
-    track: str, part: str, parameter: Parameter, function: object
-) -> None:
-    # Lazily imported functions have a signature too.
-    signature_parameter = inspect.signature(function).parameters[parameter.name]  # type: ignore[arg-type]
-    assert signature_parameter.default in (None, parameter.default, parameter.resolve_default({})), (
-        track,
-        part,
-    )
-    if parameter.is_number:
-        assert signature_parameter.default == parameter.default
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
 """Replacing a table of a competition file keeps the rest, and no text breaks the parser."""
 
 import math
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -19,7 +16,6 @@ from anoncup.rules.settings import MeasureSettings
 from anoncup.rules.toml_text import replace_scales, replace_tables
 from tests.support.competition_texts import EXAMPLE, MINIMAL, PHASE, expect_refusal
 from tests.support.hypothesis_profiles import limit_examples
-from tests.support.step_counter import count_instructions
 
 pytestmark = pytest.mark.full
 
@@ -85,11 +81,6 @@ def test_scales_are_written_exactly(
     assert parse_competition(replace_scales(new_text, other_scales)).scales == other_scales
 
 
-def test_scales_may_be_numpy_floats_or_integers() -> None:
-    scales = parse_competition(replace_scales(MINIMAL, {"mean_mae": np.float64(0.1), "k_min": 3})).scales
-    assert scales == {"mean_mae": 0.1, "k_min": 3.0}
-
-
 def test_comments_outside_the_replaced_table_are_kept() -> None:
     text = (
         "# first\n"
@@ -114,20 +105,6 @@ def test_tables_are_replaced_with_their_subtables() -> None:
     assert rules.measures == {"cor_mae": MeasureSettings(2.0)}
 
 
-def test_replacing_a_table_again_leaves_no_empty_lines() -> None:
-    text = replace_tables(template(2015), "excessive", "[excessive]")
-    text = replace_tables(text, "scales", "[scales]")
-    for _ in range(2):
-        text = replace_tables(replace_tables(text, "excessive", "[excessive]"), "scales", "[scales]")
-    assert "\n\n\n" not in text
-
-
-def test_multiline_values_are_removed_completely() -> None:
-    rest = "# a remark\u2028of one line\n\n[limits]\n"
-    text = f"[scales]\nk_min = '''\n# not a remark'''\n{rest}"
-    assert replace_tables(text, "scales", "[x]") == f"{rest}\n[x]\n"
-
-
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["unix", "windows"])
 def test_scattered_tables_are_removed_and_the_rest_is_kept(line_end: str) -> None:
     middle = f"# b{line_end}[limits]  # c{line_end}file_mb  =  1{line_end}# d{line_end}"
@@ -137,13 +114,8 @@ def test_scattered_tables_are_removed_and_the_rest_is_kept(line_end: str) -> Non
     assert rest == f"# a{line_end}{middle}# e\n\n[scales]\n"
 
 
-def test_keys_of_the_same_name_in_other_tables_are_kept() -> None:
-    text = MINIMAL + '[attackers.euc1]\nquasi_identifiers = ["a"]\n'
-    new_text = replace_tables(text, "quasi_identifiers", "")
-    assert parse_competition(new_text) == parse_competition(text)
-
-
 MALICIOUS_FILES = {
+    "quotes in a long text": 'a = """' + 'x""' * 300_000 + '"""',
     "closed arrays": "a = " + "[" * 50_000 + "]" * 50_000,
     "a spaced dotted key": " . ".join("a" * 50_000) + " = 1",
     "a quoted dotted key": ".".join(['"a"'] * 50_000) + " = 1",
@@ -164,47 +136,6 @@ MALICIOUS_FILES = {
 @pytest.mark.parametrize("text", MALICIOUS_FILES.values(), ids=MALICIOUS_FILES)
 def test_malicious_files_are_refused(text: str) -> None:
     expect_refusal(text)
-
-
-def test_lone_surrogate_in_a_comment_is_accepted() -> None:
-    parse_competition(MINIMAL + "# \ud800")
-
-
-def build_wide_file(count: int) -> str:
-    column_list = "[" + ", ".join(f'"c{i}"' for i in range(count)) + "]"
-    return (
-        MINIMAL.replace('["a", "b"]', column_list) + f"[attackers.euc1]\nquasi_identifiers = {column_list}\n"
-    )
-
-
-FILE_GENERATORS: dict[str, Callable[[int], str]] = {
-    "columns": build_wide_file,
-    "arrays": lambda count: "[" * count,
-    "tables inside tables": lambda count: "a = " + "{a=" * count,
-    "a dotted key": lambda count: ".".join("a" * count) + " = 1",
-    "a text": lambda count: 'slug = "' + "x" * count + '"',
-    "an open text": lambda count: 'slug = """' + "x" * count,
-    "quotes": lambda count: '"' * count,
-    "keys": lambda count: "\n".join(f"k{i} = 1" for i in range(count)),
-    "tables": lambda count: "\n".join(f"[t{i}]" for i in range(count)),
-    "an array of tables": lambda count: "[[phases]]\n" * count,
-    "line ends": lambda count: "\n" * count,
-}
-
-
-@pytest.mark.parametrize("generate", FILE_GENERATORS.values(), ids=FILE_GENERATORS)
-def test_parsing_takes_linear_time(generate: Callable[[int], str]) -> None:
-    def count_parse_steps(count: int) -> int:
-        content = generate(count)
-        return count_instructions(lambda: parse_ignoring_errors(content))
-
-    count_parse_steps(10)  # imports and caches of the first call are not counted
-    assert count_parse_steps(4_000) < 2.1 * count_parse_steps(2_000) + 1_000
-
-
-def parse_ignoring_errors(text: str) -> None:
-    with suppress(InvalidCompetition):
-        parse_competition(text)
 
 
 def check_parsed_or_refused(text: str) -> None:

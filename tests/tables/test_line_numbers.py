@@ -2,12 +2,10 @@
 
 import pytest
 
-from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH, FileProblem, InvalidUpload
-from anoncup.messages import Message
-from anoncup.tables.line_numbers import add_line_numbers, find_lines
+from anoncup.errors import MAX_VALUE_LENGTH, FileProblem, InvalidUpload
+from anoncup.tables.line_numbers import find_lines
 from anoncup.tracks.linkage.permutation import parse_guess, parse_secret
 from anoncup.tracks.transactions import tables
-from tests.support.step_counter import count_instructions
 from tests.support.table_files import expect_refusal
 
 CUSTOMERS = b"customer_id,sex,birthday,country\nc1,f,,Japan\n"
@@ -35,22 +33,6 @@ def list_located_problems(error: InvalidUpload) -> list[tuple[str, int | None, i
 )
 def test_rows_are_mapped_to_editor_line_numbers(content: bytes, row: int, line: int | None) -> None:
     assert find_lines([row], content).get(row) == line
-
-
-def test_file_is_read_once_for_all_problems() -> None:
-    content = b"q,s\n" + b'"a\nb",1\n' * 3000
-
-    def report_problems(rows: int) -> None:
-        problems = [FileProblem("t", 3000 - number, None, "code", Message("m")) for number in range(rows)]
-        with pytest.raises(InvalidUpload) as excinfo, add_line_numbers({"t": content}):
-            raise InvalidUpload(problems)
-        assert [problem.line for problem in excinfo.value.problems] == [
-            6000 - 2 * number for number in range(rows)
-        ]
-
-    assert count_instructions(lambda: report_problems(MAX_LISTED_PROBLEMS)) < 2 * count_instructions(
-        lambda: report_problems(1)
-    )
 
 
 def test_invalid_cell_is_reported_with_line_and_text() -> None:

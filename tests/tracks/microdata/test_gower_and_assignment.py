@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncup.geometry import assignment, kernels
+from anoncup.geometry import assignment
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import candidates_from_blocks, match_dense, match_sparse
-from anoncup.geometry.kernels.compilation import CompiledLoop
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_guess
 from anoncup.tracks.microdata.attackers.assignment import euc2_assignment, gower_assignment
 from anoncup.tracks.microdata.attackers.euclidean import aya, euc2
 from anoncup.tracks.microdata.attackers.gower import gower
-from anoncup.tracks.microdata.distances import compute_gower_sums, gower_nearest_other, search_by_gower
+from anoncup.tracks.microdata.distances import compute_gower_sums, search_by_gower
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.registry import METHODS
 from anoncup.tracks.microdata.release import (
@@ -308,20 +307,3 @@ def test_dense_matching_is_optimal(
     costs = np.array(data.draw(st.lists(row_costs, min_size=rows, max_size=rows)))
     decimal_costs = [[(0, Decimal(cost)) for cost in line] for line in costs.tolist()]
     check_optimal(match_dense(costs).tolist(), decimal_costs, Decimal(np.abs(costs).max()) / 10**12)
-
-
-def test_loops_are_compiled_once() -> None:
-    kernels.load()
-    release = build_household_release("add_noise", 50)
-    gower_nearest_other(release.original)
-    gower(release.target)
-    for attack in (gower_assignment, euc2_assignment):
-        attack(release.target)
-        attack(release.target, **SPARSE_OPTIONS)
-    modules = {f"{kernels.__name__}.{name}" for name in ("gower", "knn_gower", "assignment")}
-    # A loop has no signature if it was only loaded from the disk cache inside another loop.
-    assert [
-        loop.function.__name__
-        for loop in CompiledLoop.all_loops
-        if loop.function.__module__ in modules and len(loop.loop.signatures) > 1
-    ] == []

@@ -9,14 +9,11 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.ranking import rounding_threshold
-from anoncup.excessive.rejection_rule import compute_individual_distances
-from anoncup.excessive.threshold_advisor import advise
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.attack_rates import rate_guess
 from anoncup.tracks.linkage.shuffling import sample_derangement
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
-from anoncup.tracks.microdata.methods import shuffle_rows
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
 from anoncup.tracks.microdata.release import (
     MicrodataOriginal,
@@ -141,10 +138,6 @@ def test_deleting_rows_defeats_rank_attackers_but_not_linkage() -> None:
     assert compute_rate("euc1", "delete_rows") == compute_rate("euc1", "identity") == 1.0
 
 
-def test_euc2_beats_euc1_after_unification() -> None:
-    assert compute_rate("euc1", "cross") < compute_rate("euc2", "cross") > 0.9
-
-
 def test_euc1_needs_few_quasi_identifiers_and_any_sensitive_column() -> None:
     """P4 Figs. 3 and 5: on 100 noisy rows the rate grows up to five columns of Q, and S is irrelevant."""
     original, roles = prepare_original(100), prepare_original(100).columns
@@ -181,24 +174,6 @@ def test_derangements_have_no_fixed_points() -> None:
     assert all((sample_derangement(rows, rng) != np.arange(rows)).all() for rows in range(2, 40))
     derangements = {tuple(sample_derangement(4, rng).tolist()) for _ in range(500)}
     assert len(derangements) == 9
-
-
-def test_shuffling_rows_changes_only_their_order() -> None:
-    release = run_method("delete_rows")
-    table, source = shuffle_rows(release.target.anonymized, release.answer, rng=np.random.default_rng(3))
-    assert (table["Youto037"].to_numpy() == prepare_original().values[source, 1]).all()
-    assert (np.diff(source) < 0).any()
-
-
-@pytest.mark.full
-def test_suggested_threshold_separates_honest_from_cheating() -> None:
-    groups = MICRODATA.distances.group_individuals(prepare_original(), ("S1_Sex", "S1_Age"))
-    threshold = advise(prepare_original(), GOWER, groups, draws=0).threshold
-    assert threshold is not None
-    means = {name: compute_individual_distances(run_method(name), GOWER).mean for name in HONEST_METHODS}
-    assert sum(mean <= threshold for mean in means.values()) >= 6
-    for name in ("cheating_permutation", "shift", "random_permutation"):
-        assert compute_individual_distances(run_method(name), GOWER).mean > 2 * threshold
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -222,16 +222,6 @@ def test_problems_of_both_tables_are_reported_together() -> None:
     ]
 
 
-def test_text_and_number_problems_are_reported_together() -> None:
-    record = build_record(goods="\u200bA", unit_price="plenty", quantity="1" * 5000)
-    error = expect_refusal(transactions=TRANSACTION_HEADER + record)
-    assert list_locations(error) == [
-        ("transactions", 1, "goods", "invisible_character"),
-        ("transactions", 1, "quantity", "cell_too_long"),
-        ("transactions", 1, "unit_price", "not_a_number"),
-    ]
-
-
 INVALID_DATES = [
     "", "2011-02-30", "2011-02-29", "2011/1-5", "2011-1/5", "2011-13-01", "2011-00-10", "2011-01-00",
     "11-01-05", "0000-01-01", "20110105", "5/1/2011", "2011-01-05 ", "2011-01-05T00:00", "2011.1.5",
