@@ -12,7 +12,6 @@ from anoncup.competition.writer import replace_scored_by
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import AttackerSettings, Excessive
 from anoncup.tracks.parts import Attacker
 from tests.support.competition_texts import EXAMPLE, MINIMAL, expect_refusal
 from tests.support.small_release import ORIGINAL, RULES, TABLE
@@ -140,11 +139,3 @@ def test_settings_that_contradict_the_table_are_refused(old_text: str, new_text:
 @pytest.mark.parametrize("table", ["measures.mean_mae = 1", '"measures.mean_mae" = 1', "x = []"])
 def test_versions_must_be_strings(table: str) -> None:
     assert expect_refusal(f"{EXAMPLE}\n[scored_by]\n{table}\n").code == "wrong_value"
-
-
-def test_settings_decide_what_counts_without_the_table() -> None:
-    uncounted_rules = replace(RULES, attackers={"euc1": AttackerSettings(counts=False)})
-    assert counts_towards_security(RULES, "euc1")
-    assert not counts_towards_security(uncounted_rules, "euc1")
-    assert not counts_towards_security(RULES, "gone")
-    assert "distances.gower" in collect_scoring_versions(replace(RULES, excessive=Excessive(threshold=0.5)))

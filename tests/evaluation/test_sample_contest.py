@@ -280,17 +280,3 @@ def test_tiny_tables_with_scales_are_played(rows: int) -> None:
     assert {entry.kind for entry in contest.releases} == {"method", "cheat", "unchanged"}
     assert contest.releases[0].rank == 1
     json.dumps(contest.to_json(), allow_nan=False)
-
-
-def test_report_begins_with_the_contest_and_survives_its_schema() -> None:
-    rules = build_rules()
-    report = make_report(
-        AdviceQuestion(GROUPS, draws=9), rules, make_original(generate_households(40), rules)
-    )
-    stored = json.loads(json.dumps(report.to_json(), allow_nan=False))
-    assert next(iter(stored)) == "contest"
-    advice = schemas.parse_advice(stored)
-    assert [entry.rank for entry in advice.contest.releases] == [
-        entry.rank for entry in report.contest.releases
-    ]
-    assert advice.contest.warnings[0].sentence == report.contest.warnings[0].message

@@ -122,13 +122,6 @@ def test_errors_name_line_and_column_of_the_file(lines: list[str], line: int, co
     assert file.splitlines()[int(str(values["line"])) - 1][column - 1 :].startswith("zz")
 
 
-def test_errors_name_the_line_in_an_inline_table() -> None:
-    file = 'ranking = { finals = 1, attack = "zz" }\n' + replace_tables(template("membership"), "ranking", "")
-    with pytest.raises(InvalidFormula) as refusal:
-        parse_competition(file)
-    assert (refusal.value.message.values["line"], refusal.value.message.values["column"]) == (1, 35)
-
-
 @pytest.mark.parametrize("quotes", ['"', "'", '"""', "'''"])
 def test_a_formula_of_a_million_characters_is_refused_with_its_position(quotes: str) -> None:
     head = replace_tables(template("membership"), "ranking", "[ranking]\nfinals = 1")

@@ -47,29 +47,6 @@ def generate_points(kind: str, rng: np.random.Generator, columns: int = 4) -> Fl
 KINDS = ("normal", "grid", "zeros", "identical", "constant", "tiny", "huge", "largest", "mixed", "outlier")
 
 
-@pytest.mark.parametrize("is_mixed", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-def test_nearest_rows_equal_brute_force(kind: str, is_mixed: bool) -> None:
-    rng = np.random.default_rng(7)
-    points = generate_points(kind, rng)
-    queries = generate_points("mixed" if is_mixed else kind, rng)[:200]
-    rows = find_nearest_rows(
-        build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64)
-    )
-    assert rows.tolist() == [find_by_brute_force(points, query) for query in queries]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_single_column_is_searched_by_absolute_difference(kind: str) -> None:
-    rng = np.random.default_rng(8)
-    points, queries = generate_points(kind, rng, 1), generate_points("mixed", rng, 1)[:200]
-    queries[:2] = np.nextafter(points[:2], 2e30)
-    rows = find_nearest_rows(
-        build_index(points, SINGLE_GROUP), queries, np.zeros(len(queries), dtype=np.int64)
-    )
-    assert rows.tolist() == [int(np.abs(points[:, 0] - query).argmin()) for query in queries[:, 0]]
-
-
 def test_lowest_of_equidistant_rows_is_found_among_few_and_among_all() -> None:
     points = np.array(list(islice(permutations(range(6)), ROWS)), dtype=np.float64)[::-1].copy()
     centres = np.full((20, 6), 2.5)
@@ -82,18 +59,6 @@ def test_lowest_of_equidistant_rows_is_found_among_few_and_among_all() -> None:
     assert rows.tolist() == np.argsort(distances, axis=1, kind="stable")[:, :3].tolist()
 
 
-def test_groups_are_searched_separately() -> None:
-    rng = np.random.default_rng(9)
-    points = generate_points("grid", rng)
-    group_of = rng.permutation(np.arange(ROWS) % 5)
-    groups = rng.integers(-1, 5, ROWS)
-    rows = find_nearest_rows(
-        build_index(points, group_rows(group_of[:, None])), generate_points("grid", rng), groups
-    )
-    assert ((rows == -1) == (groups == -1)).all()
-    assert (group_of[rows] == groups)[groups >= 0].all()
-
-
 @pytest.mark.parametrize("columns", [0, 3])
 @pytest.mark.parametrize("queries", [0, 1])
 def test_few_queries_and_no_columns_are_allowed(queries: int, columns: int) -> None:
@@ -104,7 +69,7 @@ def test_few_queries_and_no_columns_are_allowed(queries: int, columns: int) -> N
 
 @pytest.mark.parametrize("groups", [1, 6, 60])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("count", "columns"), [(1, 3), (7, 3), (200, 2), (7, 0)])
+@pytest.mark.parametrize(("count", "columns"), [(1, 3), (7, 1), (200, 2), (7, 0)])
 def test_k_nearest_rows_equal_a_sort_of_plain_sums(kind: str, groups: int, count: int, columns: int) -> None:
     rng = np.random.default_rng(16)
     points = generate_points(kind, rng)[:, :columns]

@@ -12,7 +12,7 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.attack_rates import rate_guess
 from anoncup.tracks.microdata.release import build_release
 from anoncup.tracks.model import AnyTrack
-from anoncup.tracks.parts import AnyAttacker, AnyMeasure, Attacker, Measure
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, Measure
 from tests.support.small_release import ORIGINAL, TABLE
 from tests.support.transactions_example import CASE
 
@@ -53,8 +53,3 @@ def test_exactly_the_parts_that_read_the_secret_depend_on_it(
     release = EXAMPLE_RELEASES[track.name]
     values = {compute_value(track, entry, release, source) for source in generate_secrets(release)}
     assert (len(values) > 1) is entry.reads_secret
-
-
-def test_new_parts_are_assumed_to_read_the_secret() -> None:
-    assert Measure("new", 1, lambda _: 0.0).reads_secret
-    assert Attacker("new", 1, lambda _: np.zeros(0, dtype=np.int64)).reads_secret

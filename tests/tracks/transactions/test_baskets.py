@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray
-from anoncup.geometry.kernels import baskets as basket_kernels
 from anoncup.geometry.kernels.assignment import find_k_smallest
 from anoncup.tracks.linkage.attack_rates import ABSTAIN
-from anoncup.tracks.parts import ScoredRelease
 from anoncup.tracks.transactions import release
 from anoncup.tracks.transactions.baskets import (
     TIE_TOLERANCE,
@@ -22,8 +19,6 @@ from anoncup.tracks.transactions.baskets import (
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
 from anoncup.tracks.transactions.release import TransactionTarget
 from anoncup.tracks.transactions.tables import TransactionTables
-from anoncup.tracks.transactions.utility import goods_cosine
-from benchmarks.peers.inputs import make_hostile_customers
 from tests.support.transactions_cases import build_tables
 from tests.support.transactions_reference import Customer, PlainTables, Record
 
@@ -102,21 +97,6 @@ def test_most_similar_customers_equal_the_definition(
         for kind in get_args(JaccardKind):
             guess: Any = TRANSACTION_ATTACKERS[kind].attack(target)
             assert guess.tolist() == find_most_similar_by_definition(original, released, kind), name
-
-
-def test_basket_kernels_are_compiled_once() -> None:
-    kernels.warm_baskets()
-    target = build_target(*[generate_purchases(np.random.default_rng(0), 40, 9, 0.5, [1])] * 2)
-    for kind in get_args(JaccardKind):
-        TRANSACTION_ATTACKERS[kind].attack(target)
-        attack: Any = TRANSACTION_ATTACKERS[f"{kind}_assignment"].attack
-        attack(target, dense_limit=1)
-    goods_cosine(ScoredRelease(target.tables, target, np.arange(target.rows)))
-    TRANSACTION_ATTACKERS["tfidf"].attack(next(make_hostile_customers()))
-    compiled_kernels: list[Any] = [basket_kernels.jaccard_matrix]
-    compiled_kernels += [basket_kernels.find_largest_products, find_k_smallest]
-    compiled_kernels += [basket_kernels.count_common_buyers]
-    assert [len(kernel.loop.signatures) for kernel in compiled_kernels] == [1] * len(compiled_kernels)
 
 
 def test_best_products_equal_sums_in_row_order() -> None:
