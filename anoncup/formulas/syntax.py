@@ -21,8 +21,6 @@ _ALLOWED_NODES = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.UAdd, ast.USub),
     *(ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq),
 )
-_VALUE_FUNCTIONS = ("rank", "round", "strongest")
-"""Functions whose arguments are names in quotes."""
 _TOKEN = re.compile(r"'[^'\\\n]*'|\"[^\"\\\n]*\"|[A-Za-z0-9_.\s+\-*/<>=!,]|(?P<open>\()|(?P<close>\))")
 
 

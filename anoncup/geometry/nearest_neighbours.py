@@ -123,7 +123,8 @@ def _search_tree(
     ball_sizes = tree.query_ball_point(queries[tied], radii[tied], return_length=True)
     is_large = ball_sizes > len(members) * _MIN_SHARE_OF_LARGE_BALL
     own = tied[is_large]
-    rows[own], squares[own] = _compare_all(index, queries[own], members, count)
+    all_sizes, all_starts = np.full(len(own), len(members)), np.zeros(len(own), dtype=np.int64)
+    rows[own], squares[own] = _compare(index, queries[own], members, all_sizes, count, starts=all_starts)
     tied, ball_sizes = tied[~is_large], ball_sizes[~is_large]
     for block in _split(ball_sizes):
         own = tied[block]
@@ -133,29 +134,24 @@ def _search_tree(
     return rows, squares
 
 
-def _compare_all(
-    index: NeighbourIndex, queries: FloatArray, members: IntArray, count: int
-) -> tuple[IntArray, FloatArray]:
-    """Return the nearest of all members for each query, without an array of all pairs."""
-    return select_nearest(
-        points=index.points,
-        queries=queries,
-        candidates=members,
-        starts=np.zeros(len(queries), dtype=np.int64),
-        sizes=np.full(len(queries), len(members)),
-        count=count,
-    )
-
-
 def _compare(
-    index: NeighbourIndex, queries: FloatArray, candidates: IntArray, sizes: IntArray, count: int
+    index: NeighbourIndex,
+    queries: FloatArray,
+    candidates: IntArray,
+    sizes: IntArray,
+    count: int,
+    *,
+    starts: IntArray | None = None,
 ) -> tuple[IntArray, FloatArray]:
-    """Return the nearest of each query's candidates, one after another, in these ``sizes``."""
+    """Return the nearest of each query's candidates, of which there are ``sizes``.
+
+    They begin at ``starts``; by default, those of one query follow those of another.
+    """
     return select_nearest(
         points=index.points,
         queries=queries,
         candidates=candidates,
-        starts=np.cumsum(sizes) - sizes,
+        starts=np.cumsum(sizes) - sizes if starts is None else starts,
         sizes=sizes,
         count=count,
     )

@@ -16,8 +16,7 @@ from itertools import islice
 _WORD_PATTERN = re.compile("[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\uffff]*")
 _MAX_WORDS = 10_000
 _IMPOSSIBLE_PATTERN = re.compile("[\ue000-\uf8ff\x80\xa0]")
-"""Characters that Python decodes from bytes that no CP932 text contains, and user-defined ones, which are known
-to one computer only."""
+"""Characters that Python decodes from bytes that no CP932 text contains, and user-defined ones."""
 _JAPANESE_LEADS = frozenset(range(0x81, 0xA0))
 """First bytes of kana and common kanji. They are control characters in Latin-1 and rare in EUC."""
 _COMMON_LEADS = frozenset(range(0x81, 0x99))
