@@ -110,7 +110,9 @@ TABLE_FILES = {
         lambda content, file: parse_knowledge(content, MONTHLY_ORIGINAL, file)[0].tolist(),
     ),
     "pseudonyms": TableFile(
-        "secret", PSEUDONYMS, lambda content, _: parse_answer(content, MONTHLY_RELEASE).tolist()
+        "secret",
+        PSEUDONYMS,
+        lambda content, _: parse_answer(content, MONTHLY_ORIGINAL, MONTHLY_RELEASE).tolist(),
     ),
     "guessed pseudonyms": TableFile(
         "guess", PSEUDONYMS, lambda content, _: parse_guess(content, MONTHLY_ORIGINAL).tolist()

@@ -5,7 +5,7 @@ means that there is no pseudonym. ``PseudonymTable`` adds the customers and mont
 The competition's papers call the answer F and the released table of transactions AT.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,25 +46,19 @@ def make_empty_guess(original: MonthlyOriginal) -> PseudonymArray:
     return np.full((len(original.customers), len(original.months)), DELETED_MARK, dtype=object)
 
 
-def parse_answer(content: bytes, release: MonthlyRelease) -> PseudonymArray:
-    """Parse an answer and check it against the release. Errors name row and column, never the cell."""
+def parse_answer(content: bytes, original: MonthlyOriginal, release: MonthlyRelease | None) -> PseudonymArray:
+    """Parse an answer and check it against the release, if there is one.
 
-    def check_against_release(
-        columns: Mapping[str, pa.Array], customer_rows: IntArray, problems: Problems
-    ) -> None:
-        expected = extract_answer(release)[customer_rows]
-        message = Message("does not agree with the release for this customer and month")
-        for index, (month, column) in enumerate(columns.items()):
-            is_wrong = convert_to_mask(pc.not_equal(column, pa.array(expected[:, index], pa.string())))
-            problems.add_rows(is_wrong, month, "not_the_release", message, cells=column)
-
+    Errors name row and column, never the cell.
+    """
+    expected = None if release is None else extract_answer(release)
     with redact_values():
-        return _parse_pseudonyms(content, release.original, SECRET_FILE, check_against_release)
+        return _parse_pseudonyms(content, original, SECRET_FILE, expected)
 
 
 def parse_guess(content: bytes, original: MonthlyOriginal) -> PseudonymArray:
     """Parse a guess, which is a file like F with customers in any order; any pseudonym may be guessed."""
-    return _parse_pseudonyms(content, original, GUESS_FILE, lambda *_: None)
+    return _parse_pseudonyms(content, original, GUESS_FILE, None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,12 +79,7 @@ def build_pseudonym_table(original: MonthlyOriginal, pseudonyms: PseudonymArray)
 def read_answer(content: bytes, context: ReleaseContext[MonthlyOriginal, MonthlyRelease]) -> PseudonymTable:
     """Parse F and check it against the release, if there is one."""
     original = context.original()
-    if context.release is None:
-        with redact_values():
-            return build_pseudonym_table(
-                original, _parse_pseudonyms(content, original, SECRET_FILE, lambda *_: None)
-            )
-    return build_pseudonym_table(original, parse_answer(content, context.release))
+    return build_pseudonym_table(original, parse_answer(content, original, context.release))
 
 
 def read_guess(content: bytes, context: ReleaseContext[MonthlyOriginal, object]) -> PseudonymTable:
@@ -136,12 +125,10 @@ def judge_pseudonyms(guess: PseudonymArray, answer: PseudonymArray) -> Outcome:
     return Outcome(correct / len(answer), correct=correct, trials=len(answer))
 
 
-_CellCheck = Callable[[Mapping[str, pa.Array], IntArray, Problems], None]
-
-
 def _parse_pseudonyms(
-    content: bytes, original: MonthlyOriginal, file: str, check: _CellCheck
+    content: bytes, original: MonthlyOriginal, file: str, expected: PseudonymArray | None
 ) -> PseudonymArray:
+    """Parse a table of pseudonyms, which must equal ``expected`` in the order of the original's customers."""
     customer_count, header = len(original.customers), ("customer", *original.months)
     with add_line_numbers({file: content}):
         problems = Problems(file)
@@ -155,12 +142,20 @@ def _parse_pseudonyms(
             message = Message("neither DEL nor a pseudonym of A-Z, a-z, 0-9, _ and -")
             problems.add_rows(is_wrong, month, "not_a_pseudonym", message, cells=column)
         problems.raise_if_any()
-        check(columns, customer_rows, problems)
+        if expected is not None:
+            _check_equal(columns, expected[customer_rows], problems)
         problems.raise_if_any()
     pseudonyms = make_empty_guess(original)
     for index, column in enumerate(columns.values()):
         pseudonyms[customer_rows, index] = column.to_pylist()
     return pseudonyms
+
+
+def _check_equal(columns: Mapping[str, pa.Array], expected: PseudonymArray, problems: Problems) -> None:
+    message = Message("does not agree with the release for this customer and month")
+    for index, (month, column) in enumerate(columns.items()):
+        is_wrong = convert_to_mask(pc.not_equal(column, pa.array(expected[:, index], pa.string())))
+        problems.add_rows(is_wrong, month, "not_the_release", message, cells=column)
 
 
 def _find_customer_rows(column: pa.Array, original: MonthlyOriginal, problems: Problems) -> IntArray:

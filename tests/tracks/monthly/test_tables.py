@@ -234,9 +234,10 @@ def test_answers_may_list_customers_in_any_order(case: MonthlyCase, random: Rand
     ]
     random.shuffle(lines)
     content = build_csv(("customer", *original.months), lines)
-    assert (parse_answer(content, case.release) == names).all()
+    assert (parse_answer(content, original, case.release) == names).all()
     assert (
-        parse_answer(write_pseudonyms(build_pseudonym_table(original, names)), case.release) == names
+        parse_answer(write_pseudonyms(build_pseudonym_table(original, names)), original, case.release)
+        == names
     ).all()
     assert (parse_guess(content, original) == names).all()
 
@@ -261,7 +262,7 @@ MALFORMED_ANSWERS = [
 @pytest.mark.parametrize(("lines", "problems"), NOT_THE_RELEASE)
 def test_answers_must_match_the_release_but_guesses_need_not(lines: Any, problems: list[Location]) -> None:
     content = build_csv(ANSWER_COLUMNS, lines)
-    error = expect_refusal(lambda: parse_answer(content, parse_example_release()))
+    error = expect_refusal(lambda: parse_answer(content, build_example_original(), parse_example_release()))
     assert list_locations(error) == problems
     assert all(problem.value is None for problem in error.problems)
     parse_guess(content, build_example_original())
@@ -270,7 +271,7 @@ def test_answers_must_match_the_release_but_guesses_need_not(lines: Any, problem
 @pytest.mark.parametrize(("lines", "problem"), MALFORMED_ANSWERS)
 def test_malformed_answers_and_guesses_are_refused(lines: Any, problem: Location) -> None:
     content = build_csv(ANSWER_COLUMNS, lines)
-    error = expect_refusal(lambda: parse_answer(content, parse_example_release()))
+    error = expect_refusal(lambda: parse_answer(content, build_example_original(), parse_example_release()))
     assert [item.value for item in error.problems] == [None]
     guess_error = expect_refusal(lambda: parse_guess(content, build_example_original()))
     assert list_locations(error) == list_locations(guess_error) == [problem]
