@@ -5,9 +5,10 @@ it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cached_property, lru_cache, partial
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 import tomlkit
@@ -19,7 +20,7 @@ from anoncup.competition.required_packages import require_package
 from anoncup.competition.scoring_versions import check_scored_by
 from anoncup.errors import InvalidCompetition
 from anoncup.formulas.errors import InvalidFormula
-from anoncup.messages import Message
+from anoncup.messages import N_, Message
 from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles
@@ -60,6 +61,8 @@ from anoncup.rules.toml_values import (
 )
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyMeasure
+
+PartT = TypeVar("PartT")
 
 MAX_DIGITS = 4
 """Maximum number of decimals of U and E that others see; ``overall`` always has this many."""
@@ -243,18 +246,30 @@ def _read_parameters(table: TomlTable, parameters: tuple[Parameter, ...], roles:
     }
 
 
-def _read_measures(table: TomlTable, track: AnyTrack, roles: Roles) -> dict[str, MeasureSettings]:
-    measures = track.measures
-    settings = {}
+_UNKNOWN_PARTS = {
+    "measures": ("unknown_measure", N_("{key} is not a measure of this track")),
+    "attackers": ("unknown_attacker", N_("{key} is not an attacker of this track")),
+    "questions": ("unknown_question", N_("{key} is not a question of this track")),
+}
+"""Error code and message by the table that names a part."""
+
+
+def _take_parts(table: TomlTable, parts: Mapping[str, PartT]) -> Iterator[tuple[str, PartT, TomlTable]]:
+    """Yield the name of each part that a table names, the part, and its settings, which the caller takes."""
+    code, text = _UNKNOWN_PARTS[table.path]
     for name, entry in table.take_tables():
-        if name not in measures:
-            raise InvalidCompetition(
-                "{key} is not a measure of this track", code="unknown_measure", key=f"measures.{name}"
-            )
-        weight = entry.take("weight", read_number, 0.0)
-        _check_weight(weight, measures[name], track)
-        settings[name] = MeasureSettings(weight, _read_parameters(entry, measures[name].parameters, roles))
+        if name not in parts:
+            raise InvalidCompetition(text, code=code, key=entry.path)
+        yield name, parts[name], entry
         entry.reject_unknown_keys()
+
+
+def _read_measures(table: TomlTable, track: AnyTrack, roles: Roles) -> dict[str, MeasureSettings]:
+    settings = {}
+    for name, measure, entry in _take_parts(table, track.measures):
+        weight = entry.take("weight", read_number, 0.0)
+        _check_weight(weight, measure, track)
+        settings[name] = MeasureSettings(weight, _read_parameters(entry, measure.parameters, roles))
     return settings
 
 
@@ -275,34 +290,22 @@ def _check_weight(weight: float, measure: AnyMeasure, track: AnyTrack) -> None:
 
 
 def _read_attackers(table: TomlTable, track: AnyTrack, roles: Roles) -> dict[str, AttackerSettings]:
-    attackers = track.attackers
     settings = {}
-    for name, entry in table.take_tables():
-        if name not in attackers:
+    for name, attacker, entry in _take_parts(table, track.attackers):
+        counts = entry.take("counts", read_flag, attacker.may_count)
+        if counts and not attacker.may_count:
             raise InvalidCompetition(
-                "{key} is not an attacker of this track", code="unknown_attacker", key=f"attackers.{name}"
+                "{key} never counts towards E", code="attacker_never_counts", key=entry.path
             )
-        may_count = attackers[name].may_count
-        counts = entry.take("counts", read_flag, may_count)
-        if counts and not may_count:
-            raise InvalidCompetition(
-                "{key} never counts towards E", code="attacker_never_counts", key=f"attackers.{name}"
-            )
-        settings[name] = AttackerSettings(counts, _read_parameters(entry, attackers[name].parameters, roles))
-        entry.reject_unknown_keys()
+        settings[name] = AttackerSettings(counts, _read_parameters(entry, attacker.parameters, roles))
     return settings
 
 
 def _read_questions(table: TomlTable, track: AnyTrack, roles: Roles) -> dict[str, Parameters]:
-    settings = {}
-    for name, entry in table.take_tables():
-        if name not in track.questions:
-            raise InvalidCompetition(
-                "{key} is not a question of this track", code="unknown_question", key=f"questions.{name}"
-            )
-        settings[name] = _read_parameters(entry, track.questions[name].parameters, roles)
-        entry.reject_unknown_keys()
-    return settings
+    return {
+        name: _read_parameters(entry, question.parameters, roles)
+        for name, question, entry in _take_parts(table, track.questions)
+    }
 
 
 def _read_scales(table: TomlTable, track: AnyTrack) -> dict[str, float]:

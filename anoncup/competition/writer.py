@@ -35,10 +35,6 @@ def _replace_table(text: str, name: str, values: Mapping[str, object]) -> str:
     return replace_tables(text, name, format_table(name, values))
 
 
-def _replace_title(text: str, titles: Mapping[str, str]) -> str:
-    return _replace_table(text, "title", titles)
-
-
 def replace_columns(text: str, columns: Columns) -> str:
     roles = {"quasi_identifiers": columns.quasi_identifiers, "sensitive": columns.sensitive}
     return _replace_table(text, "columns", roles)
@@ -104,7 +100,8 @@ def replace_basics(
 
     The phases of rounds keep their lengths, and are moved so that the first one starts with the first phase.
     """
-    text = _replace_title(_replace_top_level_values(text, {"slug": slug, "timezone": timezone}), titles)
+    text = _replace_top_level_values(text, {"slug": slug, "timezone": timezone})
+    text = _replace_table(text, "title", titles)
     if "" not in CompetitionFile(text).rounds:
         return _move_rounds(text, min(phase.start for phase in phases), ZoneInfo(timezone))
     return replace_phases(text, phases)

@@ -22,7 +22,7 @@ from anoncup.tracks.membership.settings import (
     list_columns_by_role,
     read_settings,
 )
-from anoncup.tracks.model import AnswerSpec, Question, Sizes, TargetFiles, Track
+from anoncup.tracks.model import AnswerSpec, Question, TargetFiles, Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 
 if TYPE_CHECKING:
@@ -81,15 +81,7 @@ def _make_method(name: str, *parameters: Parameter) -> Method[TypedTable]:
     return Method(name, _lazy(f"methods.{name}"), parameters)
 
 
-def _require_row_per_candidate(sizes: Sizes, _: Rules) -> tuple[int, int]:
-    return sizes["originals"], sizes["originals"]
-
-
-def _require_row_per_member(sizes: Sizes, _: Rules) -> tuple[int, int]:
-    return sizes["originals"] // 2, sizes["originals"] // 2
-
-
-_ONE_ROW_PER_CANDIDATE: RowLimits = _require_row_per_candidate
+_ONE_ROW_PER_CANDIDATE: RowLimits = lambda sizes, _: (sizes["originals"], sizes["originals"])  # noqa: E731
 _MEMBERS_SPEC = FileSpec(
     "members",
     title="the members",
@@ -97,7 +89,7 @@ _MEMBERS_SPEC = FileSpec(
         "CSV with the header candidate and all columns: one row for each of the team's members"
     ),
     header=lambda rules: (CANDIDATE_COLUMN, *_all_columns(rules)),
-    row_limits=_require_row_per_member,
+    row_limits=lambda sizes, _: (sizes["originals"] // 2, sizes["originals"] // 2),
     kind="members",
     excerpts=((CANDIDATE_COLUMN, "2", "3", "7", "…"),),
 )
