@@ -118,7 +118,7 @@ _MEMBERSHIP_QUESTION = Question(
     ),
     read=_lazy("questions.read_scores"),
     write=_lazy("tables.write_scores"),
-    count_answered=_lazy("questions.count_answered"),
+    count_answered=len,
     judge=_lazy("questions.judge_membership"),
     make_perfect_guess=_lazy("questions.make_perfect_scores"),
     parameters=(Parameter("value", "choice", ("tpr", "advantage")),),
@@ -135,7 +135,7 @@ _ATTRIBUTE_QUESTION = Question(
     ),
     read=_lazy("questions.read_column"),
     write=_lazy("tables.write_table"),
-    count_answered=_lazy("questions.count_rows"),
+    count_answered=lambda column: column.rows,
     judge=_lazy("questions.judge_attribute"),
     make_perfect_guess=_lazy("questions.require_hidden_column"),
     parameters=(

@@ -87,11 +87,6 @@ def read_scores(content: bytes, context: ReleaseContext[MembershipOriginal, obje
     return parse_scores(content, context.sizes["originals"])[0]
 
 
-def count_answered(scores: FloatArray) -> int:
-    """Return the number of candidates, because each of them has a score."""
-    return len(scores)
-
-
 def make_perfect_scores(members: Members) -> FloatArray:
     """Return the guess of an attacker who knows the members."""
     return members.is_member.astype(np.float64)
@@ -118,10 +113,6 @@ def read_column(content: bytes, context: ReleaseContext[MembershipOriginal, obje
         max_rows=rows,
         smallest=0.0,
     )[0]
-
-
-def count_rows(column: TypedTable) -> int:
-    return column.rows
 
 
 def require_hidden_column(members: Members) -> TypedTable:
