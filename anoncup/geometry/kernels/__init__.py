@@ -22,7 +22,7 @@ def load() -> None:
     Should be called before a process forks, and must be before it enters its sandbox.
     """
     _warm_microdata()
-    warm_baskets()
+    _warm_baskets()
 
 
 def _warm_microdata() -> None:
@@ -36,7 +36,7 @@ def _warm_microdata() -> None:
     assignment.extend_matching(assignment.make_empty_matching(1, 1), rows=rows, lists=lists)
 
 
-def warm_baskets() -> None:
+def _warm_baskets() -> None:
     starts, zeros = np.arange(2), np.zeros(1, dtype=np.int64)
     counts = baskets.SparseRows(starts, zeros, zeros)
     weights = baskets.SparseRows(starts, zeros, np.zeros(1))
