@@ -15,10 +15,10 @@ from anoncup.runner.client import NO_STEP, LimitExcess, ProgressStep
 from anoncup.runner.jobs import RankJob
 from anoncup.runner.protocol import JobLimits, RunnerError
 from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
-from app.boards import fold, stale_standings, standing_rows, standing_updates
+from app.boards import fold, stale_standings, standing_updates
+from app.boards.fold import TableRows
 from app.boards.load_facts import load_facts
 from app.boards.stale_standings import StaleClaim
-from app.boards.standing_rows import TableRows
 from app.competitions.competitions import require_current_packages
 from app.competitions.contest import Contest
 from app.config import Settings, get_settings
@@ -72,7 +72,7 @@ def _compute(
     names, functions = facts.rules.ranking.list_functions(), RankingFunctions(facts.rules, settings, on_step)
     until = fold.find_window_end(facts, claim.since, moments=MAX_MOMENTS) if names else END
     rankers = {name: partial(functions.rank, name) for name in names}
-    return standing_rows.compute_rows(facts, claim.since, until=until, rankers=rankers), until
+    return fold.compute_rows(facts, claim.since, until=until, rankers=rankers), until
 
 
 @dataclass

@@ -2,24 +2,27 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from anoncup.evaluation.pareto_front import find_pareto_front
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
-from app.boards import entries, newest_standings, verdicts
+from app.boards import entries, verdicts
 from app.boards.load_facts import qualified_conditions
 from app.boards.models import Standing
 from app.boards.release_board import ComputedStanding
 from app.boards.verdicts import VerdictNumbers, is_any
 from app.competitions.visibility import BoardAccess, BoardScope, ReleaseScores
-from app.core.db.models import Evaluation, Submission, Team
+from app.core.db.models import AttackStanding, Evaluation, Series, Standing, Submission, Team
 from app.core.spreadsheet import render_board_csv
+
+TeamStandingT = TypeVar("TeamStandingT", Standing, AttackStanding)
 
 
 class RankedStanding(NamedTuple):
@@ -61,10 +64,28 @@ def build_board(session: Session, access: BoardAccess) -> Board:
     )
 
 
+def load_newest(
+    session: Session, table: type[TeamStandingT], round_id: UUID, series: Series, *, before: datetime
+) -> list[TeamStandingT]:
+    """Return the standing of each team just before a moment, which is its newest row."""
+    return list(session.scalars(_select_newest(table, round_id, series, before=before)))
+
+
+def _select_newest(
+    table: type[TeamStandingT], round_id: UUID, series: Series, *, before: datetime
+) -> Select[TeamStandingT]:
+    return (
+        select(table)
+        .where(table.round_id == round_id, table.series == series, table.at < before)
+        .ext(distinct_on(table.team_id))
+        .order_by(table.team_id, table.at.desc())
+    )
+
+
 def load_ranked(session: Session, access: BoardAccess) -> list[RankedStanding]:
     """Return the standings that the viewer sees, in the order of the board."""
     contest, scope = access.contest, access.scope
-    newest = newest_standings.load(session, Standing, contest.round.id, scope.series, before=scope.before)
+    newest = load_newest(session, Standing, contest.round.id, scope.series, before=scope.before)
     return rank_standings(session, contest.rules, newest)
 
 
@@ -109,7 +130,7 @@ def _load_previous_ranks(
     if scope.compared_with <= contest.competition.created_at:
         return {}
     competing_ids = {team.standing.team_id for team in teams if not team.is_baseline}
-    query = newest_standings.build_query(Standing, contest.round.id, scope.series, before=scope.compared_with)
+    query = _select_newest(Standing, contest.round.id, scope.series, before=scope.compared_with)
     newest = session.execute(query.with_only_columns(Standing.team_id, Standing.score))
     scores = {team_id: score for team_id, score in newest if team_id in competing_ids}
     ranks = compute_ranks([entries.to_loss(contest.rules, score) for score in scores.values()])

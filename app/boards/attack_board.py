@@ -1,21 +1,21 @@
 """The state of the re-identification board while events are folded into it."""
 
+import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import fsum
 from typing import NamedTuple
 from uuid import UUID
 
+from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.syntax import Formula
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from app.boards import entries
-from app.boards.events import Event
-from app.boards.facts import BoardTarget, EarlierScore, JudgedGuess, RoundFacts, TeamAdjustment
-from app.boards.formula_values import AttackNumbers, compute_attack
-from app.boards.function_ranking import BoardRanker, build_ranking_board
+from app.boards.entries import build_entry, find_penalty, find_values
+from app.boards.facts import BoardTarget, Event, JudgedGuess
+from app.boards.function_ranking import BoardState
 
 
 class ComputedAttackStanding(NamedTuple):
@@ -67,37 +67,19 @@ class TeamAttacks:
 
 
 @dataclass
-class AttackBoard:
-    """The attacks of each team, and what formulas and functions read besides.
+class AttackBoard(BoardState):
+    """The attacks of each team. A function of a package (``ranker``) gets all guesses and ranks all teams."""
 
-    ``adjustments`` are penalties and bonuses by team. A function of a package (``ranker``) gets all
-    ``guesses`` and ranks all teams.
-    """
-
-    facts: RoundFacts
-    ranker: BoardRanker | None = None
     attacks: dict[UUID, TeamAttacks] = field(init=False, default_factory=dict)
-    guesses: list[JudgedGuess] = field(init=False, default_factory=list)
-    adjustments: dict[UUID, list[float]] = field(init=False, default_factory=lambda: defaultdict(list))
-    earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(init=False, default_factory=dict)
 
     def apply(self, event: Event) -> Iterable[UUID]:
-        match event:
-            case JudgedGuess():
-                self.guesses.append(event)
-                attacks = self.attacks.setdefault(event.team_id, TeamAttacks(event.received_at))
-                attacks.add(event, self.facts.targets[event.submission_id], self.facts.rules)
-                return [event.team_id]
-            case TeamAdjustment():
-                self.adjustments[event.team_id].append(event.points)
-                return [event.team_id]
-            case EarlierScore():
-                self.earlier_scores[event.round, event.team_id] = event
-                return []  # only functions read them, which rank all teams at any event
-            case _:
-                return []
+        if isinstance(event, JudgedGuess):
+            attacks = self.attacks.setdefault(event.team_id, TeamAttacks(event.received_at))
+            attacks.add(event, self.facts.targets[event.submission_id], self.facts.rules)
+        return super().apply(event)
 
     def compute(self, team_ids: Collection[UUID]) -> Iterable[ComputedAttackStanding]:
+        """Return the standings of these teams, or of all if each depends on the others."""
         ranking = self.facts.rules.ranking
         if ranking.attack_function is not None:
             return self._rank_by_function()
@@ -109,39 +91,36 @@ class AttackBoard:
     def _rank_by_formula(
         self, formula: Formula, standings: Sequence[ComputedAttackStanding]
     ) -> list[ComputedAttackStanding]:
-        numbers = [
-            AttackNumbers(
-                team_id=standing.team_id,
-                identified=standing.identified,
-                risks=[
-                    self.attacks[standing.team_id].find_largest_risk(target.submission_id)
-                    for target in self.facts.targets.values()
-                    if target.team_id != standing.team_id
-                ],
-            )
-            for standing in standings
-        ]
-        adjustments = {team_id: fsum(points) for team_id, points in self.adjustments.items()}
-        scores = compute_attack(formula, numbers, adjustments)
+        adjustments = self.sum_adjustments()
+        numbers = [self._collect_numbers(standing, adjustments) for standing in standings]
+        scores = find_values(evaluate_formula, formula, numbers)
         return [standing._replace(score=score) for standing, score in zip(standings, scores, strict=True)]
 
+    def _collect_numbers(
+        self, standing: ComputedAttackStanding, adjustments: Mapping[UUID, float]
+    ) -> TeamNumbers:
+        """Return the numbers of a team's attacks by their names in formulas."""
+        team_id = standing.team_id
+        risks = [
+            self.attacks[team_id].find_largest_risk(target.submission_id)
+            for target in self.facts.targets.values()
+            if target.team_id != team_id
+        ]
+        return TeamNumbers(
+            {
+                "penalty": find_penalty(team_id, adjustments),
+                "mean_per_target": fsum(risks) / len(risks) if risks else math.nan,
+                "identified": float(standing.identified or 0),
+            }
+        )
+
     def _rank_by_function(self) -> list[ComputedAttackStanding]:
-        if not self.guesses:
-            return []
         targets = [
-            entries.build_entry(release, release.numbers, None)
+            build_entry(release, release.numbers)
             for release in self.facts.releases
             if release.submission_id in self.facts.targets
         ]
-        board = build_ranking_board(
-            self.facts,
-            targets,
-            self.guesses,
-            self.adjustments,
-            self.earlier_scores.values(),
-            is_published=True,
-        )
-        results = {UUID(result.team): result for result in self.ranker(board)} if self.ranker else {}
+        results = self.rank_by_function(targets, is_published=True) if self.guesses else {}
         return [
             self._compute_standing(team_id)._replace(score=result.score, parts=result.text)
             for team_id in self.attacks
@@ -149,38 +128,27 @@ class AttackBoard:
         ]
 
     def _compute_standing(self, team_id: UUID) -> ComputedAttackStanding:
-        rules = self.facts.rules
-        if TRACKS[rules.track].asks_identity(rules):
-            return self._count_individuals(team_id, self.attacks[team_id])
-        return self._add_risks(team_id, self.attacks[team_id])
-
-    def _count_individuals(self, team_id: UUID, attacks: TeamAttacks) -> ComputedAttackStanding:
-        """Count the individuals that the best guess on each target identified."""
-        identified, tried = sum(attacks.identified.values()), sum(attacks.tried.values())
-        return ComputedAttackStanding(
-            team_id=team_id,
-            targets=len(attacks.identified),
-            rate=identified / tried,
-            identified=identified,
-            tried=tried,
-            by_question=None,
-            first_guess_at=attacks.first_guess_at,
-            score=float(identified),
-        )
-
-    def _add_risks(self, team_id: UUID, attacks: TeamAttacks) -> ComputedAttackStanding:
-        """Add up the risks of the best guess on each target."""
-        score, target_count = fsum(attacks.combined.values()), len(attacks.combined)
-        questions = TRACKS[self.facts.rules.track].select_questions(self.facts.rules)
+        """Add up the individuals, or the risks, that the best guess on each target found."""
+        rules, attacks = self.facts.rules, self.attacks[team_id]
+        track, target_count = TRACKS[rules.track], len(attacks.combined)
+        identified = tried = by_question = None
+        if track.asks_identity(rules):
+            identified, tried = sum(attacks.identified.values()), sum(attacks.tried.values())
+            score, rate = float(identified), identified / tried
+        else:
+            score = fsum(attacks.combined.values())
+            rate = score / target_count
+            by_question = {
+                name: fsum(attacks.risks.get(name, {}).values()) / target_count
+                for name in track.select_questions(rules)
+            }
         return ComputedAttackStanding(
             team_id=team_id,
             targets=target_count,
-            rate=score / target_count,
-            identified=None,
-            tried=None,
-            by_question={
-                name: fsum(attacks.risks.get(name, {}).values()) / target_count for name in questions
-            },
+            rate=rate,
+            identified=identified,
+            tried=tried,
+            by_question=by_question,
             first_guess_at=attacks.first_guess_at,
             score=score,
         )

@@ -1,17 +1,42 @@
-"""Entries of releases on a board: the best of each team, and the scores that rank."""
+"""Entries of releases on a board: the best of each team, and the scores that rank them."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
-from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.competition.ranking_formulas import (
+    build_strongest,
+    compares_teams,
+    evaluate_defence,
+    list_counting_attackers,
+)
+from anoncup.errors import CompetitionUnavailable
 from anoncup.evaluation.ranking import compute_overall_loss
+from anoncup.formulas.errors import FormulaError
+from anoncup.formulas.evaluation import TeamNumbers
 from anoncup.formulas.ranks import sort_for_board
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from app.boards.facts import FinishedRelease
-from app.boards.formula_values import FormulaInputs, ReleaseNumbers, compute_defence
 from app.boards.verdicts import VerdictNumbers
+
+RisksByQuestion = dict[str, dict[UUID, float]]
+"""The largest risk that each team's guesses found in a release, by question and team."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaInputs:
+    """What formulas use besides the verdicts.
+
+    ``risks`` has what guesses found by submission. ``adjustments`` has the sum of the penalties and bonuses
+    of each team that got any.
+    """
+
+    risks: Mapping[UUID, RisksByQuestion] = field(default_factory=dict)
+    adjustments: Mapping[UUID, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +46,7 @@ class Entry:
     Without ``numbers`` it cannot represent its team. ``security`` is the larger of ``rival_risk`` and the
     risk that built-in attackers found. A team is represented by its entry with the lowest ``loss``:
     ``overall``, or the value of a formula that compares no teams. ``score`` is the value of the formula or
-    function that ranks.
+    function that ranks, and ``parts`` says how a function arrived at it.
     """
 
     release: FinishedRelease
@@ -32,14 +57,15 @@ class Entry:
     loss: float | None = None
     score: float | None = None
     parts: str | None = None
-    """How a ranking function of a package says that the score came about."""
 
     @property
     def utility(self) -> float | None:
         return self.numbers.utility if self.numbers else None
 
 
-def build_entry(release: FinishedRelease, numbers: VerdictNumbers | None, rival_risk: float | None) -> Entry:
+def build_entry(
+    release: FinishedRelease, numbers: VerdictNumbers | None, rival_risk: float | None = None
+) -> Entry:
     if numbers is None:
         return Entry(release=release)
     security = max(numbers.security, rival_risk or 0.0)
@@ -67,6 +93,12 @@ def get_receipt(entry: Entry) -> tuple[datetime, UUID]:
     return entry.release.received_at, entry.release.submission_id
 
 
+def to_loss(rules: Rules, score: float | None) -> float | None:
+    """Return a score as a loss, which is lowest first."""
+    is_descending = not rules.ranking.is_by_overall and rules.ranking.order == "descending"
+    return -score if score is not None and is_descending else score
+
+
 def apply_formula(rules: Rules, entries: Sequence[Entry], inputs: FormulaInputs) -> Sequence[Entry]:
     """Return the entries with their scores, and with their losses if the formula compares no teams.
 
@@ -74,41 +106,76 @@ def apply_formula(rules: Rules, entries: Sequence[Entry], inputs: FormulaInputs)
     """
     if rules.ranking.is_by_overall:
         return entries
-    is_comparison = compares_teams(rules)
-    releases = [
-        ReleaseNumbers(
-            entry.release.submission_id, entry.release.team_id, entry.numbers, entry.security or 0.0
-        )
+    is_comparison, attackers = compares_teams(rules), list_counting_attackers(rules)
+    counted = [
+        (entry, entry.numbers)
         for entry in entries
         if entry.numbers is not None and not (is_comparison and entry.release.is_baseline)
     ]
-    values = compute_defence(rules, releases, inputs)
-    scores = {release.submission_id: value for release, value in zip(releases, values, strict=True)}
+    rounding = {name: limit for _, numbers in counted for name, limit in numbers.rounding.items()}
+    names = [_collect_numbers(rules, *pair, inputs, attackers) for pair in counted]
+    values = find_values(evaluate_defence, rules, names, rounding)
+    scores = {entry.release.submission_id: value for (entry, _), value in zip(counted, values, strict=True)}
     scored = [replace(entry, score=scores.get(entry.release.submission_id)) for entry in entries]
     return scored if is_comparison else [replace(entry, loss=to_loss(rules, entry.score)) for entry in scored]
 
 
-def to_loss(rules: Rules, score: float | None) -> float | None:
-    """Return a score as a loss, which is lowest first."""
-    is_descending = not rules.ranking.is_by_overall and rules.ranking.order == "descending"
-    return -score if score is not None and is_descending else score
+def find_values(evaluate: Callable[..., list[float]], *arguments: object) -> list[float | None]:
+    """Return the values of a formula, None where one is missing.
+
+    Raises CompetitionUnavailable, for this competition alone, if it cannot be evaluated.
+    """
+    try:
+        values = evaluate(*arguments)
+    except FormulaError as error:
+        raise CompetitionUnavailable(error.message) from None
+    return [None if math.isnan(value) else value for value in values]
 
 
-@dataclass
-class ComparedEntries:
-    """The best entry of each team, and the same with the score by a formula that compares teams."""
+def find_penalty(team_id: UUID, adjustments: Mapping[UUID, float]) -> float:
+    """Return the sum of penalties less that of bonuses."""
+    return 0.0 - adjustments.get(team_id, 0.0)
 
-    best: dict[UUID, Entry] = field(default_factory=dict)
-    scored: dict[UUID, Entry] = field(default_factory=dict)
 
-    def score(self, rules: Rules, best: Sequence[Entry], inputs: FormulaInputs) -> Sequence[Entry]:
-        """Return the best entries of these teams with their scores; those of all if one of them is new.
+def _collect_numbers(
+    rules: Rules,
+    entry: Entry,
+    numbers: VerdictNumbers,
+    inputs: FormulaInputs,
+    attackers: Mapping[str, Collection[str]],
+) -> TeamNumbers:
+    """Return the numbers of an entry by their names in formulas.
 
-        An entry is replaced whenever its score may change, so the same object means that nothing has.
-        """
-        if all(self.best.get(entry.release.team_id) is entry for entry in best):
-            return [self.scored[entry.release.team_id] for entry in best]
-        self.best |= {entry.release.team_id: entry for entry in best}
-        scored = apply_formula(rules, list(self.best.values()), inputs)
-        self.scored = {entry.release.team_id: entry for entry in scored}
-        return scored
+    ``attackers`` has the questions of those that count.
+    """
+    track, release = TRACKS[rules.track], entry.release
+    names = {
+        **{name: numbers.measures.get(name, math.nan) for name in track.measures},
+        **{name: numbers.attackers.get(name, math.nan) for name in attackers},
+        "utility": numbers.utility,
+        "security": entry.security or 0.0,
+        "penalty": find_penalty(release.team_id, inputs.adjustments),
+    }
+    find_risks = partial(
+        _list_risks, release.team_id, numbers, inputs.risks.get(release.submission_id, {}), attackers
+    )
+    questions = tuple(track.select_questions(rules))
+    return TeamNumbers(names, {"strongest": build_strongest(questions, find_risks)})
+
+
+def _list_risks(
+    owner_id: UUID,
+    numbers: VerdictNumbers,
+    found: RisksByQuestion,
+    attackers: Mapping[str, Collection[str]],
+    question: str,
+) -> list[float]:
+    """Return the risks that other teams and the attackers that count found with a question."""
+    return [
+        *(risk for team_id, risk in found.get(question, {}).items() if team_id != owner_id),
+        *(
+            numbers.find_risk(name, question)
+            for name, questions in attackers.items()
+            if question in questions
+        ),
+    ]

@@ -1,13 +1,17 @@
-"""What happened in a round, as far as its standings depend on it."""
+"""What happened in a round, as far as its standings depend on it: events and their moments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
 from anoncup.rules.model import Rules
 from app.boards.verdicts import VerdictNumbers
+from app.competitions import phases
+from app.core.db.models import Series
+
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class FinishedRelease(NamedTuple):
@@ -15,7 +19,7 @@ class FinishedRelease(NamedTuple):
 
     ``at``: when it was scored for the first time. ``numbers`` are None if it cannot represent its team,
     because it was rejected or scored by versions that do not count. They are U and E only, unless the rules
-    use more of this submission (``verdict_details``).
+    use more of this submission.
     """
 
     submission_id: UUID
@@ -37,7 +41,7 @@ class JudgedGuess(NamedTuple):
     correct: int
     received_at: datetime
     accepted_at: datetime
-    judged_at: datetime
+    at: datetime
 
 
 class TeamAdjustment(NamedTuple):
@@ -48,11 +52,6 @@ class TeamAdjustment(NamedTuple):
     at: datetime
 
 
-class CompetingTeam(NamedTuple):
-    id: UUID
-    name: str
-
-
 class EarlierScore(NamedTuple):
     """The score of a team on the board of an earlier round that everybody saw; None if nothing counted."""
 
@@ -60,6 +59,20 @@ class EarlierScore(NamedTuple):
     team_id: UUID
     score: float | None
     at: datetime
+
+
+class TargetPublication(NamedTuple):
+    """From this event on only finals are compared."""
+
+    at: datetime
+
+
+Event = FinishedRelease | JudgedGuess | TeamAdjustment | EarlierScore | TargetPublication
+
+
+class CompetingTeam(NamedTuple):
+    id: UUID
+    name: str
 
 
 class BoardTarget(NamedTuple):
@@ -78,9 +91,10 @@ class BoardTarget(NamedTuple):
 class RoundFacts:
     """What happened in a round; disqualified teams and submissions are left out.
 
-    ``published_at``: from then on only ``targets`` and baselines are compared. ``teams`` are in order of
-    creation. ``earlier_releases`` and ``earlier_attacks`` are for the functions that rank these boards; of
-    several scores of a team at one moment the last holds. The order of everything else does not matter.
+    ``targets`` are by submission. From ``published_at`` on, only they and baselines are compared. ``teams``
+    are in order of creation. ``earlier_releases`` and ``earlier_attacks`` are for the functions that rank
+    these boards; of several scores of a team at one moment the last holds. The order of everything else does
+    not matter.
     """
 
     rules: Rules
@@ -88,8 +102,35 @@ class RoundFacts:
     guesses: Sequence[JudgedGuess]
     adjustments: Sequence[TeamAdjustment]
     targets: Mapping[UUID, BoardTarget]
-    """By submission."""
     teams: Sequence[CompetingTeam]
     published_at: datetime | None
     earlier_releases: Sequence[EarlierScore] = ()
     earlier_attacks: Sequence[EarlierScore] = ()
+
+    def list_release_events(self, series: Series) -> list[Event]:
+        publication = [] if self.published_at is None else [TargetPublication(self.published_at)]
+        guesses = self._list_guesses(series)
+        return [*self.releases, *publication, *guesses, *self.adjustments, *self.earlier_releases]
+
+    def list_attack_events(self, series: Series) -> list[Event]:
+        return [*self._list_guesses(series), *self.adjustments, *self.earlier_attacks]
+
+    def _list_guesses(self, series: Series) -> Sequence[JudgedGuess]:
+        """Return the guesses with the moments from which they count in the series.
+
+        In the daily series this is the end of the day on which the guess was accepted, so that boards frozen
+        at midnight include it, or the end of its judging if that is later.
+        """
+        if series == Series.WITHOUT_GUESSES:
+            return ()
+        if series == Series.ALL_GUESSES:
+            return self.guesses
+        return [
+            guess._replace(at=max(guess.at, _find_end_of_day(guess.accepted_at, self.rules.timezone)))
+            for guess in self.guesses
+        ]
+
+
+def _find_end_of_day(moment: datetime, timezone: str) -> datetime:
+    _, next_midnight = phases.find_midnights(moment, timezone)
+    return next_midnight - _MICROSECOND

@@ -4,35 +4,70 @@ The standings of a series are its rows in the order of ``at``. A team has a row 
 standing changed, and it holds until the team's next row.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from itertools import groupby
-from typing import Protocol, TypeVar
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from app.boards.attack_board import AttackBoard, ComputedAttackStanding
-from app.boards.events import Event, list_attack_board_events, list_release_board_events
-from app.boards.facts import RoundFacts
+from app.boards.facts import Event, RoundFacts
 from app.boards.function_ranking import BoardRanker
 from app.boards.release_board import ComputedStanding, ReleaseBoard
-from app.core.db.models import Series
+from app.core.db.models import AttackStanding, Series, Standing
 from app.core.db.now import BEGINNING, END
 
 StandingT = TypeVar("StandingT", ComputedStanding, ComputedAttackStanding)
-StandingT_co = TypeVar("StandingT_co", ComputedStanding, ComputedAttackStanding, covariant=True)
+Changes = Iterator[tuple[datetime, StandingT]]
+_get_moment = attrgetter("at")
 
 
-class Board(Protocol[StandingT_co]):
-    """The state of a board, which events change.
+class TableRows(NamedTuple):
+    """New rows of one of the tables."""
 
-    It depends on the events alone, not on what has been computed in between: a fold may begin at any moment.
+    table: type[Standing | AttackStanding]
+    rows: list[dict[str, Any]]
+
+
+def compute_rows(
+    facts: RoundFacts,
+    since: datetime,
+    *,
+    until: datetime = END,
+    team_ids: Collection[UUID] | None = None,
+    rankers: Mapping[str, BoardRanker] | None = None,
+) -> list[TableRows]:
+    """Return the new rows between two moments, of these teams or of all.
+
+    ``rankers`` run the ranking functions that the rules name.
     """
+    rankers, ranking = rankers or {}, facts.rules.ranking
+    release_ranker = rankers[ranking.function] if ranking.function else None
+    attack_ranker = rankers[ranking.attack_function] if ranking.attack_function else None
+    folds = (
+        (Standing, partial(fold_releases, since=since, until=until, ranker=release_ranker)),
+        (AttackStanding, partial(fold_attacks, since=since, until=until, ranker=attack_ranker)),
+    )
+    return [
+        TableRows(
+            table,
+            [row for row in _fold_series(facts, fold) if team_ids is None or row["team_id"] in team_ids],
+        )
+        for table, fold in folds
+    ]
 
-    def apply(self, event: Event) -> Iterable[UUID]:
-        """Take an event into account, and return the teams whose standing may have changed."""
 
-    def compute(self, team_ids: Collection[UUID]) -> Iterable[StandingT_co]:
-        """Return the standings of these teams, or of all if each depends on the others."""
+def _fold_series(facts: RoundFacts, fold_board: Callable[..., Changes[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the new rows of all series, which differ only in guesses.
+
+    ``Series`` begins with the one that says least: a ranking function could remember what it has read.
+    """
+    shared = None if facts.guesses else list(fold_board(facts, Series.ALL_GUESSES))
+    for series in Series:
+        for at, standing in fold_board(facts, series) if shared is None else shared:
+            yield {"series": series, "at": at, **standing._asdict()}
 
 
 def fold_releases(
@@ -42,12 +77,13 @@ def fold_releases(
     since: datetime = BEGINNING,
     until: datetime = END,
     ranker: BoardRanker | None = None,
-) -> Iterator[tuple[datetime, ComputedStanding]]:
+) -> Changes[ComputedStanding]:
     """Yield the standings on the anonymization board that change from ``since`` on and before ``until``.
 
     They are in order of time. ``ranker``: the ranking function of a package, if the rules name one.
     """
-    return _fold(ReleaseBoard(facts, ranker), list_release_board_events(facts, series), since, until)
+    board = ReleaseBoard(facts, ranker)
+    return _fold(board.apply, board.compute, facts.list_release_events(series), since, until)
 
 
 def fold_attacks(
@@ -57,47 +93,49 @@ def fold_attacks(
     since: datetime = BEGINNING,
     until: datetime = END,
     ranker: BoardRanker | None = None,
-) -> Iterator[tuple[datetime, ComputedAttackStanding]]:
+) -> Changes[ComputedAttackStanding]:
     """Yield the standings on the re-identification board that change in that time."""
-    return _fold(AttackBoard(facts, ranker), list_attack_board_events(facts, series), since, until)
+    board = AttackBoard(facts, ranker)
+    return _fold(board.apply, board.compute, facts.list_attack_events(series), since, until)
 
 
 def find_window_end(facts: RoundFacts, since: datetime, *, moments: int) -> datetime:
     """Return the end of a window that begins at ``since``, in which something happens at so many moments."""
-    timed_events = (
-        timed_event
+    later_moments = {
+        event.at
         for series in Series
-        for list_events in (list_release_board_events, list_attack_board_events)
-        for timed_event in list_events(facts, series)
-    )
-    later_moments = sorted({at for at, _ in timed_events if at >= since})
-    return later_moments[moments] if len(later_moments) > moments else END
+        for event in (*facts.list_release_events(series), *facts.list_attack_events(series))
+        if event.at >= since
+    }
+    return sorted(later_moments)[moments] if len(later_moments) > moments else END
 
 
 def _fold(
-    board: Board[StandingT], events: Iterable[tuple[datetime, Event]], since: datetime, until: datetime
-) -> Iterator[tuple[datetime, StandingT]]:
+    apply: Callable[[Event], Iterable[UUID]],
+    compute: Callable[[Collection[UUID]], Iterable[StandingT]],
+    events: Iterable[Event],
+    since: datetime,
+    until: datetime,
+) -> Changes[StandingT]:
     moments = [
-        (at, [event for _, event in simultaneous])
-        for at, simultaneous in groupby(sorted(events, key=_get_moment), key=_get_moment)
+        (at, list(simultaneous))
+        for at, simultaneous in groupby(sorted(events, key=_get_moment), _get_moment)
         if at < until
     ]
     if not moments or moments[-1][0] < since:
         return
-    earlier = [event for at, simultaneous in moments if at < since for event in simultaneous]
-    standings = {standing.team_id: standing for standing in board.compute(_apply(board, earlier))}
+    changed = {
+        team_id
+        for at, simultaneous in moments
+        if at < since
+        for event in simultaneous
+        for team_id in apply(event)
+    }
+    standings = {standing.team_id: standing for standing in compute(changed)}
     for at, simultaneous in moments:
         if at < since:
             continue
-        for standing in board.compute(_apply(board, simultaneous)):
+        for standing in compute({team_id for event in simultaneous for team_id in apply(event)}):
             if standings.get(standing.team_id) != standing:
                 standings[standing.team_id] = standing
                 yield at, standing
-
-
-def _get_moment(timed_event: tuple[datetime, Event]) -> datetime:
-    return timed_event[0]
-
-
-def _apply(board: Board[StandingT], events: Iterable[Event]) -> set[UUID]:
-    return {team_id for event in events for team_id in board.apply(event)}

@@ -1,6 +1,8 @@
-"""The boards that ranking functions of packages read (``anoncup.tracks.ranking_board``)."""
+"""What each board keeps of events, and what ranking functions of packages read of it."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import fsum
 from uuid import UUID
 
@@ -8,40 +10,69 @@ from anoncup.competition.ranking_formulas import list_counting_attackers
 from anoncup.plugins import TRACKS
 from anoncup.tracks.ranking_board import BoardAttack, BoardSubmission, Ranked, RankingBoard
 from app.boards.entries import Entry, get_receipt
-from app.boards.facts import BoardTarget, EarlierScore, JudgedGuess, RoundFacts
+from app.boards.facts import BoardTarget, EarlierScore, Event, JudgedGuess, RoundFacts, TeamAdjustment
 
 BoardRanker = Callable[[RankingBoard], Sequence[Ranked]]
-"""Runs a ranking function of a package in the sandbox."""
+"""Runs a ranking function of a package in the sandbox (``anoncup.tracks.ranking_board``)."""
 
 
-def build_ranking_board(
-    facts: RoundFacts,
-    entries: Iterable[Entry],
-    guesses: Iterable[JudgedGuess],
-    adjustments: Mapping[UUID, Sequence[float]],
-    earlier_scores: Iterable[EarlierScore],
-    *,
-    is_published: bool,
-) -> RankingBoard:
-    """Return a board of the accepted releases among the entries and of the attacks on them.
+@dataclass
+class BoardState:
+    """The guesses, penalties and earlier scores so far; ``adjustments`` are by team.
 
-    ``is_published``: whether the targets were published at its moment.
+    ``ranker``: the ranking function of a package, if the rules name one for this board.
     """
-    entries, guesses = list(entries), list(guesses)
-    team_ids = {entry.release.team_id for entry in entries} | {guess.team_id for guess in guesses}
-    accepted = sorted((entry for entry in entries if entry.numbers is not None), key=get_receipt)
-    return RankingBoard(
-        teams=tuple(str(team.id) for team in facts.teams if team.id in team_ids),
-        submissions=tuple(
-            _build_submission(
-                entry, place, facts.targets.get(entry.release.submission_id) if is_published else None
-            )
-            for place, entry in enumerate(accepted)
-        ),
-        attacks=(*_merge_guesses(facts, guesses), *_iter_built_in_attacks(facts, accepted)),
-        penalties={str(team_id): 0.0 - fsum(values) for team_id, values in adjustments.items()},
-        earlier_rounds=_group_by_round(earlier_scores),
-    )
+
+    facts: RoundFacts
+    ranker: BoardRanker | None = None
+    guesses: list[JudgedGuess] = field(init=False, default_factory=list)
+    adjustments: dict[UUID, list[float]] = field(init=False, default_factory=lambda: defaultdict(list))
+    earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(init=False, default_factory=dict)
+
+    def apply(self, event: Event) -> Iterable[UUID]:
+        """Take an event into account, and return the teams whose standing may have changed.
+
+        The state depends on the events alone, not on what has been computed in between: a fold may begin at
+        any moment.
+        """
+        match event:
+            case JudgedGuess():
+                self.guesses.append(event)
+                return [event.team_id]
+            case TeamAdjustment():
+                self.adjustments[event.team_id].append(event.points)
+                return [event.team_id]
+            case EarlierScore():
+                self.earlier_scores[event.round, event.team_id] = event
+        return []  # only functions read earlier scores, and they rank all teams at any event
+
+    def sum_adjustments(self) -> dict[UUID, float]:
+        return {team_id: fsum(points) for team_id, points in self.adjustments.items()}
+
+    def rank_by_function(self, entries: Iterable[Entry], *, is_published: bool) -> dict[UUID, Ranked]:
+        """Return what the function says of each team on a board of these releases and the attacks on them.
+
+        ``is_published``: whether the targets were published at its moment.
+        """
+        if self.ranker is None:
+            return {}
+        team_ids = {guess.team_id for guess in self.guesses} | {entry.release.team_id for entry in entries}
+        accepted = sorted((entry for entry in entries if entry.numbers is not None), key=get_receipt)
+        targets = self.facts.targets if is_published else {}
+        board = RankingBoard(
+            teams=tuple(str(team.id) for team in self.facts.teams if team.id in team_ids),
+            submissions=tuple(
+                _build_submission(entry, place, targets.get(entry.release.submission_id))
+                for place, entry in enumerate(accepted)
+            ),
+            attacks=(
+                *_merge_guesses(self.facts, self.guesses),
+                *_iter_built_in_attacks(self.facts, accepted),
+            ),
+            penalties={str(team_id): 0.0 - points for team_id, points in self.sum_adjustments().items()},
+            earlier_rounds=_group_by_round(self.earlier_scores.values()),
+        )
+        return {UUID(result.team): result for result in self.ranker(board)}
 
 
 def _group_by_round(scores: Iterable[EarlierScore]) -> dict[str, dict[str, float]]:
@@ -69,9 +100,9 @@ def _build_submission(entry: Entry, place: int, target: BoardTarget | None) -> B
 
 def _merge_guesses(facts: RoundFacts, guesses: Iterable[JudgedGuess]) -> Iterator[BoardAttack]:
     """Yield one cell for all guesses of a team on a target with one question."""
-    cells: dict[tuple[UUID, str, UUID], list[JudgedGuess]] = {}
+    cells: Mapping[tuple[UUID, str, UUID], list[JudgedGuess]] = defaultdict(list)
     for guess in guesses:
-        cells.setdefault((guess.submission_id, guess.question, guess.team_id), []).append(guess)
+        cells[guess.submission_id, guess.question, guess.team_id].append(guess)
     counts_individuals = TRACKS[facts.rules.track].asks_identity(facts.rules)
     for (submission_id, question, team_id), trials in cells.items():
         yield BoardAttack(
@@ -87,19 +118,17 @@ def _merge_guesses(facts: RoundFacts, guesses: Iterable[JudgedGuess]) -> Iterato
 def _iter_built_in_attacks(facts: RoundFacts, entries: Iterable[Entry]) -> Iterator[BoardAttack]:
     track, counting = TRACKS[facts.rules.track], list_counting_attackers(facts.rules)
     questions = track.select_questions(facts.rules)
-    for entry in entries:
-        numbers = entry.numbers
+    for release, numbers in ((entry.release, entry.numbers) for entry in entries):
         if numbers is None:
             continue
-        for name, risk in numbers.attackers.items():
-            risks = numbers.risks.get(name) or dict.fromkeys(track.attackers[name].questions, risk)
-            for question, question_risk in risks.items():
+        for name in numbers.attackers:
+            for question in numbers.risks.get(name, track.attackers[name].questions):
                 if question in questions:
                     yield BoardAttack(
-                        submission=str(entry.release.submission_id),
+                        submission=str(release.submission_id),
                         question=question,
                         attacker=name,
-                        risk=question_risk,
+                        risk=numbers.find_risk(name, question),
                         correct=numbers.correct.get(name),
                         is_built_in=True,
                         counts=name in counting,

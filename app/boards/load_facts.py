@@ -1,25 +1,28 @@
 """Read what the standings of a round are computed from."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, ScalarSelect, and_, func, or_, select, true
 from sqlalchemy.orm import Session, aliased
 
+from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.formulas.ranks import TIE_TOLERANCE
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from app.boards import earlier_scores
+from app.boards import verdicts
 from app.boards.facts import (
     BoardTarget,
     CompetingTeam,
+    EarlierScore,
     FinishedRelease,
     JudgedGuess,
     RoundFacts,
     TeamAdjustment,
 )
-from app.boards.models import AttackStanding, Standing
-from app.boards.verdict_details import add_details
 from app.boards.verdicts import VerdictNumbers, has_same_versions
 from app.competitions.contest import Contest
 from app.core.db.models import (
@@ -30,13 +33,22 @@ from app.core.db.models import (
     Rejudgement,
     Rescore,
     Round,
+    Series,
+    Standing,
     State,
     Submission,
     Target,
     Team,
 )
+from app.core.db.now import END
 
 _ENDED_STATES = (State.SCORED, State.REJECTED)
+_SERIES_BY_FEEDBACK = {
+    "hidden": Series.WITHOUT_GUESSES,
+    "daily": Series.DAILY,
+    "immediate": Series.ALL_GUESSES,
+}
+"""The standings that everybody sees before the close."""
 
 
 def load_facts(
@@ -52,21 +64,21 @@ def load_facts(
     ``proposed_by``: as they would be if this rescore were applied.
     """
     rules, round_ = (proposed_by or contest.round).rules, contest.round
-    targets = load_targets(session, round_, proposed_by)
+    targets = {target.submission_id: target for target in load_targets(session, round_, proposed_by)}
     facts = RoundFacts(
         rules=rules,
         releases=_load_releases(session, round_, rules, team_ids, proposed_by),
-        guesses=_load_guesses(session, rules, targets, team_ids, proposed_by),
+        guesses=_load_guesses(session, rules, targets.values(), team_ids, proposed_by),
         adjustments=list(_iter_adjustments(session, round_.id)),
-        targets={target.submission_id: target for target in targets},
+        targets=targets,
         teams=list_competing_teams(session, round_.id),
         published_at=round_.published_at,
-        earlier_releases=earlier_scores.load(session, contest, Standing) if rules.ranking.function else (),
-        earlier_attacks=(
-            earlier_scores.load(session, contest, AttackStanding) if rules.ranking.attack_function else ()
-        ),
+        earlier_releases=_load_earlier(session, contest, Standing) if rules.ranking.function else (),
+        earlier_attacks=_load_earlier(session, contest, AttackStanding)
+        if rules.ranking.attack_function
+        else (),
     )
-    return add_details(session, facts, since)
+    return _add_details(session, facts, since)
 
 
 def _is_counted(rescore: Rescore | None) -> ColumnElement[bool]:
@@ -82,44 +94,33 @@ def _load_releases(
     rescore: Rescore | None,
 ) -> list[FinishedRelease]:
     """Return the finished submissions in order of receipt, with utility and security only."""
-    content = RecordedVerdict.content
     query = (
         select(
-            Submission.id.label("submission_id"),
-            Evaluation.id.label("evaluation_id"),
+            Submission.id,
+            Evaluation.id,
             Submission.team_id,
             Team.baseline,
             Submission.received_at,
-            func.coalesce(_select_first_verdict_at(), Evaluation.finished_at).label("at"),
-            and_(Evaluation.state == State.SCORED, has_same_versions(rules.scored_by)).label("counts"),
-            content["utility"].as_float().label("utility"),
-            content["security"].as_float().label("security"),
+            func.coalesce(_select_first_verdict_at(), Evaluation.finished_at),
+            and_(Evaluation.state == State.SCORED, has_same_versions(rules.scored_by)),
+            RecordedVerdict.content["utility"].as_float(),
+            RecordedVerdict.content["security"].as_float(),
         )
         .join(Submission.team)
         .join(Evaluation, and_(Evaluation.submission_id == Submission.id, _is_counted(rescore)))
         .join(RecordedVerdict, RecordedVerdict.evaluation_id == Evaluation.id)
-        .where(Submission.round_id == round_.id, _is_not_cancelled())
+        # A rescore may have scored cancelled ones.
+        .where(
+            Submission.round_id == round_.id, Submission.evaluation.has(Evaluation.state != State.CANCELLED)
+        )
         .where(Evaluation.state.in_(_ENDED_STATES), *qualified_conditions())
         .where(true() if team_ids is None else Team.id.in_(team_ids))
         .order_by(Submission.received_at, Submission.id)
     )
     return [
-        FinishedRelease(
-            submission_id=row.submission_id,
-            evaluation_id=row.evaluation_id,
-            team_id=row.team_id,
-            is_baseline=row.baseline,
-            received_at=row.received_at,
-            at=row.at,
-            numbers=VerdictNumbers(row.utility, row.security) if row.counts else None,
-        )
-        for row in session.execute(query)
+        FinishedRelease._make((*fields, VerdictNumbers(utility, security) if counts else None))
+        for *fields, counts, utility, security in session.execute(query)
     ]
-
-
-def _is_not_cancelled() -> ColumnElement[bool]:
-    """Build the condition that a submission counts. A rescore may have scored cancelled ones."""
-    return Submission.evaluation.has(Evaluation.state != State.CANCELLED)
 
 
 def _select_first_verdict_at() -> ScalarSelect[datetime]:
@@ -161,52 +162,37 @@ def load_targets(session: Session, round_: Round, rescore: Rescore | None = None
 def _load_guesses(
     session: Session,
     rules: Rules,
-    targets: Sequence[BoardTarget],
+    targets: Collection[BoardTarget],
     team_ids: Collection[UUID] | None,
     rescore: Rescore | None,
 ) -> list[JudgedGuess]:
     """Return the judged guesses on the targets: all, or those of these teams and those on their targets."""
-    submission_ids = {target.id: target.submission_id for target in targets}
-    own_targets = [target.id for target in targets if team_ids is None or target.team_id in team_ids]
     result = Guess if rescore is None else Rejudgement
     query = (
         select(
-            Guess.target_id,
+            Target.submission_id,
             Guess.team_id,
             Guess.question,
-            func.coalesce(result.risk, 0.0).label("risk"),
-            func.coalesce(result.correct, 0).label("correct"),
+            func.coalesce(result.risk, 0.0),
+            func.coalesce(result.correct, 0),
             Guess.received_at,
             Guess.created_at,
             # A rejudgement does not move the moment from which a guess counts.
-            func.coalesce(Guess.finished_at, result.finished_at).label("judged_at"),
+            func.coalesce(Guess.finished_at, result.finished_at),
         )
         .join(Team, Team.id == Guess.team_id)
-        .where(
-            Guess.target_id.in_(submission_ids),
-            Guess.question.in_(TRACKS[rules.track].select_questions(rules)),
-        )
+        .join(Target, Target.id == Guess.target_id)
+        .where(Target.id.in_([target.id for target in targets]))
+        .where(Guess.question.in_(TRACKS[rules.track].select_questions(rules)))
         .where(result.state == State.SCORED, Guess.state != State.REFUSED, Team.disqualified_at.is_(None))
     )
     if rescore is not None:
-        query = query.join(Rejudgement, Rejudgement.guess_id == Guess.id).where(
-            Rejudgement.rescore_id == rescore.id
-        )
+        query = query.join(Rejudgement, Rejudgement.guess_id == Guess.id)
+        query = query.where(Rejudgement.rescore_id == rescore.id)
     if team_ids is not None:
+        own_targets = [target.id for target in targets if target.team_id in team_ids]
         query = query.where(or_(Guess.target_id.in_(own_targets), Guess.team_id.in_(team_ids)))
-    return [
-        JudgedGuess(
-            submission_id=submission_ids[row.target_id],
-            team_id=row.team_id,
-            question=row.question,
-            risk=row.risk,
-            correct=row.correct,
-            received_at=row.received_at,
-            accepted_at=row.created_at,
-            judged_at=row.judged_at,
-        )
-        for row in session.execute(query)
-    ]
+    return [JudgedGuess(*row) for row in session.execute(query)]
 
 
 def _iter_adjustments(session: Session, round_id: UUID) -> Iterator[TeamAdjustment]:
@@ -226,3 +212,72 @@ def list_competing_teams(session: Session, round_id: UUID) -> list[CompetingTeam
     query = query.where(Round.id == round_id, Team.disqualified_at.is_(None), ~Team.baseline)
     query = query.where(or_(Round.closed_at.is_(None), Team.created_at <= Round.closed_at))
     return [CompetingTeam(*row) for row in session.execute(query.order_by(Team.created_at, Team.id))]
+
+
+def _load_earlier(
+    session: Session, contest: Contest, table: type[Standing | AttackStanding]
+) -> list[EarlierScore]:
+    """Return the scores on the boards of the earlier rounds. A practice round counts for nothing."""
+    return [
+        score
+        for round_ in contest.competition.rounds
+        if round_.position < contest.round.position and not round_.settings.practice
+        for score in iter_public_scores(session, round_, table)
+    ]
+
+
+def iter_public_scores(
+    session: Session, round_: Round, table: type[Standing | AttackStanding]
+) -> Iterator[EarlierScore]:
+    """Yield the scores that everybody saw: without hidden guesses and what was frozen, until the close.
+
+    All others count from the close on. Of several scores of a team at one moment the last holds.
+    """
+    publication, closed_at = round_.rules.publication, round_.closed_at
+    public_series = _SERIES_BY_FEEDBACK[publication.feedback]
+    hidden_from = min(filter(None, (publication.frozen_from, closed_at)), default=END)
+    query = (
+        select(table.series, table.team_id, table.score, table.at)
+        .where(table.round_id == round_.id)
+        .order_by(table.at)
+    )
+    for series, team_id, score, at in session.execute(query):
+        if series == public_series and at < hidden_from:
+            yield EarlierScore(round_.name, team_id, score, at)
+        if series == Series.ALL_GUESSES and closed_at is not None:
+            yield EarlierScore(round_.name, team_id, score, max(at, closed_at))
+
+
+def _add_details(session: Session, facts: RoundFacts, since: datetime) -> RoundFacts:
+    """Return the facts with the measures and attackers that rules may use for standings from a moment on.
+
+    A formula that compares teams ranks the release of each team that has the lowest ``overall``.
+    """
+    ranking = facts.rules.ranking
+    if ranking.is_by_overall and not ranking.list_functions():
+        return facts
+    evaluation_ids = {release.evaluation_id for release in facts.releases if release.numbers}
+    if compares_teams(facts.rules) and not ranking.list_functions():
+        evaluation_ids &= _list_possible_best(facts, since)
+    numbers = verdicts.load_numbers(session, evaluation_ids)
+    releases = [
+        release._replace(numbers=numbers.get(release.evaluation_id, release.numbers))
+        for release in facts.releases
+    ]
+    return replace(facts, releases=releases)
+
+
+def _list_possible_best(facts: RoundFacts, since: datetime) -> set[UUID]:
+    """Return the evaluations that may have the lowest ``overall`` of their team at a moment, or later.
+
+    Guesses may change the order of targets. Another release keeps its ``overall``, so it can only be the best
+    of its team if it beats all earlier ones when it is scored; the verdicts of the rest need not be read.
+    """
+    best_ids, lowest = {target.evaluation_id for target in facts.targets.values()}, dict[UUID, float]()
+    dated = [release._replace(at=max(release.at, since)) for release in facts.releases if release.numbers]
+    for release in sorted(dated, key=attrgetter("at", "numbers.overall")):
+        loss = release.numbers.overall if release.numbers else 0.0
+        if loss - lowest.get(release.team_id, loss) <= TIE_TOLERANCE:
+            best_ids.add(release.evaluation_id)
+            lowest[release.team_id] = min(loss, lowest.get(release.team_id, loss))
+    return best_ids

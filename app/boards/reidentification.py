@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
-from app.boards import load_facts, newest_standings
+from app.boards import load_facts
+from app.boards.anonymization import load_newest
 from app.boards.facts import CompetingTeam
 from app.boards.models import AttackStanding, Standing
 from app.competitions.visibility import BoardAccess, BoardScope
@@ -18,9 +19,7 @@ from app.core.spreadsheet import render_board_csv
 def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     """Build the board as this viewer may see it."""
     contest, scope = access.contest, access.scope
-    newest = newest_standings.load(
-        session, AttackStanding, contest.round.id, scope.series, before=scope.before
-    )
+    newest = load_newest(session, AttackStanding, contest.round.id, scope.series, before=scope.before)
     teams = load_facts.list_competing_teams(session, contest.round.id)
     ranking = contest.rules.ranking
     by_function = ranking.attack_function is not None

@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.errors import CompetitionUnavailable
-from app.boards import fold, stale_standings
+from app.boards import stale_standings
+from app.boards.fold import TableRows, compute_rows, fold_releases
 from app.boards.load_facts import load_facts
 from app.boards.release_board import ComputedStanding
 from app.boards.stale_standings import StaleClaim
-from app.boards.standing_rows import TableRows, compute_rows
 from app.competitions.contest import Contest
 from app.core.db.models import (
     Competition,
@@ -51,23 +51,15 @@ def refresh(
     if _needs_worker(session, contest.round):
         stale_standings.mark(session, round_id, since=since)
         return
-    try:
-        with session.begin_nested():
-            _compute_and_store(session, contest, team_ids, since)
-    except CompetitionUnavailable:
-        stale_standings.mark(session, round_id, since=since)
-
-
-def _compute_and_store(
-    session: Session, contest: Contest, team_ids: Collection[UUID] | None, since: datetime
-) -> None:
-    """Compute standings now, which needs no function of a package. Raises CompetitionUnavailable."""
     attack = contest.rules.ranking.attack
     if compares_teams(contest.rules) or (attack and attack.compares_teams):
         team_ids = None
-    facts = load_facts(session, contest, since, team_ids)
-    rows = compute_rows(facts, since, team_ids=team_ids)
-    _replace_rows(session, contest, rows, since, team_ids=team_ids)
+    try:
+        with session.begin_nested():
+            rows = compute_rows(load_facts(session, contest, since, team_ids), since, team_ids=team_ids)
+            _replace_rows(session, contest, rows, since, team_ids=team_ids)
+    except CompetitionUnavailable:
+        stale_standings.mark(session, round_id, since=since)
 
 
 def _lock(session: Session, round_: Round) -> None:
@@ -155,5 +147,5 @@ def _mark_later_rounds(session: Session, contest: Contest, since: datetime) -> N
 def compute_proposed(session: Session, contest: Contest, rescore: Rescore) -> list[ComputedStanding]:
     """Return the standings on the anonymization board that organizers would see if a rescore were applied."""
     facts = load_facts(session, contest, BEGINNING, proposed_by=rescore)
-    changes = fold.fold_releases(facts, Series.ALL_GUESSES)
+    changes = fold_releases(facts, Series.ALL_GUESSES)
     return list({standing.team_id: standing for _, standing in changes}.values())

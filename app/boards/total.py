@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 
 from anoncup.competition.ranking_formulas import build_round, find_total_formula
 from anoncup.errors import NotFound
-from anoncup.formulas.evaluation import TeamNumbers
+from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.formulas.syntax import Formula
 from anoncup.rules.rounds import RoundSettings
 from anoncup.schemas import AttackersRow, BoardRow, TotalBoard, TotalRow
 from app.boards import anonymization, reidentification
-from app.boards.formula_values import evaluate_teams
+from app.boards.entries import find_values
 from app.competitions.contest import Contest
 from app.competitions.visibility import BoardAccess, can_see_boards, compute_scope
 from app.core.db.now import read_clock
@@ -146,9 +146,8 @@ def _rank_teams(
 
 def _evaluate(formula: Formula, teams: Sequence[str], scores: Mapping[str, _Scores]) -> list[float | None]:
     """Return the total of each team; None where it is missing."""
-    return evaluate_teams(
-        formula, [TeamNumbers({}, {"round": build_round(_collect_scores(team, scores))}) for team in teams]
-    )
+    numbers = [TeamNumbers({}, {"round": build_round(_collect_scores(team, scores))}) for team in teams]
+    return find_values(evaluate_formula, formula, numbers)
 
 
 def _collect_scores(team: str, scores: Mapping[str, _Scores]) -> dict[str, float]:

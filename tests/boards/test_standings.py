@@ -11,10 +11,9 @@ from sqlalchemy import select, text
 
 from anoncup.rules.toml_text import replace_tables
 from app.boards import standing_updates
-from app.boards.earlier_scores import iter_public_scores
 from app.boards.facts import EarlierScore
-from app.boards.models import AttackStanding, Standing
-from app.core.db.models import Evaluation, Guess, Round, Series, State, Target
+from app.boards.load_facts import iter_public_scores
+from app.core.db.models import AttackStanding, Evaluation, Guess, Round, Series, Standing, State, Target
 from app.core.db.transaction import transaction
 from app.core.pages import notation
 from app.submissions import evaluations

@@ -10,7 +10,6 @@ from anoncup.competition.ranking_formulas import build_strongest
 from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.syntax import parse_formula
 from app.boards.attack_board import TeamAttacks
-from app.boards.formula_values import AttackNumbers, compute_attack
 
 RISKS = (
     {"membership": [0.3], "attribute": [0.1]},
@@ -54,18 +53,10 @@ def test_a_missing_risk_of_another_question_makes_nothing_missing() -> None:
     assert values[2] == 2
 
 
-def test_2026_the_mean_over_the_targets_of_others_ranks_the_attacks() -> None:
-    red, blue, *targets = [UUID(int=number) for number in range(4)]
+def test_2026_the_largest_risk_with_any_question_counts_for_each_target() -> None:
+    red, _, *targets = [UUID(int=number) for number in range(4)]
     attacks = TeamAttacks(
         datetime.now(UTC),
         risks={"membership": {targets[0]: 0.2, targets[1]: 0.3}, "attribute": {targets[0]: 0.4}},
     )
     assert [attacks.find_largest_risk(target) for target in (*targets, red)] == [0.4, 0.3, 0.0]
-    teams = [
-        AttackNumbers(team_id=red, identified=None, risks=[0.0, 0.5]),
-        AttackNumbers(team_id=blue, identified=7, risks=[0.4, 0.3]),
-        AttackNumbers(team_id=targets[0], identified=None, risks=[]),
-    ]
-    formula = parse_formula("mean_per_target - penalty + identified / 100")
-    values = compute_attack(formula, teams, {red: -2.0, blue: 0.25})
-    assert values == [pytest.approx(0.25 - 2), pytest.approx(0.35 + 0.25 + 0.07), None]
