@@ -1,16 +1,14 @@
 """Routes of the boards, as JSON and CSV."""
 
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable
 from typing import TypeVar
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.boards import anonymization, history, matrix, matrix_table, reidentification, total
+from app.boards import anonymization, history, matrix, reidentification, total
 from app.competitions import visibility
 from app.competitions.visibility import BoardAccess
 from app.core.db.transaction import transaction
@@ -23,8 +21,6 @@ router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"])
 
 JSON, CSV = "application/json", "text/csv; charset=utf-8"
 BoardT = TypeVar("BoardT", bound=BaseModel)
-_PARTS_AT_ONCE = 200
-HistoryStream = Callable[[Session, BoardAccess], Iterator[str]]
 _HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
 
 
@@ -104,31 +100,13 @@ _add_board(
     description="Return the best trial of every attacker on every target.",
     build=matrix.build_matrix,
     model=schemas.Matrix,
-    render_csv=matrix_table.render_csv,
+    render_csv=matrix.render_csv,
 )
-
-
-def _stream_history(
-    principal: Principal | None, slug: str, open_stream: HistoryStream, media_type: str
-) -> StreamingResponse:
-    with transaction() as session:
-        parts = open_stream(session, visibility.authorize_boards(session, principal, slug))
-    return StreamingResponse(_join_parts(parts), media_type=media_type, headers=_HEADERS)
-
-
-def _join_parts(parts: Iterator[str]) -> Iterator[str]:
-    """Yield fewer and longer parts, because sending one takes as long as building a hundred."""
-    while chunk := "".join(islice(parts, _PARTS_AT_ONCE)):
-        yield chunk
-
-
-@router.get("/history", name="history_board", response_model=schemas.History)
-def send_history(slug: str, principal: OptionalPrincipal) -> StreamingResponse:
-    """Return each team's best submission over time, as the board showed it at each moment."""
-    return _stream_history(principal, slug, history.stream_json, JSON)
-
-
-@router.get("/history.csv", name="history_csv", response_class=CsvResponse)
-def send_history_csv(slug: str, principal: OptionalPrincipal) -> StreamingResponse:
-    """Return each team's best submission over time. This is a CSV file for spreadsheets."""
-    return _stream_history(principal, slug, history.stream_csv, CSV)
+_add_board(
+    "/history",
+    "history_board",
+    description="Return each team's best submission over time, as the board showed it at each moment.",
+    build=history.build_history,
+    model=schemas.History,
+    render_csv=history.render_csv,
+)

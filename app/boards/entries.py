@@ -44,7 +44,7 @@ class Entry:
     """A finished release with the risk that guesses of other teams found in it (``rival_risk``).
 
     Without ``numbers`` it cannot represent its team. ``security`` is the larger of ``rival_risk`` and the
-    risk that built-in attackers found. A team is represented by its entry with the lowest ``loss``:
+    risk that built-in attackers rival_risks. A team is represented by its entry with the lowest ``loss``:
     ``overall``, or the value of a formula that compares no teams. ``score`` is the value of the formula or
     function that ranks, and ``parts`` says how a function arrived at it.
     """
@@ -166,13 +166,13 @@ def _collect_numbers(
 def _list_risks(
     owner_id: UUID,
     numbers: VerdictNumbers,
-    found: RisksByQuestion,
+    rival_risks: RisksByQuestion,
     attackers: Mapping[str, Collection[str]],
     question: str,
 ) -> list[float]:
     """Return the risks that other teams and the attackers that count found with a question."""
     return [
-        *(risk for team_id, risk in found.get(question, {}).items() if team_id != owner_id),
+        *(risk for team_id, risk in rival_risks.get(question, {}).items() if team_id != owner_id),
         *(
             numbers.find_risk(name, question)
             for name, questions in attackers.items()

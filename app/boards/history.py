@@ -1,14 +1,13 @@
 """Timeline of the anonymization board: each team's best release over time, as this viewer may see it.
 
-Moments are whole seconds, so changes within one second are one step. There may be tens of thousands: they are
-read in order, kept as tuples, and written team by team.
+Moments are whole seconds, so changes within one second are one step.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Literal, NamedTuple
 from uuid import UUID
 
@@ -41,33 +40,25 @@ class StandingChange(NamedTuple):
     score: float | None
 
 
-class Step(NamedTuple):
-    """The scores that are shown for a team from a moment on."""
-
-    at: datetime
-    rank: int | None
-    scores: ReleaseScores
-    why: Literal["release", "guesses"] | None
-
-
 @dataclass
 class TeamTimeline:
     """A team's steps so far, with its last standing and the scores shown for it."""
 
     team_id: UUID
     team: str
-    is_baseline: bool
-    is_own: bool
+    baseline: bool
+    own: bool
     last: StandingChange | None = None
     scores: ReleaseScores = _NO_SCORES
-    steps: list[Step] = field(default_factory=list)
+    steps: list[HistoryStep] = field(default_factory=list)
 
     def add_step(
         self, at: datetime, change: StandingChange, scores: ReleaseScores, rank: int | None, *, is_exact: bool
     ) -> None:
         """Add a step if the shown scores have changed."""
         if scores != self.scores:
-            self.steps.append(Step(at, rank, scores, self._find_reason(change) if is_exact else None))
+            why = self._find_reason(change) if is_exact else None
+            self.steps.append(HistoryStep(at=at, rank=rank, why=why, **scores._asdict()))
         self.last, self.scores = change, scores
 
     def _find_reason(self, change: StandingChange) -> Literal["release", "guesses"] | None:
@@ -101,38 +92,36 @@ class RankedLosses:
 
 
 def build_history(session: Session, access: BoardAccess) -> History:
-    teams = tuple(_build_team(timeline) for timeline in _load_timelines(session, access))
-    return _build_frame(access).model_copy(update={"teams": teams})
-
-
-def stream_json(session: Session, access: BoardAccess) -> Iterator[str]:
-    """Return the parts of the history as JSON. The session is not needed to iterate over them."""
-    timelines = _load_timelines(session, access)
-    frame = _build_frame(access).model_dump_json(exclude={"teams"}).removesuffix("}")
-    teams = (_build_team(timeline).model_dump_json() for timeline in timelines)
-    separated = (f",{team}" if index else team for index, team in enumerate(teams))
-    return chain([f'{frame},"teams":['], separated, ["]}"])
-
-
-def stream_csv(session: Session, access: BoardAccess) -> Iterator[str]:
-    """Return the lines of the history as CSV: one for each step of each team."""
-    rows = (
-        (step.at.isoformat(), timeline.team, step.rank, *step.scores)
-        for timeline in _load_timelines(session, access)
-        for step in timeline.steps
-    )
-    return spreadsheet.iter_csv_lines(["at", "team", "rank", *ReleaseScores._fields], rows)
-
-
-def _load_timelines(session: Session, access: BoardAccess) -> list[TeamTimeline]:
     """Return the timelines of the teams that ever had scores, in order of their first standing."""
+    contest, scope = access.contest, access.scope
     timelines, losses = _load_teams(session, access), RankedLosses()
+    query = (
+        select(*(getattr(Standing, name) for name in StandingChange._fields))
+        .where(Standing.round_id == contest.round.id, Standing.series == scope.series)
+        .where(Standing.at < scope.before)
+        .order_by(Standing.at, Standing.team_id)
+    )
+    rows = session.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE})
     on_board: dict[UUID, TeamTimeline] = {}
-    for at, changes in groupby(_iter_changes(session, access), key=lambda change: _round_up(change.at)):
+    for second, changes in groupby(map(StandingChange._make, rows), key=lambda row: _cut(row.at)):
         newest = {change.team_id: change for change in changes}
         on_board |= {team_id: timelines[team_id] for team_id in newest}
-        _add_steps(at, newest, on_board, losses, access)
-    return [timeline for timeline in on_board.values() if timeline.steps]
+        _add_steps(second + _SECOND, newest, timelines, losses, access)
+    return History(
+        competition=contest.address,
+        title=dict(contest.rules.title),
+        frozen_from=contest.rules.publication.frozen_from,
+        digits=scope.digits,
+        teams=tuple(
+            HistoryTeam.model_validate(timeline, from_attributes=True)
+            for timeline in on_board.values()
+            if timeline.steps
+        ),
+    )
+
+
+def _cut(moment: datetime) -> datetime:
+    return moment.replace(microsecond=0)
 
 
 def _add_steps(
@@ -145,7 +134,7 @@ def _add_steps(
     """Take the changes of one moment into account. Ranks compare the teams after all of them."""
     scope, rules = access.scope, access.contest.rules
     for team_id, change in changes.items():
-        if not timelines[team_id].is_baseline:
+        if not timelines[team_id].baseline:
             losses.set_loss(team_id, entries.to_loss(rules, change.score))
     for team_id, change in changes.items():
         timeline = timelines[team_id]
@@ -158,60 +147,26 @@ def _add_steps(
         timeline.add_step(
             at,
             change,
-            scores if timeline.is_own else scope.mask_scores(scores),
+            scores if timeline.own else scope.mask_scores(scores),
             losses.find_rank(team_id),
-            is_exact=timeline.is_own or scope.digits is None,
+            is_exact=timeline.own or scope.digits is None,
         )
 
 
 def _load_teams(session: Session, access: BoardAccess) -> dict[UUID, TeamTimeline]:
     query = select(Team.id, Team.name, Team.baseline).where(Team.competition_id == access.contest.id)
+    own_id = access.scope.viewer.team_id
     return {
-        team_id: TeamTimeline(
-            team_id=team_id,
-            team=name,
-            is_baseline=is_baseline,
-            is_own=not is_baseline and team_id == access.scope.viewer.team_id,
-        )
-        for team_id, name, is_baseline in session.execute(query)
+        team_id: TeamTimeline(team_id, name, baseline, own=not baseline and team_id == own_id)
+        for team_id, name, baseline in session.execute(query)
     }
 
 
-def _iter_changes(session: Session, access: BoardAccess) -> Iterator[StandingChange]:
-    scope = access.scope
-    query = (
-        select(*(getattr(Standing, name) for name in StandingChange._fields))
-        .where(Standing.round_id == access.contest.round.id, Standing.series == scope.series)
-        .where(Standing.at < scope.before)
-        .order_by(Standing.at, Standing.team_id)
+def render_csv(history: History) -> str:
+    """Return a line for each step of each team."""
+    rows = (
+        (step.at.isoformat(), team.team, step.rank, *(getattr(step, name) for name in ReleaseScores._fields))
+        for team in history.teams
+        for step in team.steps
     )
-    return map(StandingChange._make, session.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE}))
-
-
-def _round_up(moment: datetime) -> datetime:
-    return moment.replace(microsecond=0) + _SECOND
-
-
-def _build_frame(access: BoardAccess) -> History:
-    """Return the history without its teams."""
-    rules = access.contest.rules
-    return History(
-        competition=access.contest.address,
-        title=dict(rules.title),
-        frozen_from=rules.publication.frozen_from,
-        digits=access.scope.digits,
-        teams=(),
-    )
-
-
-def _build_team(timeline: TeamTimeline) -> HistoryTeam:
-    return HistoryTeam(
-        team_id=timeline.team_id,
-        team=timeline.team,
-        own=timeline.is_own,
-        baseline=timeline.is_baseline,
-        steps=tuple(
-            HistoryStep(at=step.at, rank=step.rank, **step.scores._asdict(), why=step.why)
-            for step in timeline.steps
-        ),
-    )
+    return spreadsheet.render_csv(["at", "team", "rank", *ReleaseScores._fields], rows)

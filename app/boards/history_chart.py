@@ -1,11 +1,8 @@
-"""The charts of all teams' scores and ranks over time."""
+"""The chart of all teams' scores over time."""
 
-from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
-from operator import itemgetter
 
 from anoncup.schemas import History
 from app.core.locale.language import Translator
@@ -30,31 +27,23 @@ from app.core.pages.vega import (
 _MAX_TEAMS = 60
 """More lines cannot be told apart; the JSON and CSV files have all teams."""
 _MAX_LABELS = 10
-_COMPARED_DIGITS = 9
-"""Scores that agree in so many decimals are equal."""
-
-Step = tuple[datetime, float | None]
-"""A value and the time since when a team has it; None if nothing counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSeries:
-    """The values of a team over time, oldest first."""
+    """The values of a team, oldest first, and the times since when it has them; None if nothing counts."""
 
     team: str
     own: bool
-    steps: Sequence[Step]
+    steps: Sequence[tuple[datetime, float | None]]
 
     @property
     def value(self) -> float | None:
         return self.steps[-1][1]
 
 
-def list_series(history: History, *, by_formula: bool, descending: bool) -> list[ScoreSeries]:
-    """Return the scores of each team, the reader's first, then the best first.
-
-    They are the values of the formula, or else ``overall``.
-    """
+def _list_series(history: History, *, by_formula: bool, descending: bool) -> list[ScoreSeries]:
+    """Return the scores of each team, the reader's first, then the best first."""
     all_series = [
         ScoreSeries(
             team.team,
@@ -71,46 +60,20 @@ def list_series(history: History, *, by_formula: bool, descending: bool) -> list
     )
 
 
-def rank_series(all_series: Sequence[ScoreSeries], *, descending: bool) -> list[ScoreSeries]:
-    """Return the ranks over time of the series that are drawn, among all. Equal scores share a rank."""
-    sign = -1 if descending else 1
-    changes = [
-        (at, index, None if value is None else sign * round(value, _COMPARED_DIGITS))
-        for index, series in enumerate(all_series)
-        for at, value in series.steps
-    ]
-    scores: dict[int, float] = {}
-    ranking: list[float] = []
-    ranks: list[list[Step]] = [[] for _ in all_series[:_MAX_TEAMS]]
-    for at, simultaneous_changes in groupby(sorted(changes, key=itemgetter(0)), itemgetter(0)):
-        for _, index, score in simultaneous_changes:
-            if index in scores:
-                del ranking[bisect_left(ranking, scores.pop(index))]
-            if score is not None:
-                scores[index] = score
-                insort(ranking, score)
-        for index, steps in enumerate(ranks):
-            rank = bisect_left(ranking, scores[index]) + 1 if index in scores else None
-            if rank != (steps[-1][1] if steps else None):
-                steps.append((at, rank))
-    return [replace(series, steps=steps) for series, steps in zip(all_series, ranks, strict=False) if steps]
-
-
 def draw_history(
-    identifier: str,
-    titles: tuple[str, str],
-    all_series: Sequence[ScoreSeries],
+    history: History,
     t: Translator,
     *,
     zone: str,
     begin: datetime | None = None,
+    by_formula: bool = False,
     descending: bool = False,
-    are_ranks: bool = False,
 ) -> Chart | None:
-    """Draw a line for each team, if there are any, with the better values at the top.
+    """Draw a line for each team, if there are any, with the better scores at the top.
 
-    ``titles`` are those of the chart and of the values.
+    The scores are the values of the formula, or else ``overall``.
     """
+    all_series = _list_series(history, by_formula=by_formula, descending=descending)
     moments = [at for series in all_series for at, _ in series.steps]
     if not moments:
         return None
@@ -122,16 +85,18 @@ def draw_history(
         for order, series in enumerate(drawn_series)
         for row in _build_rows(series, order, ends[1], zone, t)
     ]
-    values = _encode_ranks(titles[1], drawn_series) if are_ranks else _encode_scores(titles[1], drawn_series)
+    title = t("Score") if by_formula else t("Overall score (lower is better)")
+    scores = [value for series in drawn_series for _, value in series.steps if value is not None]
+    values = encode_number("value", title, find_ends(scores or [0]), padding=8)
     values["scale"]["reverse"] = not descending
     hidden_count = len(all_series) - len(drawn_series)
     return Chart(
-        identifier,
-        titles[0],
+        "timeline",
+        t("Each team’s best score over time"),
         t("Changes: {count}.", count=sum(len(series.steps) for series in drawn_series))
         + (t(" Not drawn: {count} further teams.", count=hidden_count) if hidden_count else ""),
         _build_specification(rows, encode_time(ends, zone), values),
-        head=(t("Team"), t("Since"), titles[1]),
+        head=(t("Team"), t("Since"), title),
         rows=[
             (series.team, format_clock_time(at, zone), value)
             for series in drawn_series
@@ -139,16 +104,6 @@ def draw_history(
         ],
         is_large=True,
     )
-
-
-def _encode_scores(title: str, all_series: Sequence[ScoreSeries]) -> Spec:
-    scores = [value for series in all_series for _, value in series.steps if value is not None]
-    return encode_number("value", title, find_ends(scores or [0]), padding=8)
-
-
-def _encode_ranks(title: str, all_series: Sequence[ScoreSeries]) -> Spec:
-    last_rank = max(value or 1 for series in all_series for _, value in series.steps)
-    return encode_number("value", title, (0.5, last_rank + 0.5)) | {"axis": {"tickMinStep": 1}}
 
 
 def _build_rows(series: ScoreSeries, order: int, end: datetime, zone: str, t: Translator) -> Iterable[Spec]:

@@ -1,35 +1,57 @@
 """Attack matrix: the best result of each attacker on each target."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
+from typing import NamedTuple
 from uuid import UUID
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup.formulas.ranks import sort_for_board
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import AnyAttacker
-from app.boards import best_guesses, load_facts, verdicts
-from app.boards.best_guesses import BestByQuestion
+from app.boards import load_facts, verdicts
 from app.boards.facts import BoardTarget
 from app.boards.verdicts import VerdictNumbers
 from app.competitions.contest import Contest
 from app.competitions.visibility import BoardAccess, BoardScope
+from app.core import spreadsheet
+from app.core.db.models import Guess, State, Team
+from app.core.identity import names
 
 
-def build_matrix(session: Session, access: BoardAccess, *, owner_team_id: UUID | None = None) -> Matrix:
+class BestGuess(NamedTuple):
+    """Maxima over a team's guesses on one question about one target, and the number of these guesses."""
+
+    risk: float
+    correct: int
+    trials: int
+
+
+BestByQuestion = Mapping[str, BestGuess]
+"""A team's best guesses on one target, by question. Unanswered questions are absent."""
+
+
+class SubmissionAttack(NamedTuple):
+    """The best guess of a team on a target."""
+
+    team: str
+    cell: Cell
+    individual_count: int
+
+
+def build_matrix(session: Session, access: BoardAccess) -> Matrix:
     """Build the matrix as this viewer may see it.
 
-    Built-in attackers are included only where exact values are shown. ``owner_team_id`` limits the columns to
-    the targets of one team; there are none while the teams of the targets are hidden.
+    Built-in attackers are included only where exact values are shown.
     """
     contest, scope = access.contest, access.scope
-    targets = load_targets(session, access)
-    if owner_team_id is not None:
-        targets = [
-            target for target in targets if target.team_id == owner_team_id and _is_team_shown(target, scope)
-        ]
-    rows = list_team_rows(session, access, targets)
+    targets = _load_targets(session, access)
+    rows = _list_team_rows(session, access, targets)
     if scope.digits is None:
         rows += _list_built_in_rows(session, contest, targets)
     return Matrix(
@@ -37,69 +59,96 @@ def build_matrix(session: Session, access: BoardAccess, *, owner_team_id: UUID |
         title=dict(contest.rules.title),
         hidden=scope.guesses_before is None,
         counted=contest.track.asks_identity(contest.rules),
-        questions=_list_questions(contest),
+        questions=tuple(contest.track.select_questions(contest.rules)),
         targets=tuple(_build_column(target, scope) for target in targets),
         rows=tuple(rows),
     )
 
 
-def load_targets(session: Session, access: BoardAccess) -> list[BoardTarget]:
+def list_attacks(session: Session, access: BoardAccess, submission_id: UUID) -> list[SubmissionAttack]:
+    """Return the attacks of other teams on a submission, highest rate first, ties by team name.
+
+    The list is empty if the submission is not a target or while guesses are hidden.
+    """
+    targets = [target for target in _load_targets(session, access) if target.submission_id == submission_id]
+    attacks = [
+        SubmissionAttack(row.attacker, cell, target.individual_count)
+        for row in _list_team_rows(session, access, targets)
+        for target, cell in zip(targets, row.cells, strict=True)
+        if cell is not None
+    ]
+    return [attacks[index] for index in sort_for_board([-attack.cell.rate for attack in attacks])]
+
+
+def _load_targets(session: Session, access: BoardAccess) -> list[BoardTarget]:
     """Return the targets that count, sorted by name; none on a board before their publication."""
     return load_facts.load_targets(session, access.contest.round) if access.scope.finals_only else []
 
 
-def _list_questions(contest: Contest) -> tuple[str, ...]:
-    return tuple(contest.track.select_questions(contest.rules))
-
-
 def _build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:
-    team = target.team if _is_team_shown(target, scope) else None
-    return MatrixTarget(
-        target=target.name, rows=target.individual_count, own=_is_own(target, scope), team=team
-    )
+    is_own = target.team_id == scope.viewer.team_id
+    team = target.team if is_own or scope.owners_known else None
+    return MatrixTarget(target=target.name, rows=target.individual_count, own=is_own, team=team)
 
 
-def _is_team_shown(target: BoardTarget, scope: BoardScope) -> bool:
-    return _is_own(target, scope) or scope.owners_known
-
-
-def _is_own(target: BoardTarget, scope: BoardScope) -> bool:
-    return target.team_id == scope.viewer.team_id
-
-
-def list_team_rows(session: Session, access: BoardAccess, targets: Sequence[BoardTarget]) -> list[MatrixRow]:
+def _list_team_rows(session: Session, access: BoardAccess, targets: Sequence[BoardTarget]) -> list[MatrixRow]:
     """Return one row for each team with a visible guess, sorted by name."""
     rules, viewer = access.contest.rules, access.scope.viewer
-    best_by_team = best_guesses.load_best(session, rules, targets, access.scope)
-    counts_individuals = TRACKS[rules.track].asks_identity(rules)
+    best_by_team = _load_best(session, rules, targets, access.scope)
+    teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(best_by_team)))
     return [
         MatrixRow(
             attacker=name,
             built_in=False,
             own=team_id == viewer.team_id,
-            cells=tuple(
-                (_count_cell(target, best) if counts_individuals else _combine_cell(rules, best))
-                if (best := best_by_team[team_id].get(target.id))
-                else None
-                for target in targets
-            ),
+            cells=tuple(_build_cell(rules, target, best_by_team[team_id][target.id]) for target in targets),
         )
-        for team_id, name in best_guesses.list_teams_by_name(session, best_by_team)
+        for team_id, name in sorted(teams, key=lambda team: (names.build_key(team[1]), team[1]))
     ]
 
 
-def _count_cell(target: BoardTarget, best_by_question: BestByQuestion) -> Cell:
-    """Return the number of individuals of a target that a team identified."""
-    (best,) = best_by_question.values()
-    return Cell(correct=best.correct, rate=best.correct / target.individual_count, trials=best.trials)
+def _load_best(
+    session: Session, rules: Rules, targets: Sequence[BoardTarget], scope: BoardScope
+) -> Mapping[UUID, Mapping[UUID, BestByQuestion]]:
+    """Return the best guesses that count in this scope, by team, target and question.
+
+    The database aggregates them, because there may be thousands.
+    """
+    best_by_team: Mapping[UUID, Mapping[UUID, dict[str, BestGuess]]] = defaultdict(lambda: defaultdict(dict))
+    if scope.guesses_before is None:
+        return best_by_team
+    query = (
+        select(
+            Guess.team_id,
+            Guess.target_id,
+            Guess.question,
+            func.max(func.coalesce(Guess.risk, 0.0)),
+            func.max(func.coalesce(Guess.correct, 0)),
+            func.count(),
+        )
+        .join(Team, Team.id == Guess.team_id)
+        .where(Guess.state == State.SCORED, Team.disqualified_at.is_(None))
+        .where(Guess.created_at < scope.guesses_before, Guess.finished_at < scope.before)
+        .where(Guess.target_id.in_([target.id for target in targets]))
+        .where(Guess.question.in_(TRACKS[rules.track].select_questions(rules)))
+        .group_by(Guess.team_id, Guess.target_id, Guess.question)
+    )
+    for team_id, target_id, question, *best in session.execute(query):
+        best_by_team[team_id][target_id][question] = BestGuess._make(best)
+    return best_by_team
 
 
-def _combine_cell(rules: Rules, best_by_question: BestByQuestion) -> Cell:
-    """Return the risk that a team found in a target.
+def _build_cell(rules: Rules, target: BoardTarget, best_by_question: BestByQuestion) -> Cell | None:
+    """Return the number of individuals of a target that a team identified, or the risk that it found.
 
     If there are several questions, an unanswered one counts as 0, as on the re-identification board.
     """
     track = TRACKS[rules.track]
+    if not best_by_question:
+        return None
+    if track.asks_identity(rules):
+        (best,) = best_by_question.values()
+        return Cell(correct=best.correct, rate=best.correct / target.individual_count, trials=best.trials)
     questions = track.select_questions(rules)
     risks = {name: best.risk for name, best in best_by_question.items()}
     return Cell(
@@ -116,7 +165,7 @@ def _list_built_in_rows(
     numbers = verdicts.drop_older_versions(
         verdicts.load_numbers(session, [target.evaluation_id for target in targets])
     )
-    questions = _list_questions(contest)
+    questions = tuple(contest.track.select_questions(contest.rules))
     return [
         MatrixRow(
             attacker=attacker.name,
@@ -146,3 +195,59 @@ def build_built_in_cell(
         return Cell(correct=correct, rate=risk, trials=1)
     risks = numbers.risks.get(attacker.name) or dict.fromkeys(answered, risk)
     return Cell(correct=correct, rate=risk, trials=1, by_question=dict(risks))
+
+
+def sort_by_strength(matrix: Matrix, question: str | None = None) -> Matrix:
+    """Sort attackers and targets by the sum of their rates, highest first; ties keep their order.
+
+    The sum is used, not the mean: an attacker of a single weak target is not the strongest. ``question``
+    limits the rates to the answers to that question.
+    """
+    rates_by_row = [[find_rate(cell, question) or 0.0 for cell in row.cells] for row in matrix.rows]
+    column_order = _order_by_sum(
+        [row_rates[index] for row_rates in rates_by_row] for index in range(len(matrix.targets))
+    )
+    sorted_rows = [matrix.rows[index] for index in _order_by_sum(rates_by_row)]
+    return matrix.model_copy(
+        update={
+            "targets": tuple(matrix.targets[index] for index in column_order),
+            "rows": tuple(
+                row.model_copy(update={"cells": tuple(row.cells[index] for index in column_order)})
+                for row in sorted_rows
+            ),
+        }
+    )
+
+
+def _order_by_sum(rates_by_line: Iterable[Sequence[float]]) -> list[int]:
+    """Return the indices of the lines, sorted by descending sum; ties keep their order."""
+    return sort_for_board([-fsum(line) for line in rates_by_line])
+
+
+def find_rate(cell: Cell | None, question: str | None) -> float | None:
+    """Return the rate of a cell, overall or for one question; None if there is no answer."""
+    if cell is None:
+        return None
+    return cell.rate if question is None else (cell.by_question or {}).get(question)
+
+
+def render_csv(matrix: Matrix) -> str:
+    """Return the rates as CSV.
+
+    Each target has a column, followed by one for each question if several are asked.
+    """
+    questions = (None, *matrix.distinct_questions)
+    header = [
+        target.label if question is None else f"{target.label} {question}"
+        for target in matrix.targets
+        for question in questions
+    ]
+    rows = (
+        [
+            row.attacker,
+            str(row.built_in).lower(),
+            *(find_rate(cell, question) for cell in row.cells for question in questions),
+        ]
+        for row in matrix.rows
+    )
+    return spreadsheet.render_csv(["attacker", "built_in", *header], rows)

@@ -137,9 +137,9 @@ class ReleaseBoard(BoardState):
     def _build_entry(self, release: FinishedRelease) -> Entry:
         """Return a release with the risk that guesses found in it."""
         counts = not self.is_published or release.is_baseline or release.submission_id in self.facts.targets
-        rules, found = self.facts.rules, self.risks.get(release.submission_id)
-        largest = {question: max(by_team.values()) for question, by_team in (found or {}).items()}
-        rival_risk = TRACKS[rules.track].combine_risks(largest, rules) if found else None
+        rules, rival_risks = self.facts.rules, self.risks.get(release.submission_id)
+        largest = {question: max(by_team.values()) for question, by_team in (rival_risks or {}).items()}
+        rival_risk = TRACKS[rules.track].combine_risks(largest, rules) if rival_risks else None
         return build_entry(release, release.numbers if counts else None, rival_risk)
 
     def _build_standing(self, entry: Entry) -> ComputedStanding:

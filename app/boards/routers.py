@@ -2,22 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.boards import (
-    api,
-    history_pages,
-    matrix_pages,
-    pages,
-    reidentification_pages,
-    team_pages,
-    total_pages,
-)
+from app.boards import api, pages, team_pages
 
 API: tuple[APIRouter, ...] = (api.router,)
-PAGES: tuple[APIRouter, ...] = (
-    history_pages.router,
-    matrix_pages.router,
-    pages.router,
-    reidentification_pages.router,
-    team_pages.router,
-    total_pages.router,
-)
+PAGES: tuple[APIRouter, ...] = (pages.router, team_pages.router)

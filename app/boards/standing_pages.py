@@ -124,11 +124,6 @@ def count_ranked_teams(board: Board | AttackersBoard) -> int:
     return sum(row.rank is not None for row in board.rows)
 
 
-def has_rival_risk(board: Board) -> bool:
-    """Return whether any row shows the best guess of a rival."""
-    return any(row.rival_risk is not None for row in board.rows)
-
-
 def find_tied_ranks(board: Board | AttackersBoard) -> frozenset[int]:
     """Return the ranks that several teams share."""
     teams_per_rank = Counter(row.rank for row in board.rows if row.rank is not None)

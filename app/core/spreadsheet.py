@@ -48,15 +48,11 @@ def _iter_cells(
 
 
 def render_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    return "".join(iter_csv_lines(header, rows))
-
-
-def iter_csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
     for row in chain([header], rows):
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\r\n")
         writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
-        yield buffer.getvalue()
+    return buffer.getvalue()
 
 
 def escape_formula(cell: str) -> str:

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
-from app.boards import anonymization, matrix, matrix_table, reidentification
+from app.boards import anonymization, matrix, reidentification
 from app.competitions import competitions, visibility
 from app.competitions.contest import Contest
 from app.core import audit
@@ -79,7 +79,7 @@ def _iter_boards(session: Session, principal: Principal, slug: str) -> Iterator[
     """Yield the boards as organizers see them, as CSV."""
     access = visibility.authorize_boards(session, principal, slug)
     yield "anonymization", anonymization.render_csv(anonymization.build_board(session, access))
-    yield "matrix", matrix_table.render_csv(matrix.build_matrix(session, access))
+    yield "matrix", matrix.render_csv(matrix.build_matrix(session, access))
     yield "reidentification", reidentification.render_csv(reidentification.build_board(session, access))
 
 

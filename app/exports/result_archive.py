@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
-from app.boards import anonymization, matrix, matrix_table, reidentification
+from app.boards import anonymization, matrix, reidentification
 from app.competitions import competitions, visibility
 from app.competitions.contest import Contest
 from app.competitions.visibility import BoardAccess, Viewer
@@ -85,7 +85,7 @@ def _build_boards(session: Session, contest: Contest) -> dict[str, tuple[BaseMod
     return {
         "anonymization": (releases, anonymization.render_csv(releases)),
         "reidentification": (attacks, reidentification.render_csv(attacks)),
-        "matrix": (trials, matrix_table.render_csv(trials)),
+        "matrix": (trials, matrix.render_csv(trials)),
     }
 
 

@@ -14,7 +14,7 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import AnyTrack
 from app.announcements import announcements
-from app.boards.open_boards import OpenAttackersBoard, OpenBoard
+from app.boards.pages import OpenAttackersBoard, OpenBoard
 from app.boards.scatter_chart import draw_scatter
 from app.boards.standing_pages import count_ranked_teams, find_own_row, list_rows_at_rank, select_podium
 from app.clarifications import clarifications

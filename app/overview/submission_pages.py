@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
-from app.boards import anonymization, submission_attacks
+from app.boards import anonymization, matrix
 from app.competitions import visibility
 from app.competitions.frame import Frame, load_frame
 from app.core.db.transaction import transaction
@@ -63,7 +63,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
         access = visibility.find_board_access(session, page.principal, frame.contest.address)
         board = anonymization.build_board(session, access) if access and verdict else None
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
-        rival_attacks = submission_attacks.list_attacks(session, access, submission.id) if access else []
+        rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
     response = page.render(
         "overview/submission.html",
         frame=frame,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
-from app.boards.matrix_table import sort_by_strength
+from app.boards.matrix import sort_by_strength
 
 pytestmark = pytest.mark.full
 

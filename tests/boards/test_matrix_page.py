@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import update
 
-from app.boards.matrix_pages import compute_mean_rate
+from app.boards.pages import compute_mean_rate
 from app.core.db.models import Target
 from app.core.db.transaction import transaction
 from app.core.pages.notation import format_hundredths

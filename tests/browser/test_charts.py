@@ -2,15 +2,17 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from anoncup.rules.settings import Excessive
+from anoncup.schemas import History, HistoryStep, HistoryTeam
 from anoncup.schemas.advice import EXAMPLE, parse_advice
 from anoncup.schemas.verdicts import Excess, Histogram
 from app.boards.distribution_chart import DistributionChoice, draw_distribution
-from app.boards.history_chart import ScoreSeries, draw_history, rank_series
+from app.boards.history_chart import draw_history
 from app.boards.scatter_chart import draw_scatter
 from app.core.locale.language import Translator, load_translator
 from app.core.pages.notation import localize_number
@@ -71,13 +73,20 @@ def draw_charts(team_count: int, t: Translator) -> list[Chart | None]:
         )
     )
     moments = [START + timedelta(hours=7 * index) for index in range(3)]
-    all_series = [
-        ScoreSeries(
-            name, own=index == 0, steps=[(at, y + x) for at, x in zip(moments, (0.3, 0.1, 0), strict=True)]
-        )
-        for index, (name, (_, y)) in enumerate(zip(names, values, strict=True))
+    steps = [
+        [
+            HistoryStep(at=at, rank=None, overall=y + x, utility=None, security=None, score=None)
+            for at, x in zip(moments, (0.3, 0.1, 0), strict=True)
+        ]
+        for _, y in values
     ]
-    ranks = rank_series(all_series, descending=False)
+    teams = [
+        HistoryTeam(team_id=uuid4(), team=name, own=index == 0, baseline=False, steps=tuple(steps[index]))
+        for index, name in enumerate(names)
+    ]
+    history = History(
+        competition="small", title={"en": "Small"}, frozen_from=None, digits=None, teams=tuple(teams)
+    )
     comparison = ThresholdComparison(
         Excessive(), compared_distance="largest", value=0.4, percent=None, is_over=True
     )
@@ -85,9 +94,10 @@ def draw_charts(team_count: int, t: Translator) -> list[Chart | None]:
     return [
         draw_scatter(board, t, with_levels=True),
         draw_distribution(board, DistributionChoice("overall", t("Overall")), t),
-        draw_history("history", titles, all_series, t, zone="Asia/Tokyo"),
-        draw_history("ranks", titles, ranks, t, zone="Asia/Tokyo", are_ranks=True),
-        draw_scores(all_series[0].steps, [1.0] * 3, titles, t, zone="Asia/Tokyo"),  # type: ignore[arg-type]
+        draw_history(history, t, zone="Asia/Tokyo"),
+        draw_scores(
+            [(step.at, step.overall or 0.0) for step in steps[0]], [1.0] * 3, titles, t, zone="Asia/Tokyo"
+        ),
         draw_distances(EXCESS, comparison, t),
         draw_threshold_errors(parse_advice(EXAMPLE), t),
     ]

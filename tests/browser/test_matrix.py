@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
-from app.boards.open_boards import OpenMatrix
+from app.boards.pages import OpenMatrix
 from tests.browser.page_inspector import PHONE, inspect_pages
 from tests.support.browser import SITE, serve_page
 from tests.support.contest import Contest
