@@ -8,12 +8,12 @@ from anoncup import schemas
 from anoncup.rules.toml_text import decode_file
 from app.accounts.step_up import ReauthenticatedCaller
 from app.competitions import competitions, revisions
-from app.core.db.models import JudgingJob
+from app.core.db.models import Guess, JudgingJob, Rejudgement
 from app.core.db.transaction import transaction
 from app.core.http.bodies import Toml
 from app.core.identity.authentication import CurrentPrincipal
 from app.rescoring import rescores
-from app.rescoring.rescores import EvaluationChange, GuessChange, RankedEvaluation, RescorePreview
+from app.rescoring.rescores import RescorePreview
 
 router = APIRouter(tags=["re-scoring"])
 
@@ -41,8 +41,16 @@ def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescor
     """Return the progress of a re-score set and the changes that it would make."""
     with transaction() as session:
         preview = rescores.preview(session, principal, rescore_id)
-        rows = [_serialize_change(change) for change in preview.changes]
-        guess_rows = [_serialize_guess_change(change) for change in preview.guess_changes]
+        rows = [
+            schemas.RescoreChange(
+                submission_id=change.submission.id,
+                team=change.submission.team.name,
+                before=change.before,
+                after=change.after,
+            )
+            for change in preview.changes
+        ]
+        guess_rows = [_serialize_guess(*change) for change in preview.guess_changes]
         return schemas.Rescore(**_summarize(preview).model_dump(), rows=rows, guess_rows=guess_rows)
 
 
@@ -73,37 +81,14 @@ def _summarize(preview: RescorePreview) -> schemas.RescoreSummary:
     )
 
 
-def _serialize_change(change: EvaluationChange) -> schemas.RescoreChange:
-    return schemas.RescoreChange(
-        submission_id=change.submission.id,
-        team=change.submission.team.name,
-        before=_serialize_outcome(change.current),
-        after=_serialize_outcome(change.proposed),
-    )
-
-
-def _serialize_outcome(ranked_evaluation: RankedEvaluation) -> schemas.RescoreOutcome:
-    numbers = ranked_evaluation.numbers
-    return schemas.RescoreOutcome(
-        status=ranked_evaluation.state,
-        rank=ranked_evaluation.rank,
-        score=ranked_evaluation.score,
-        utility=numbers.utility if numbers else None,
-        security=numbers.security if numbers else None,
-        overall=ranked_evaluation.overall,
-        violations=list(numbers.violations) if numbers else [],
-        **schemas.build_failure_fields(ranked_evaluation.evaluation.failure),
-    )
-
-
-def _serialize_guess_change(change: GuessChange) -> schemas.RescoreGuess:
+def _serialize_guess(guess: Guess, proposed: Rejudgement) -> schemas.RescoreGuess:
     return schemas.RescoreGuess(
-        guess_id=change.guess.id,
-        team=change.guess.team.name,
-        target=change.guess.target.name,
-        question=change.guess.question,
-        before=_serialize_judgement(change.guess),
-        after=_serialize_judgement(change.proposed),
+        guess_id=guess.id,
+        team=guess.team.name,
+        target=guess.target.name,
+        question=guess.question,
+        before=_serialize_judgement(guess),
+        after=_serialize_judgement(proposed),
     )
 
 

@@ -1,6 +1,6 @@
 """Begin a rescore under new rules, compare its results, and apply or cancel it."""
 
-from dataclasses import dataclass
+import math
 from typing import Any
 from uuid import UUID
 
@@ -30,22 +30,6 @@ router = APIRouter(prefix="/competitions/{slug}/organize/rescores", route_class=
 _WEIGHT_PREFIX = "weight_"
 _MAX_SHOWN_GUESSES = 200
 """A contest may have tens of thousands of guesses."""
-
-
-@dataclass(frozen=True, slots=True)
-class TeamRankChange:
-    """A team's rank, and the score that ranks it, under the present and the new rules."""
-
-    team: str
-    rank_before: int | None
-    rank_after: int | None
-    score_before: float | None
-    score_after: float | None
-
-    @property
-    def places_gained(self) -> int | None:
-        """The number of ranks that the team moves up, or None if it has no rank before or after."""
-        return (self.rank_before - self.rank_after) if self.rank_before and self.rank_after else None
 
 
 def _render_rescores(
@@ -93,7 +77,7 @@ def _render_rescore(
         parts=rescores.list_changed_parts(frame.contest.round, rescore_preview.rescore),
         by_team=_compare_teams(rescore_preview),
         state_changes=[
-            change for change in rescore_preview.changes if change.current.state != change.proposed.state
+            change for change in rescore_preview.changes if change.before.status != change.after.status
         ],
         shown_guesses=_MAX_SHOWN_GUESSES,
         several_questions=any(
@@ -146,8 +130,8 @@ def _parse_number(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        number = float("nan")
-    if not 0 <= number < float("inf"):
+        number = math.nan
+    if not 0 <= number < math.inf:
         raise InvalidInput("enter a number, 0 or more", code="wrong_value")
     return number
 
@@ -201,24 +185,18 @@ def list_rule_changes(old_rules: Rules, new_rules: Rules) -> list[tuple[str, Any
     return [change for change in changes if change[1] != change[2]]
 
 
-def _compare_teams(preview: RescorePreview) -> list[TeamRankChange]:
-    """Return the qualified teams without baselines, sorted by new and old rank, unranked teams last."""
-    changes_by_team: dict[str, list[EvaluationChange]] = {}
-    for change in preview.changes:
-        if change.submission.is_qualified and not change.submission.team.baseline:
-            changes_by_team.setdefault(change.submission.team.name, []).append(change)
-    rows = [
-        TeamRankChange(
-            team,
-            changes[0].current.rank,
-            changes[0].proposed.rank,
-            changes[0].current.score,
-            changes[0].proposed.score,
-        )
-        for team, changes in changes_by_team.items()
-    ]
-    after_all_ranks = float("inf")
+def _compare_teams(preview: RescorePreview) -> list[EvaluationChange]:
+    """Return a change of each qualified team, by new and old rank, unranked teams last; no baselines."""
+    by_team = {
+        change.submission.team_id: change
+        for change in preview.changes
+        if change.submission.is_qualified and not change.submission.team.baseline
+    }
     return sorted(
-        rows,
-        key=lambda row: (row.rank_after or after_all_ranks, row.rank_before or after_all_ranks, row.team),
+        by_team.values(),
+        key=lambda change: (
+            change.after.rank or math.inf,
+            change.before.rank or math.inf,
+            change.submission.team.name,
+        ),
     )

@@ -7,7 +7,7 @@ Until a rescore is applied, only the organizers can see its results. Users know 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import func, select, update
@@ -19,6 +19,7 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, PluralMessage
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
+from anoncup.schemas import RescoreOutcome
 from app.boards import anonymization, standing_updates, verdicts
 from app.boards.anonymization import RankedStanding
 from app.boards.models import Standing
@@ -55,42 +56,12 @@ _STAGE_MESSAGES: dict[_Stage, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RankedEvaluation:
-    """An evaluation without its verdict, the numbers of the verdict if there is one, and the team's standing.
-
-    The team's ``score`` is the number by which the board ranks it, guesses of other teams included.
-    """
-
-    evaluation: Evaluation
-    numbers: VerdictNumbers | None
-    rank: int | None = None
-    score: float | None = None
-
-    @property
-    def state(self) -> State:
-        return self.evaluation.state
-
-    @property
-    def overall(self) -> float | None:
-        return self.numbers.overall if self.numbers else None
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationChange:
-    """The evaluations of one submission by the current rules and by the proposed ones."""
+class EvaluationChange(NamedTuple):
+    """The results of one submission by the current rules and by the proposed ones."""
 
     submission: Submission
-    current: RankedEvaluation
-    proposed: RankedEvaluation
-
-
-@dataclass(frozen=True, slots=True)
-class GuessChange:
-    """A guess whose result changes, and its rejudgement by the proposed rules."""
-
-    guess: Guess
-    proposed: Rejudgement
+    before: RescoreOutcome
+    after: RescoreOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +76,8 @@ class RescorePreview:
     finished: int
     total: int
     guesses: RejudgementCounts
-    changes: tuple[EvaluationChange, ...] = ()
-    guess_changes: tuple[GuessChange, ...] = ()
+    changes: Sequence[EvaluationChange] = ()
+    guess_changes: Sequence[tuple[Guess, Rejudgement]] = ()
 
     @property
     def remaining(self) -> int:
@@ -120,12 +91,9 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
     revisions.require_unchanged(revisions.describe_state(contest.competition), revision.replaces)
     new = _find_only_change(contest, revision)
     current_rules, new_rules = contest.rules, new.rules
-    is_same_contest = (current_rules.slug, current_rules.track, current_rules.columns) == (
-        new_rules.slug,
-        new_rules.track,
-        new_rules.columns,
-    )
-    if not is_same_contest or contest.round.original != new.original:
+    if contest.round.original != new.original or any(
+        getattr(current_rules, name) != getattr(new_rules, name) for name in ("slug", "track", "columns")
+    ):
         raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
     if contest.round.allocated_at is not None and revisions.build_team_files_key(
         current_rules
@@ -206,53 +174,89 @@ def load_progress(session: Session, rescore: Rescore) -> RescorePreview:
         .where(Evaluation.rescore_id == rescore.id, current_evaluation.state != State.CANCELLED)
     )
     total, finished = session.execute(query).one()
-    return _build_progress(session, rescore, finished, total)
-
-
-def _build_progress(session: Session, rescore: Rescore, finished: int, total: int) -> RescorePreview:
     guesses = rejudgements.count(session, rescore)
     is_finished = (finished, guesses.finished) == (total, guesses.total)
-    stage = _determine_stage(rescore, is_finished=is_finished)
-    return RescorePreview(rescore, stage, finished, total, guesses)
+    return RescorePreview(rescore, _determine_stage(rescore, is_finished), finished, total, guesses)
+
+
+def _determine_stage(rescore: Rescore, is_finished: bool) -> _Stage:
+    if rescore.applied_at is not None:
+        return "applied"
+    if rescore.cancelled_at is not None:
+        return "cancelled"
+    return "ready" if is_finished else "scoring"
 
 
 def preview(session: Session, principal: Principal, rescore_id: UUID) -> RescorePreview:
     """Return a rescore with its changes, and with standings by the new rules once everything is scored."""
-    result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
-    round_ = session.get_one(Round, result.rescore.round_id)
-    contest, rescore = Contest(round_), result.rescore
+    rescore = find_for_organizer(session, principal, rescore_id)
+    result, contest = load_progress(session, rescore), Contest(session.get_one(Round, rescore.round_id))
     newest = anonymization.load_newest(
-        session, Standing, round_.id, Series.ALL_GUESSES, before=now.read_clock(session)
+        session, Standing, rescore.round_id, Series.ALL_GUESSES, before=now.read_clock(session)
     )
     current = anonymization.rank_standings(session, contest.rules, newest)
-    proposed = (
-        anonymization.rank_standings(
-            session, rescore.rules, standing_updates.compute_proposed(session, contest, rescore)
+    proposed = []
+    if result.stage == "ready":
+        standings = standing_updates.compute_proposed(session, contest, rescore)
+        proposed = anonymization.rank_standings(session, rescore.rules, standings)
+    return _add_changes(session, result, current, proposed)
+
+
+def _add_changes(
+    session: Session,
+    result: RescorePreview,
+    current: Sequence[RankedStanding] = (),
+    proposed: Sequence[RankedStanding] = (),
+) -> RescorePreview:
+    """Return a rescore with its changes and these standings of the teams; an applied one has no changes."""
+    if result.stage == "applied":
+        return result
+    query = (
+        select(Evaluation)
+        .join(Evaluation.submission)
+        .where(Evaluation.rescore_id == result.rescore.id)
+        .where(Submission.evaluation.has(Evaluation.state != State.CANCELLED))
+        .options(
+            defer(Evaluation.verdict, raiseload=True),
+            joinedload(Evaluation.submission, innerjoin=True).options(
+                joinedload(Submission.team, innerjoin=True),
+                joinedload(Submission.evaluation, innerjoin=True).defer(Evaluation.verdict, raiseload=True),
+            ),
         )
-        if result.stage == "ready"
-        else []
+        .order_by(Submission.received_at, Submission.id)
     )
-    changes = [_add_standings(change, current, proposed) for change in result.changes]
-    return replace(result, changes=tuple(changes))
+    evaluations = session.scalars(query).all()
+    ids = [evaluation.id for new in evaluations for evaluation in (new, new.submission.evaluation)]
+    numbers = verdicts.load_numbers(session, ids)
+    boards = [{team.standing.team_id: team for team in board} for board in (current, proposed)]
+
+    def build_outcome(evaluation: Evaluation, team: RankedStanding | None) -> RescoreOutcome:
+        return _build_outcome(evaluation, numbers.get(evaluation.id), team)
+
+    changes = [
+        EvaluationChange(
+            submission := new.submission,
+            before=build_outcome(submission.evaluation, boards[0].get(submission.team_id)),
+            after=build_outcome(new, boards[1].get(submission.team_id)),
+        )
+        for new in evaluations
+    ]
+    return replace(result, changes=changes, guess_changes=rejudgements.list_changes(session, result.rescore))
 
 
-def _add_standings(
-    change: EvaluationChange, current: Sequence[RankedStanding], proposed: Sequence[RankedStanding]
-) -> EvaluationChange:
-    return replace(
-        change,
-        current=_add_standing(change.current, current, change.submission.team_id),
-        proposed=_add_standing(change.proposed, proposed, change.submission.team_id),
+def _build_outcome(
+    evaluation: Evaluation, numbers: VerdictNumbers | None, team: RankedStanding | None
+) -> RescoreOutcome:
+    return RescoreOutcome(
+        status=evaluation.state,
+        rank=team.rank if team else None,
+        score=team.standing.score if team else None,
+        utility=numbers.utility if numbers else None,
+        security=numbers.security if numbers else None,
+        overall=numbers.overall if numbers else None,
+        violations=list(numbers.violations) if numbers else [],
+        **schemas.build_failure_fields(evaluation.failure),
     )
-
-
-def _add_standing(
-    evaluation: RankedEvaluation, board: Sequence[RankedStanding], team_id: UUID
-) -> RankedEvaluation:
-    for team in board:
-        if team.standing.team_id == team_id:
-            return replace(evaluation, rank=team.rank, score=team.standing.score)
-    return evaluation
 
 
 def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
@@ -263,83 +267,33 @@ def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID)
     return rescore
 
 
-def _build_preview(session: Session, rescore: Rescore) -> RescorePreview:
-    changes = _load_changes(session, rescore) if rescore.applied_at is None else ()
-    finished = sum(change.proposed.state not in leases.UNFINISHED for change in changes)
-    progress = _build_progress(session, rescore, finished, len(changes))
-    guess_changes = rejudgements.list_changes(session, rescore) if rescore.applied_at is None else []
-    return replace(
-        progress, changes=changes, guess_changes=tuple(GuessChange(*pair) for pair in guess_changes)
-    )
-
-
-def _load_changes(session: Session, rescore: Rescore) -> tuple[EvaluationChange, ...]:
-    query = (
-        select(Evaluation)
-        .join(Evaluation.submission)
-        .where(Evaluation.rescore_id == rescore.id)
-        .options(
-            defer(Evaluation.verdict, raiseload=True),
-            joinedload(Evaluation.submission, innerjoin=True).options(
-                joinedload(Submission.team, innerjoin=True),
-                joinedload(Submission.evaluation, innerjoin=True).options(
-                    defer(Evaluation.verdict, raiseload=True),
-                    joinedload(Evaluation.submission, innerjoin=True).joinedload(
-                        Submission.team, innerjoin=True
-                    ),
-                ),
-            ),
-        )
-        .order_by(Submission.received_at, Submission.id)
-    )
-    pairs = [(evaluation.submission.evaluation, evaluation) for evaluation in session.scalars(query)]
-    active_pairs = [pair for pair in pairs if pair[0].state != State.CANCELLED]
-    numbers = verdicts.load_numbers(session, [evaluation.id for pair in active_pairs for evaluation in pair])
-    return tuple(
-        EvaluationChange(
-            proposed.submission,
-            *(RankedEvaluation(evaluation, numbers.get(evaluation.id)) for evaluation in (current, proposed)),
-        )
-        for current, proposed in active_pairs
-    )
-
-
-def _determine_stage(rescore: Rescore, *, is_finished: bool) -> _Stage:
-    if rescore.applied_at is not None:
-        return "applied"
-    if rescore.cancelled_at is not None:
-        return "cancelled"
-    return "ready" if is_finished else "scoring"
-
-
 def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     """Make the new rules, their evaluations and their results of guesses the current ones."""
     round_, rescore = _lock_open_rescore(session, principal, rescore_id)
-    result = _build_preview(session, rescore)
+    result = _add_changes(session, load_progress(session, rescore))
     if result.stage != "ready":
         raise Conflict(_STAGE_MESSAGES[result.stage], code=f"rescore_{result.stage}")
-    newly_failed_changes = [change for change in result.changes if is_newly_failed(change)]
-    if newly_failed_changes:
-        message = PluralMessage(
+    for message in (
+        PluralMessage(
             "{count} submission could not be scored by the new rules: cancel the set",
             "{count} submissions could not be scored by the new rules: cancel the set",
             "count",
-            count=len(newly_failed_changes),
-        )
-        raise Conflict(message, code="rescore_failed")
-    if result.guesses.failed:
-        message = PluralMessage(
+            count=sum(map(is_newly_failed, result.changes)),
+        ),
+        PluralMessage(
             "{count} guess could not be scored by the new rules: cancel the set",
             "{count} guesses could not be scored by the new rules: cancel the set",
             "count",
             count=result.guesses.failed,
-        )
-        raise Conflict(message, code="rescore_failed")
+        ),
+    ):
+        if message.values["count"]:
+            raise Conflict(message, code="rescore_failed")
     principal.require_reauthentication()
-    replaced_ids = [change.current.evaluation.id for change in result.changes]
-    session.execute(update(Evaluation).where(Evaluation.id.in_(replaced_ids)).values(current=False))
-    new_ids = [change.proposed.evaluation.id for change in result.changes]
-    session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
+    of_submissions = Evaluation.submission_id.in_([change.submission.id for change in result.changes])
+    session.execute(update(Evaluation).where(of_submissions, Evaluation.current).values(current=False))
+    is_new = Evaluation.rescore_id == rescore.id
+    session.execute(update(Evaluation).where(of_submissions, is_new).values(current=True))
     details = _summarize_changes(result)
     rejudgements.apply(session, rescore)
     rescore.replaced_file = round_.file
@@ -384,22 +338,20 @@ def _summarize_changes(preview: RescorePreview) -> dict[str, Any]:
     """
     submissions = {
         str(change.submission.id): [
-            [ranked.state, ranked.overall] for ranked in (change.current, change.proposed)
+            [outcome.status, outcome.overall] for outcome in (change.before, change.after)
         ]
         for change in preview.changes
     }
     guesses = {
-        str(change.guess.id): [
-            [job.state, job.outcome and job.outcome["value"]] for job in (change.guess, change.proposed)
-        ]
-        for change in preview.guess_changes
+        str(pair[0].id): [[job.state, job.outcome and job.outcome["value"]] for job in pair]
+        for pair in preview.guess_changes
     }
     return submissions | guesses
 
 
 def is_newly_failed(change: EvaluationChange) -> bool:
     """Whether scoring failed by the new rules but not by the current ones."""
-    return change.proposed.state == State.ERROR and change.current.state != State.ERROR
+    return change.after.status == State.ERROR != change.before.status
 
 
 def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
