@@ -1,13 +1,11 @@
 """The chart of the teams' values of one score or measure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 from statistics import median
 
 from anoncup.schemas import Board, BoardRow
-from app.boards.standing_pages import BoardColumn, group_columns
-from app.competitions.contest import Contest
+from app.boards.standing_pages import BoardColumn
 from app.core.locale.language import Translator
 from app.core.pages.notation import localize_number
 from app.core.pages.vega import (
@@ -24,56 +22,25 @@ from app.core.pages.vega import (
     isolate,
 )
 
-_SCORES = ("overall", "utility", "security")
 _GOLDEN_FRACTION = (5**0.5 - 1) / 2
 """Its multiples, modulo 1, spread any number of points evenly."""
 
 
-@dataclass(frozen=True, slots=True)
-class DistributionChoice:
-    """A score or a column of the board whose distribution can be drawn."""
-
-    name: str
-    title: str
-    column: BoardColumn | None = None
-
-    def value(self, row: BoardRow) -> float | None:
-        if self.column is not None:
-            return self.column.value(row)
-        score: float | None = getattr(row, self.name)
-        return score
-
-    @property
-    def higher_is_better(self) -> bool:
-        return self.column is not None and self.column.higher_is_better
-
-
-def list_choices(contest: Contest, t: Translator, *, all_columns: bool) -> tuple[DistributionChoice, ...]:
-    """Return the scores and, with ``all_columns``, also the board's columns in the order of the board."""
-    scores = tuple(DistributionChoice(name, t.label(f"score_{name}")) for name in _SCORES)
-    if not all_columns:
-        return scores
-    columns = (column for group in group_columns(contest.rules, contest.track) for column in group.columns)
-    return scores + tuple(
-        DistributionChoice(column.name, t.label(f"{column.kind}_{column.name}", column.name), column)
-        for column in columns
-    )
-
-
-def draw_distribution(board: Board, choice: DistributionChoice, t: Translator) -> Chart | None:
+def draw_distribution(board: Board, column: BoardColumn, t: Translator) -> Chart | None:
     """Draw the teams' values of one column, or nothing if there are none."""
-    values = [(choice.value(row), row) for row in board.rows if not row.baseline]
+    values = [(column.value(row), row) for row in board.rows if not row.baseline]
     known = sorted(
         ((value, row) for value, row in values if value is not None and isfinite(value)),
         key=lambda item: item[0],
     )
     if not known:
         return None
-    direction = t("higher is better") if choice.higher_is_better else t("lower is better")
-    title = choice.title + t(" ({text})", text=direction)
+    direction = t("higher is better") if column.higher_is_better else t("lower is better")
+    name = t.label(f"{column.kind}_{column.name}", column.name)
+    title = name + t(" ({text})", text=direction)
     return Chart(
         "distribution",
-        choice.title,
+        name,
         _describe([value for value, _ in known], [value for value, row in known if row.own], t),
         _build_specification(known, title, t),
         head=(t("Team"), title),

@@ -26,7 +26,7 @@ from anoncup.schemas import (
 )
 from app.boards import anonymization, history, matrix, reidentification, total
 from app.boards import standing_pages as standings
-from app.boards.distribution_chart import draw_distribution, list_choices
+from app.boards.distribution_chart import draw_distribution
 from app.boards.history_chart import draw_history
 from app.boards.scatter_chart import draw_scatter
 from app.competitions import phases, visibility
@@ -156,22 +156,22 @@ def show_anonymization_board(
 ) -> HTMLResponse:
     def build_content(open_board: Board, frame: Frame, t: Translator) -> dict[str, Any]:
         all_columns = columns == "all" and open_board.is_exact
-        choices = list_choices(frame.contest, t, all_columns=open_board.is_exact)
+        groups = standings.group_columns(frame.rules, frame.contest.track)
+        exact_columns = [column for group in groups for column in group.columns if open_board.is_exact]
+        choices = [*standings.SCORE_COLUMNS, *exact_columns]
         choice = next((choice for choice in choices if choice.name == measure), choices[0])
         own_row = standings.find_own_row(open_board.rows)
         by_overall, query = frame.rules.ranking.is_by_overall, page.request.query_params
         return {
             "shows_all_columns": all_columns,
             **_build_headings(BoardRow.COLUMNS, t),
-            "groups": standings.group_columns(frame.rules, frame.contest.track) if all_columns else (),
+            "groups": groups if all_columns else (),
             "own_row": own_row,
             "distance_to_next": own_row
             and standings.compute_distance_to_next(open_board, own_row, by_formula=not by_overall),
             "ranked_team_count": standings.count_ranked_teams(open_board),
             "tied_ranks": standings.find_tied_ranks(open_board),
-            "changes": {
-                row.team: change for row in open_board.rows if (change := find_change(row, open_board))
-            },
+            "changes": {row.team: standings.compute_rank_change(row, open_board) for row in open_board.rows},
             "has_rival_risk": any(row.rival_risk is not None for row in open_board.rows),
             "choices": choices,
             "choice": choice,
@@ -182,7 +182,6 @@ def show_anonymization_board(
             "other_parameters": {name: query[name] for name in ("columns", "measure") if name in query},
         }
 
-    find_change = standings.compute_rank_change
     return _render(page, slug, "anonymization", board, build_content)
 
 

@@ -82,39 +82,22 @@ def build_rows(
         (team for team in teams if team.id in attacks), key=lambda team: attacks[team.id].first_guess_at
     )
     sorted_teams = [*attacking, *(team for team in teams if team.id not in attacks)]
-    scores = [attacks[team.id].score if team.id in attacks else None for team in sorted_teams]
-    losses = [None if score is None else -score for score in scores]
+    standings = [attacks.get(team.id, AttackStanding()) for team in sorted_teams]  # which has no numbers
+    losses = [None if standing.score is None else -standing.score for standing in standings]
     ranks = compute_ranks(losses)
-    return [
-        _build_row(
-            sorted_teams[index],
-            attacks.get(sorted_teams[index].id),
-            rank=ranks[index],
-            own=viewer_team_id == sorted_teams[index].id,
-            by_formula=by_formula,
+    rows = [
+        AttackersRow.from_row(
+            standing,
+            rank=rank,
+            team=team.name,
+            team_id=team.id,
+            own=viewer_team_id == team.id,
+            # Without a formula, the score of a board that counts individuals is their number.
+            score=standing.score if by_formula or standing.identified is None else None,
         )
-        for index in sort_for_board(losses)
+        for team, standing, rank in zip(sorted_teams, standings, ranks, strict=True)
     ]
-
-
-def _build_row(
-    team: CompetingTeam, attack: AttackStanding | None, *, rank: int | None, own: bool, by_formula: bool
-) -> AttackersRow:
-    """Return a row. The score of a board that counts individuals is their number, unless a formula ranks."""
-    numbers = attack or AttackStanding()  # which has none
-    return AttackersRow(
-        rank=rank,
-        team=team.name,
-        team_id=team.id,
-        own=own,
-        identified=numbers.identified,
-        tried=numbers.tried,
-        rate=numbers.rate,
-        targets=numbers.targets,
-        score=numbers.score if by_formula or numbers.identified is None else None,
-        parts=numbers.parts,
-        by_question=numbers.by_question,
-    )
+    return [rows[index] for index in sort_for_board(losses)]
 
 
 def render_csv(board: AttackersBoard) -> str:

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.rules.model import Rules
@@ -17,16 +16,18 @@ RowT = TypeVar("RowT", BoardRow, AttackersRow)
 _PODIUM_SIZE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class BoardColumn:
-    """The column of a measure or an attacker. ``weight`` is its weight in U, or None if it has none."""
+class BoardColumn(NamedTuple):
+    """The column of a score, measure or attacker. ``weight`` is its weight in U, or None if it has none."""
 
-    kind: Literal["measure", "attacker"]
+    kind: Literal["score", "measure", "attacker"]
     name: str
     higher_is_better: bool = False
     weight: float | None = None
 
     def value(self, row: BoardRow) -> float | None:
+        if self.kind == "score":
+            score: float | None = getattr(row, self.name)
+            return score
         return (row.measures if self.kind == "measure" else row.attackers).get(self.name)
 
     def format_value(self, row: BoardRow, t: Translator) -> str:
@@ -37,8 +38,7 @@ class BoardColumn:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnGroup:
+class ColumnGroup(NamedTuple):
     """Columns with a common heading, the label ``columns_<name>``.
 
     ``sets_risk`` means that the largest value of the group may determine E.
@@ -48,29 +48,8 @@ class ColumnGroup:
     columns: tuple[BoardColumn, ...]
     sets_risk: bool = False
 
-    @property
-    def size(self) -> int:
-        return len(self.columns)
 
-
-@dataclass(frozen=True, slots=True)
-class RankChange:
-    """The number of ranks that a team moved; 0 if it is new."""
-
-    direction: Literal["up", "down", "new"]
-    ranks: int
-
-    def format_short(self, t: Translator) -> str:
-        return (
-            t("new") if self.direction == "new" else f"{'▲' if self.direction == 'up' else '▼'}{self.ranks}"
-        )
-
-    def format_long(self, t: Translator) -> str:
-        if self.direction == "new":
-            return t("New in the ranking within a day")
-        if self.direction == "up":
-            return t.ngettext("{n} rank up within a day", "{n} ranks up within a day", self.ranks)
-        return t.ngettext("{n} rank down within a day", "{n} ranks down within a day", self.ranks)
+SCORE_COLUMNS = tuple(BoardColumn("score", name) for name in ("overall", "utility", "security"))
 
 
 def group_columns(rules: Rules, track: AnyTrack) -> tuple[ColumnGroup, ...]:
@@ -130,13 +109,11 @@ def find_tied_ranks(board: Board | AttackersBoard) -> frozenset[int]:
     return frozenset(rank for rank, teams in teams_per_rank.items() if teams > 1)
 
 
-def compute_rank_change(row: BoardRow, board: Board) -> RankChange | None:
-    """Return how a team's rank changed within a day, or None if it did not change."""
+def compute_rank_change(row: BoardRow, board: Board) -> int | None:
+    """Return by how many ranks a team rose within a day; 0 if it is new, None if its rank did not change."""
     if board.compared_with is None or row.rank is None or row.rank == row.rank_before:
         return None
-    if row.rank_before is None:
-        return RankChange("new", 0)
-    return RankChange("up" if row.rank < row.rank_before else "down", abs(row.rank - row.rank_before))
+    return 0 if row.rank_before is None else row.rank_before - row.rank
 
 
 def find_matching_teams(board: Board, search_text: str, t: Translator) -> frozenset[str]:

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sqlalchemy.orm import Session
 
@@ -12,7 +11,6 @@ from anoncup.errors import NotFound
 from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.formulas.syntax import Formula
-from anoncup.rules.rounds import RoundSettings
 from anoncup.schemas import AttackersRow, BoardRow, TotalBoard, TotalRow
 from app.boards import anonymization, reidentification
 from app.boards.entries import find_values
@@ -24,8 +22,7 @@ from app.core.spreadsheet import render_board_csv
 _Scores = Mapping[str, float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class _RoundScores:
+class _RoundScores(NamedTuple):
     """The scores of a round by team: ``exact``, and as the viewer may see them.
 
     ``own_team``: the viewer's own team, if it is on the board.
@@ -55,41 +52,24 @@ def _build_board(
     *,
     is_descending: bool,
 ) -> TotalBoard:
-    contest = access.contest
-    counting_rounds = _list_counting_rounds(contest)
-    formula = find_total_formula(contest.rules.ranking, key, counting_rounds)
+    competition, viewer, now = access.contest.competition, access.scope.viewer, read_clock(session)
+    counting_rounds = [settings for settings in competition.round_settings if not settings.practice]
+    rounds = counting_rounds if access.contest.round.name else []
+    formula = find_total_formula(access.contest.rules.ranking, key, rounds)
     if formula is None:
         raise NotFound("the competition has no rounds to add up", code="no_rounds")
-    round_names = [settings.name for settings in counting_rounds]
-    scores = {
-        round_access.contest.round.name: read(session, round_access)
-        for round_access in _list_round_accesses(session, access)
-        if round_access.contest.round.name in round_names
-    }
+    scores = {settings.name: _RoundScores({}, {}, None) for settings in rounds}
+    for contest in map(Contest, competition.rounds):
+        if contest.round.name in scores and can_see_boards(contest.rules.publication, viewer):
+            round_access = BoardAccess(contest, compute_scope(contest, viewer, now))
+            scores[contest.round.name] = read(session, round_access)
     return TotalBoard(
-        competition=contest.competition.slug,
-        title=dict(contest.competition.title),
+        competition=competition.slug,
+        title=dict(competition.title),
         formula=formula.text,
-        rounds=tuple(round_names),
-        rows=tuple(_rank_teams(formula, round_names, scores, is_descending=is_descending)),
+        rounds=tuple(scores),
+        rows=tuple(_rank_teams(formula, scores, is_descending=is_descending)),
     )
-
-
-def _list_counting_rounds(contest: Contest) -> list[RoundSettings]:
-    if not contest.round.name:
-        return []
-    return [settings for settings in contest.competition.round_settings if not settings.practice]
-
-
-def _list_round_accesses(session: Session, access: BoardAccess) -> list[BoardAccess]:
-    """Return the viewer's access to the boards of the rounds that are open to them."""
-    viewer, now = access.scope.viewer, read_clock(session)
-    contests = [Contest(round_) for round_ in access.contest.competition.rounds]
-    return [
-        BoardAccess(contest, compute_scope(contest, viewer, now))
-        for contest in contests
-        if can_see_boards(contest.rules.publication, viewer)
-    ]
 
 
 def _read_releases(session: Session, access: BoardAccess) -> _RoundScores:
@@ -115,45 +95,39 @@ def _find_own_team(rows: Sequence[BoardRow | AttackersRow]) -> str | None:
 
 
 def _rank_teams(
-    formula: Formula,
-    round_names: Sequence[str],
-    scores: Mapping[str, _RoundScores],
-    *,
-    is_descending: bool,
+    formula: Formula, scores: Mapping[str, _RoundScores], *, is_descending: bool
 ) -> list[TotalRow]:
     """Return the rows by rank, which compares exact values; teams without a total follow."""
-    teams = list(dict.fromkeys(team for round_scores in scores.values() for team in round_scores.exact))
-    shown_scores = {name: scores[name].visible if name in scores else {} for name in round_names}
-    exact_scores = {name: scores[name].exact if name in scores else {} for name in round_names}
-    losses = [
-        -total if total is not None and is_descending else total
-        for total in _evaluate(formula, teams, exact_scores)
-    ]
-    shown_totals = _evaluate(formula, teams, shown_scores)
+    teams = list(dict.fromkeys(team for by_team in scores.values() for team in by_team.exact))
+    exact_totals = _evaluate(formula, teams, {name: by_team.exact for name, by_team in scores.items()})
+    shown_totals = _evaluate(formula, teams, {name: by_team.visible for name, by_team in scores.items()})
+    losses = [-total if total is not None and is_descending else total for total in exact_totals]
     ranks = compute_ranks(losses)
-    own_teams = {round_scores.own_team for round_scores in scores.values()}
-    return [
+    own_teams = {by_team.own_team for by_team in scores.values()}
+    rows = [
         TotalRow(
-            rank=ranks[index],
-            team=teams[index],
-            own=teams[index] in own_teams,
-            total=shown_totals[index],
-            scores={name: shown_scores[name].get(teams[index]) for name in round_names},
+            rank=rank,
+            team=team,
+            own=team in own_teams,
+            total=total,
+            scores={name: by_team.visible.get(team) for name, by_team in scores.items()},
         )
-        for index in sort_for_board(losses)
+        for team, rank, total in zip(teams, ranks, shown_totals, strict=True)
     ]
+    return [rows[index] for index in sort_for_board(losses)]
 
 
 def _evaluate(formula: Formula, teams: Sequence[str], scores: Mapping[str, _Scores]) -> list[float | None]:
     """Return the total of each team; None where it is missing."""
-    numbers = [TeamNumbers({}, {"round": build_round(_collect_scores(team, scores))}) for team in teams]
-    return find_values(evaluate_formula, formula, numbers)
-
-
-def _collect_scores(team: str, scores: Mapping[str, _Scores]) -> dict[str, float]:
-    """Return the score of a team in each round, NaN where it has none."""
-    team_scores = {name: by_team.get(team) for name, by_team in scores.items()}
-    return {name: math.nan if score is None else score for name, score in team_scores.items()}
+    numbers = [
+        {
+            name: math.nan if (score := by_team.get(team)) is None else score
+            for name, by_team in scores.items()
+        }
+        for team in teams
+    ]
+    rows = [TeamNumbers({}, {"round": build_round(team_scores)}) for team_scores in numbers]
+    return find_values(evaluate_formula, formula, rows)
 
 
 def render_csv(board: TotalBoard) -> str:

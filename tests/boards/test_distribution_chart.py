@@ -2,13 +2,14 @@
 
 import math
 
-from app.boards.distribution_chart import DistributionChoice, draw_distribution
+from app.boards.distribution_chart import draw_distribution
+from app.boards.standing_pages import SCORE_COLUMNS
 from app.core.locale.language import load_translator
 from app.core.pages.vega import Chart
 from tests.support.visitor_pages import build_board_from_rows, build_row
 
 EN = load_translator("en")
-OVERALL = DistributionChoice("overall", "Overall")
+OVERALL = SCORE_COLUMNS[0]
 TITLE = "Overall (lower is better)"
 X = {
     "field": "value",

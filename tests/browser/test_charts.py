@@ -11,9 +11,10 @@ from anoncup.rules.settings import Excessive
 from anoncup.schemas import History, HistoryStep, HistoryTeam
 from anoncup.schemas.advice import EXAMPLE, parse_advice
 from anoncup.schemas.verdicts import Excess, Histogram
-from app.boards.distribution_chart import DistributionChoice, draw_distribution
+from app.boards.distribution_chart import draw_distribution
 from app.boards.history_chart import draw_history
 from app.boards.scatter_chart import draw_scatter
+from app.boards.standing_pages import SCORE_COLUMNS
 from app.core.locale.language import Translator, load_translator
 from app.core.pages.notation import localize_number
 from app.core.pages.pages import templates
@@ -93,7 +94,7 @@ def draw_charts(team_count: int, t: Translator) -> list[Chart | None]:
     titles = t("Each team’s best score over time"), t("Overall score (lower is better)")
     return [
         draw_scatter(board, t, with_levels=True),
-        draw_distribution(board, DistributionChoice("overall", t("Overall")), t),
+        draw_distribution(board, SCORE_COLUMNS[0], t),
         draw_history(history, t, zone="Asia/Tokyo"),
         draw_scores(
             [(step.at, step.overall or 0.0) for step in steps[0]], [1.0] * 3, titles, t, zone="Asia/Tokyo"
