@@ -97,27 +97,24 @@ def drop_older_versions(numbers: Mapping[UUID, VerdictNumbers]) -> dict[UUID, Ve
 
     Only parts that are reported and do not count can have several versions.
     """
-    versions = [verdict.versions for verdict in numbers.values()]
-    if all(verdict_versions == versions[0] for verdict_versions in versions):
-        return dict(numbers)
-    newest: dict[str, int] = {}
-    for verdict in numbers.values():
-        for part, version in verdict.versions.items():
-            newest[part] = max(int(version), newest.get(part, 0))
-    return {key: _drop_older_versions(verdict, newest) for key, verdict in numbers.items()}
+    versions = {pair for verdict in numbers.values() for pair in verdict.versions.items()}
+    newest = dict(sorted(versions, key=lambda pair: int(pair[1])))
 
+    def select_newest(verdict: VerdictNumbers, kind: str) -> dict[str, float]:
+        values: Mapping[str, float] = getattr(verdict, kind)
+        folder = "measures" if kind == "measures" else "attackers"
+        return {
+            name: value
+            for name, value in values.items()
+            if (part := f"{folder}.{name}") not in newest or verdict.versions[part] == newest[part]
+        }
 
-def _drop_older_versions(numbers: VerdictNumbers, newest: Mapping[str, int]) -> VerdictNumbers:
-    dropped = {part for part, version in numbers.versions.items() if newest[part] != int(version)}
-    if not dropped:
-        return numbers
-
-    def list_newest(kind: str, values: Mapping[str, float]) -> dict[str, float]:
-        return {name: value for name, value in values.items() if f"{kind}.{name}" not in dropped}
-
-    return replace(
-        numbers,
-        measures=list_newest("measures", numbers.measures),
-        attackers=list_newest("attackers", numbers.attackers),
-        correct=list_newest("attackers", numbers.correct),
-    )
+    return {
+        key: replace(
+            verdict,
+            measures=select_newest(verdict, "measures"),
+            attackers=select_newest(verdict, "attackers"),
+            correct=select_newest(verdict, "correct"),
+        )
+        for key, verdict in numbers.items()
+    }

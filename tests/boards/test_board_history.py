@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from anoncup.rules.toml_text import replace_tables
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.page_requests import get_page
 from tests.support.standings import move_times_back
@@ -38,21 +37,3 @@ def test_rank_changes_refer_to_the_board_of_a_day_before(arena: Arena) -> None:
     html = get_page(arena, "/competitions/small/boards/anonymization").text
     for label in ("1 rank up within a day", "1 rank down within a day", "New in the ranking within a day"):
         assert html.count(f'aria-label="{label}"') == 1
-
-
-def test_the_past_is_shown_as_the_present_rules_allow(arena: Arena) -> None:
-    for seed, income_factor in ((3, 2.0), (4, 1.5), (5, 1.0)):
-        submit_release(arena, "red", seed=seed, income_factor=income_factor)
-        move_times_back(timedelta(days=1))
-    (exact,) = arena.get(HISTORY).json()["teams"]
-    assert len(exact["steps"]) == 3
-    path = "/competitions/small/competition.toml"
-    for digits in (2, 1):
-        file = replace_tables(arena.get(path).text, "publication", f"[publication]\ndigits = {digits}\n")
-        assert arena.put(path, content=file).status_code == 200
-        (timeline,) = arena.get(HISTORY, team="blue").json()["teams"]
-        assert [(step["at"], step["utility"], step["overall"]) for step in timeline["steps"]] == [
-            (step["at"], round(step["utility"], digits), round(step["overall"], 4)) for step in exact["steps"]
-        ]
-        assert arena.get_board()["compared_with"] is not None
-    assert arena.get(HISTORY).json()["teams"] == [exact]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
@@ -18,10 +17,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
-from app.boards.facts import CompetingTeam
 from app.boards.matrix import build_built_in_cell
-from app.boards.models import AttackStanding
-from app.boards.reidentification import build_rows
 from app.boards.verdicts import extract_numbers
 from app.core.db.models import Guess, State, Submission, Target, Team
 from app.core.db.transaction import transaction
@@ -160,23 +156,3 @@ def test_built_in_attackers_cell_shows_its_gain_over_chance(
     )
     assert single_question_cell == Cell(correct=None, rate=0.5, trials=1)
     assert build_built_in_cell(SMALL_TRACK.attackers["foremost"], stored_numbers, ("member",)) is None
-
-
-def test_scores_equal_up_to_rounding_share_a_rank() -> None:
-    early_time = datetime.now(UTC)
-    late_time = early_time + timedelta(hours=1)
-    attacks = {
-        UUID(int=index): AttackStanding(
-            targets=2, rate=score / 2, first_guess_at=first_guess_at, score=score, by_question={}
-        )
-        for index, (score, first_guess_at) in enumerate(
-            ((0.3, late_time), (0.1 + 0.2, early_time), (0.3 + 1e-6, late_time))
-        )
-    }
-    teams = [CompetingTeam(team, str(team.int)) for team in attacks]
-    rows = build_rows(teams, attacks, None, by_formula=False)
-    assert [(row.team, row.rank, row.score) for row in rows] == [
-        ("2", 1, 0.3 + 1e-6),
-        ("1", 2, 0.1 + 0.2),
-        ("0", 2, 0.3),
-    ]

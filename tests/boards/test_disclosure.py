@@ -48,39 +48,16 @@ def edit_file(contest: Contest, **settings: object) -> ApiRequest:
     return "PUT", f"{contest.path}/competition.toml", {"content": replace_publication_rules(file, *changed)}
 
 
-def show_owners(contest: Contest) -> ApiRequest:
-    return edit_file(contest, owners="shown")
-
-
-def give_immediate_feedback(contest: Contest) -> ApiRequest:
-    return edit_file(contest, feedback="immediate")
-
-
-def show_more_digits(contest: Contest) -> ApiRequest:
-    return edit_file(contest, digits=4)
-
-
-def allow_more_guesses_by_file(contest: Contest) -> ApiRequest:
-    return edit_file(contest, guesses_per_target=4)
-
-
-def allow_more_finals(contest: Contest) -> ApiRequest:
-    """Teams that mark no finals would have more of their submissions published as targets."""
-    return edit_file(contest, finals=100)
-
-
-def allow_fewer_finals(contest: Contest) -> ApiRequest:
-    """A submission that is not among the finals at the freeze never becomes a target."""
-    return edit_file(contest, finals=1)
-
-
-def lengthen_reveal_notice(contest: Contest) -> ApiRequest:
-    """The notice period cannot be shortened again. Moving a postponed end back would take a year."""
-    return edit_file(contest, reveal_notice_hours=8760)
-
-
-def change_ranking_rule(contest: Contest) -> ApiRequest:
-    return edit_file(contest, rule="rank_sum")
+DISCLOSING_SETTINGS: tuple[dict[str, object], ...] = (
+    {"owners": "shown"},
+    {"feedback": "immediate"},
+    {"digits": 4},
+    {"guesses_per_target": 4},
+    {"finals": 100},  # teams that mark none would have more of their submissions published as targets
+    {"finals": 1},  # a submission that is not among the finals at the freeze never becomes a target
+    {"reveal_notice_hours": 8760},  # it cannot be shortened: moving a postponed end back would take a year
+    {"rule": "rank_sum"},
+)
 
 
 def publish_targets_sooner(contest: Contest) -> ApiRequest:
@@ -132,14 +109,6 @@ def create_invite_in_second_phase(contest: Contest) -> ApiRequest:
 
 
 DISCLOSING_ACTIONS = (
-    show_owners,
-    give_immediate_feedback,
-    show_more_digits,
-    allow_more_guesses_by_file,
-    allow_more_finals,
-    allow_fewer_finals,
-    lengthen_reveal_notice,
-    change_ranking_rule,
     publish_targets_sooner,
     move_midnight_sooner,
     repair_file,
@@ -147,6 +116,11 @@ DISCLOSING_ACTIONS = (
     create_late_invite,
     create_invite_in_second_phase,
 )
+
+
+@pytest.mark.parametrize("settings", DISCLOSING_SETTINGS, ids=str)
+def test_settings_that_disclose_more_need_the_password(contest: Contest, settings: dict[str, object]) -> None:
+    check_password_required(contest, edit_file(contest, **settings))
 
 
 @pytest.mark.parametrize("prepare_act", DISCLOSING_ACTIONS, ids=lambda case: case.__name__)
@@ -203,7 +177,7 @@ def test_forms_require_the_password_for_more_disclosure(
 
 def test_file_editor_requires_the_password_for_more_disclosure(contest: Contest) -> None:
     path = f"{contest.path}/organize/file"
-    _, _, content = show_owners(contest)
+    _, _, content = edit_file(contest, owners="shown")
     html = post_form(
         contest.arena, path, {"text": content["content"], "do": "compare", "password": ""}, organizer=True
     ).text

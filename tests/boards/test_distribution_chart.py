@@ -5,27 +5,10 @@ import math
 from app.boards.distribution_chart import draw_distribution
 from app.boards.standing_pages import SCORE_COLUMNS
 from app.core.locale.language import load_translator
-from app.core.pages.vega import Chart
 from tests.support.visitor_pages import build_board_from_rows, build_row
 
 EN = load_translator("en")
 OVERALL = SCORE_COLUMNS[0]
-TITLE = "Overall (lower is better)"
-X = {
-    "field": "value",
-    "type": "quantitative",
-    "title": TITLE,
-    "scale": {"domain": [0.2, 0.3], "nice": False, "padding": 12},
-}
-Y = {
-    "field": "spread",
-    "type": "quantitative",
-    "title": None,
-    "scale": {"domain": [-0.15, 1.3], "nice": False, "padding": 0},
-    "axis": None,
-}
-LEGEND = {"orient": "bottom", "title": None, "columns": 2}
-KINDS = ["Your team", "Other teams"]
 
 
 def test_distribution_is_one_specification() -> None:
@@ -38,58 +21,23 @@ def test_distribution_is_one_specification() -> None:
     )
     chart = draw_distribution(board, OVERALL, EN)
     assert chart is not None
-    median_line, median_label, points = chart.specification.pop("layer")
-    assert chart == Chart(
-        "distribution",
-        "Overall",
-        "Teams: 2. Least 0.2, median 0.25, largest 0.3. Your team: 0.3.",
-        {
-            "data": {
-                "values": [
-                    {
-                        "value": 0.2,
-                        "spread": 0.0,
-                        "kind": "Other teams",
-                        "own": False,
-                        "description": "\u2068team 1\u2069: 0.2",
-                    },
-                    {
-                        "value": 0.3,
-                        "spread": 0.5,
-                        "kind": "Your team",
-                        "own": True,
-                        "description": "\u2068team 2\u2069: 0.3",
-                    },
-                ]
-            },
-            "height": 170,
-        },
-        head=("Team", TITLE),
-        rows=[("team 1", 0.2), ("team 2", 0.3)],
+    median_line, _, points = chart.specification["layer"]
+    assert chart.description == "Teams: 2. Least 0.2, median 0.25, largest 0.3. Your team: 0.3."
+    assert (chart.head, chart.rows) == (
+        ("Team", "Overall (lower is better)"),
+        [("team 1", 0.2), ("team 2", 0.3)],
     )
-    median = {"values": [{"at": 0.25, "label": "Median 0.25", "line": 0}]}
-    assert (median_line["data"], median_label["data"]) == (median, median)
-    assert points == {
-        "mark": "point",
-        "encoding": {
-            "x": X,
-            "y": Y,
-            "shape": {
-                "field": "kind",
-                "scale": {"domain": KINDS, "range": ["diamond", "circle"]},
-                "legend": LEGEND,
-            },
-            "color": {
-                "field": "kind",
-                "scale": {"domain": KINDS, "range": ["var(--data-2)", "var(--data-1)"]},
-                "legend": LEGEND,
-            },
-            "size": {"condition": {"test": "datum.own", "value": 180}, "value": 65},
-            "fillOpacity": {"condition": {"test": "datum.own", "value": 1}, "value": 0.55},
-            "tooltip": {"field": "description"},
-            "description": {"field": "description"},
-        },
-    }
+    names = "value", "spread", "kind", "own", "description"
+    assert [tuple(row[name] for name in names) for row in chart.specification["data"]["values"]] == [
+        (0.2, 0.0, "Other teams", False, "\u2068team 1\u2069: 0.2"),
+        (0.3, 0.5, "Your team", True, "\u2068team 2\u2069: 0.3"),
+    ]
+    assert median_line["data"] == {"values": [{"at": 0.25, "label": "Median 0.25", "line": 0}]}
+    encoding = points["encoding"]
+    assert encoding["x"]["scale"]["domain"] == [0.2, 0.3]
+    kinds = ["Your team", "Other teams"]
+    assert encoding["shape"]["scale"] == {"domain": kinds, "range": ["diamond", "circle"]}
+    assert encoding["color"]["scale"] == {"domain": kinds, "range": ["var(--data-2)", "var(--data-1)"]}
 
 
 def test_visitor_has_no_team_in_the_legend() -> None:

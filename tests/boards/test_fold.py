@@ -26,8 +26,8 @@ from app.boards.verdicts import VerdictNumbers
 from app.competitions import phases
 from app.core.db.models import Series
 from tests.support.arena import ROWS
+from tests.support.board_facts import RANKINGS
 from tests.support.contest import build_two_phase_toml
-from tests.support.rankings import RANKINGS
 
 TRACK = TRACKS["microdata"]
 RULES = {name: parse_competition(build_two_phase_toml(extra_toml=toml)) for name, toml in RANKINGS.items()}
@@ -200,21 +200,6 @@ def test_baselines_change_no_standing_of_a_team(facts: RoundFacts, series: Serie
     assert sort_rows(rows) == sort_rows(fold_releases(teams_only, series))
 
 
-@given(round_facts(), all_series)
-def test_a_withdrawn_adjustment_leaves_nothing(facts: RoundFacts, series: Series) -> None:
-    """Its points are given once more, negated."""
-    end = datetime.max.replace(tzinfo=UTC)
-    withdrawn = [
-        points._replace(points=-points.points, at=build_moment(LAST_HOUR + 48))
-        for points in facts.adjustments
-    ]
-    without = fold_all(replace(facts, adjustments=()), series)
-    for rows, expected in zip(
-        fold_all(replace(facts, adjustments=[*facts.adjustments, *withdrawn]), series), without, strict=True
-    ):
-        assert find_newest(rows, end) == find_newest(expected, end)
-
-
 @given(round_facts())
 def test_boards_for_functions_do_not_know_what_comes_later(facts: RoundFacts) -> None:
     ranking = replace(facts.rules.ranking, rule="function", function="package:rank")
@@ -263,53 +248,3 @@ def test_guesses_count_from_their_judging_or_from_midnight() -> None:
     assert list_moments(accepted=38, judged=38) == [[], [build_end_of_day(39)], [build_moment(38)]]
     assert list_moments(accepted=38, judged=40) == [[], [build_moment(40)], [build_moment(40)]]
     assert list_moments(accepted=39, judged=40) == [[], [build_end_of_day(63)], [build_moment(40)]]
-
-
-def test_standings_of_a_small_round_are_those_computed_by_hand() -> None:
-    """Two targets, guesses of two teams on one of them, and a better release that is no target."""
-    red, blue, green, _ = TEAMS
-
-    def build_scored_release(number: int, team_id: UUID, utility: float) -> FinishedRelease:
-        numbers = replace(build_numbers(Random(0)), utility=utility, security=0.25)
-        return build_release(Random(0), number)._replace(
-            team_id=team_id, is_baseline=team_id == BASELINE, numbers=numbers
-        )
-
-    releases = [
-        build_scored_release(number, team_id, utility)
-        for number, (team_id, utility) in enumerate(((red, 0.5), (red, 0.0), (blue, 0.25), (BASELINE, 0.5)))
-    ]
-    targets = [build_target(releases[0]), build_target(releases[2])]
-    guess = build_guess(Random(0), targets[0])._replace(team_id=blue, received_at=build_moment(30))
-    facts = RoundFacts(
-        rules=RULES["formula"],
-        releases=releases,
-        guesses=[
-            guess._replace(correct=10, risk=0.25),
-            guess._replace(correct=10, risk=0.25, team_id=green),
-            guess._replace(submission_id=targets[1].submission_id, correct=4, risk=0.1, team_id=green),
-            guess._replace(correct=20, risk=0.5, received_at=build_moment(40)),
-        ],
-        adjustments=[TeamAdjustment(blue, -0.25, build_moment(1))],
-        targets={target.submission_id: target for target in targets},
-        teams=(),
-        published_at=build_moment(PUBLICATION_HOUR),
-    )
-    end = datetime.max.replace(tzinfo=UTC)
-    defences = find_newest(list(fold_releases(replace(facts, rules=RULES["score"]), Series.ALL_GUESSES)), end)
-    assert {
-        team_id: (row.submission_id, row.entries, row.overall, row.rival_risk)
-        for team_id, row in defences.items()
-    } == {
-        red: (releases[0].submission_id, 2, 0.5, 0.5),
-        blue: (releases[2].submission_id, 1, 0.25, 0.1),
-        BASELINE: (releases[3].submission_id, 1, 0.375, None),
-    }
-    attack = find_newest(list(fold_attacks(facts, Series.ALL_GUESSES)), end)[blue]
-    assert (attack.identified, attack.tried, attack.targets, attack.first_guess_at) == (
-        20,
-        ROWS,
-        1,
-        build_moment(30),
-    )
-    assert attack.score == 0.5 - 0.25 + 20 / 100  # of the one target of others, less the penalty

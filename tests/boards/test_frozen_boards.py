@@ -1,19 +1,20 @@
 """Frozen boards: from the freeze to the close, only organizers see later changes."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.rules.toml_text import replace_tables
 from app.core.db.models import Evaluation, Guess
-from tests.support.board_facts import create_contest, freeze_boards
-from tests.support.contest import lock_evaluations
+from tests.support.contest import Contest, lock_evaluations
 from tests.support.rescores import (
     begin_rescore,
     build_reweighted_file,
     end_rescore,
+    get_competition_file,
 )
 from tests.support.standings import move_times_back
 from tests.support.uploads import score_everything
@@ -28,7 +29,7 @@ def test_guess_accepted_after_midnight_is_shown_a_day_later(
     client: TestClient,
 ) -> None:
     """The team may have written its file after the results of that day's other guesses were published."""
-    contest = create_contest(client, feedback="daily")
+    contest = Contest.create(client, extra_toml='[publication]\nfeedback = "daily"\n')
     red, _ = contest.publish_targets("red", "blue")
     identifier = contest.submit_correct_guess("blue", red, 20)
 
@@ -46,7 +47,7 @@ def test_guess_accepted_after_midnight_is_shown_a_day_later(
 
 def test_submission_cancelled_during_a_rescore_is_on_no_board(client: TestClient) -> None:
     """The rescore has evaluated it and is applied, but the submission never counted."""
-    contest = create_contest(client)
+    contest = Contest.create(client)
     contest.submit("red")
     cancelled = contest.submit("blue", score=False)
     identifier = begin_rescore(contest, build_reweighted_file(contest))
@@ -55,7 +56,9 @@ def test_submission_cancelled_during_a_rescore_is_on_no_board(client: TestClient
     assert contest.arena.post(f"/submissions/{cancelled}/cancel", token=token).status_code == 200
     score_everything()
     assert end_rescore(contest, identifier, "apply").status_code == 200
-    freeze_boards(contest)
+    publication = f"[publication]\nfrozen_from = {datetime.now(UTC).isoformat()}\n"
+    content = replace_tables(get_competition_file(contest), "publication", publication)
+    assert contest.arena.put(f"{contest.path}/competition.toml", content=content).status_code == 200
     assert [row["team"] for row in contest.get_board()["rows"]] == ["red"]
 
 

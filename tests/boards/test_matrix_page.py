@@ -26,11 +26,6 @@ from tests.support.visitor_pages import (
 pytestmark = pytest.mark.full
 
 
-def read_matrix_cells(html: str) -> list[list[str]]:
-    """Return the texts of the cells by row, without the means."""
-    return [row[2:] for row in parse_body(html, '<table id="matrix"')]
-
-
 def read_matrix_means(html: str) -> tuple[list[str], list[str]]:
     """Return the row and the column of the means."""
     table = html.partition('<table id="matrix" class="heat')[2]
@@ -59,12 +54,10 @@ def test_matrix_can_be_sorted_by_strength_or_name(client: TestClient) -> None:
     target_names = {item: contest.find_target(item)["name"] for item in (red, blue, green)}
     html = get_board_page(contest.arena, "matrix", "?order=strength")
     default_html = get_board_page(contest.arena, "matrix")
-    for read in (read_matrix_headings, read_matrix_cells):
-        assert read(default_html) == read(html)
+    assert read_matrix_headings(default_html) == read_matrix_headings(html)
     attackers, targets = read_matrix_headings(html)
     assert attackers == ["red", "green", "blue"]
     assert targets == [f"{target_names[item]}" for item in (green, blue, red)]
-    assert read_matrix_cells(html)[0] == [format_hundredths(30 / 40), format_hundredths(3 / 80), "—"]
     by_name = get_board_page(contest.arena, "matrix", "?order=name")
     assert read_matrix_headings(by_name) == (["blue", "green", "red"], sorted(target_names.values()))
     rate = next(row["rate"] for row in contest.get_board("reidentification")["rows"] if row["team"] == "red")

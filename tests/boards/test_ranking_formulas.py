@@ -34,28 +34,15 @@ def test_the_clock_chooses_finals_by_the_formula(client: TestClient) -> None:
 HOSTILE_FORMULAS = {
     "five thousand characters": ("1+" * 2_500 + "1", MAX_CHARACTERS),
     "a number that is too large": ("utility + 9**9**9", 10),
-    "a long integer": ("utility + " + "9" * 1_500, 10),
-    "an infinite number": ("1e999 * utility", 0),
     "nested brackets": ("(" * 900 + "1" + ")" * 900, MAX_DEPTH),
     "nested signs": ("-" * 1_900 + "1", MAX_DEPTH),
     "nested powers": ("1" + "**1" * 600, 3 * MAX_DEPTH),
     "a long sum": ("1" + "+1" * 900, 2 * (901 - MAX_DEPTH)),
     "nested calls": ("abs(" * 300 + "1" + ")" * 300, 4 * MAX_DEPTH + 3),
-    "an attribute": ("utility.__class__", 0),
     "an attribute of a constant": ("1 + ().__class__.__bases__", 4),
-    "a method": ("1 + utility.numbers.tofile('x')", 4),
     "an import": ("1 + __import__('os').system('id')", 4),
-    "a function of Python": ("1 + open('/etc/passwd')", 4),
-    "a name of Python": ("1 + __builtins__", 4),
     "a text as large as memory": ("'x' * 10**12", 0),
-    "a subscript": ("utility[0]", 7),
-    "a comprehension": ("sum(x for x in utility)", 3),
     "a lambda": ("(lambda: 1)()", 7),
-    "a condition": ("1 if utility else 2", 0),
-    "a formatted text": ("f'{utility}'", 0),
-    "an assignment": ("utility := 1", 8),
-    "a statement": ("import os", 0),
-    "letters that look like ours": ("ｕtility", 0),
 }
 
 

@@ -1,7 +1,6 @@
 """Standings by ranking functions of packages: workers run them in the sandbox, and boards show the result."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -119,18 +118,6 @@ def test_rebuilt_standings_are_the_stored_ones(
     assert list_rows() == stored
 
 
-def test_two_workers_at_once_store_the_same(client: TestClient, own_package: Path) -> None:
-    contest = create(client)
-    play(contest)
-    stored = list_rows()
-    rebuild_standings()
-    with ThreadPoolExecutor(2) as pool:
-        for future in [pool.submit(rank.compute_next) for _ in range(2)]:
-            future.result()
-    compute_everything()
-    assert list_rows() == stored
-
-
 def test_parts_are_shown_where_scores_are_exact(client: TestClient, own_package: Path) -> None:
     contest = create(client)
     play(contest)
@@ -154,11 +141,8 @@ def test_parts_are_shown_where_scores_are_exact(client: TestClient, own_package:
 FAILURES = {
     "import os; os._exit(0)": "the scoring process was killed",
     "while True: pass": "the boards took longer than the limit of 10 s",
-    "return bytearray(2**45)": "scoring needed more memory than the limit of",
     "return 7": "returned int instead of a sequence of Ranked",
     "return [Ranked(team, 1) for team in board.teams] * 2": "each team of the board once",
-    "return [Ranked(team, 1, 'x' * 10**7) for team in board.teams]": "at most 500",
-    "return [Ranked(team, 1, 'x', 'y') for team in board.teams]": "of the ranked team",
     """
     import os
     for pipe in range(4, 20):

@@ -56,97 +56,27 @@ SMALL_BOARD = (
 
 def test_specification_of_a_small_board() -> None:
     chart = draw(build_board(*map(dict, SMALL_BOARD)), with_levels=True)
-    x = {
-        "field": "utility",
-        "type": "quantitative",
-        "title": "Utility loss (lower is better)",
-        "scale": {"domain": [0.0, 0.3], "nice": False, "padding": 12},
-    }
-    y = {
-        "field": "security",
-        "type": "quantitative",
-        "title": "Risk (lower is better)",
-        "scale": {"domain": [0.2, 1.0], "nice": False, "padding": 12},
-    }
-    assert chart.specification["data"]["values"] == [
-        {
-            "utility": 0.0,
-            "security": 1.0,
-            "kind": "Baselines",
-            "own": False,
-            "baseline": True,
-            "on_front": True,
-            "rank": None,
-            "is_required": False,
-            "teams": 1,
-            "key": "identity",
-            "label": "\u2068identity\u2069",
-            "description": "\u2068identity\u2069: utility loss 0.0000, risk 1.0000",
-            "order": 2,
-        },
-        {
-            "utility": 0.1,
-            "security": 0.3,
-            "kind": "Pareto front",
-            "own": False,
-            "baseline": False,
-            "on_front": True,
-            "rank": 1,
-            "is_required": True,
-            "teams": 1,
-            "key": "a",
-            "label": "1. \u2068A\u2069",
-            "description": "\u2068A\u2069 (Rank 1): utility loss 0.1000, risk 0.3000",
-            "order": 1,
-        },
-        {
-            "utility": 0.3,
-            "security": 0.2,
-            "kind": "Your team",
-            "own": True,
-            "baseline": False,
-            "on_front": True,
-            "rank": 2,
-            "is_required": True,
-            "teams": 1,
-            "key": "い",
-            "label": "2. \u2068い\u2069",
-            "description": "\u2068い\u2069 (Rank 2): utility loss 0.3000, risk 0.2000",
-            "order": 0,
-        },
+    names = "kind", "rank", "is_required", "teams", "key", "label", "order"
+    assert list_points(chart, *names) == [
+        ("Baselines", None, False, 1, "identity", "\u2068identity\u2069", 2),
+        ("Pareto front", 1, True, 1, "a", "1. \u2068A\u2069", 1),
+        ("Your team", 2, True, 1, "い", "2. \u2068い\u2069", 0),
     ]
-    assert [layer.get("name") for layer in chart.specification["layer"]] == [
-        None,
-        "level_values",
-        "front",
-        "points",
-        "podium",
-        "labels",
+    assert list_points(chart, "utility", "security", "description") == [
+        (0.0, 1.0, "\u2068identity\u2069: utility loss 0.0000, risk 1.0000"),
+        (0.1, 0.3, "\u2068A\u2069 (Rank 1): utility loss 0.1000, risk 0.3000"),
+        (0.3, 0.2, "\u2068い\u2069 (Rank 2): utility loss 0.3000, risk 0.2000"),
     ]
-    legend = {"orient": "bottom", "title": None, "columns": 2}
-    kinds = ["Your team", "Pareto front", "Baselines"]
+    encoding = get_layer(chart, "points")["encoding"]
+    assert [encoding[axis]["scale"]["domain"] for axis in "xy"] == [[0.0, 0.3], [0.2, 1.0]]
     looks = {
         "shape": ["diamond", "circle", "square"],
         "fill": ["var(--data-2)", "var(--data-1)", "var(--paper)"],
         "stroke": ["var(--paper)", "var(--paper)", "var(--quiet)"],
     }
-    assert get_layer(chart, "points")["encoding"] == {
-        "x": x,
-        "y": y,
-        "tooltip": {"field": "description"},
-        "description": {"field": "description"},
-        **{
-            channel: {"field": "kind", "scale": {"domain": kinds, "range": look}, "legend": legend}
-            for channel, look in looks.items()
-        },
-        "size": {"condition": {"test": "datum.own", "value": 190}, "value": 65},
-        "opacity": {"condition": {"test": "indexof(datum.key, sought) >= 0", "value": 1}, "value": 0.2},
-    }
-    assert get_layer(chart, "front") == {
-        "name": "front",
-        "transform": [{"filter": "datum.on_front"}],
-        "mark": {"type": "line", "clip": True},
-        "encoding": {"x": x, "y": y},
+    kinds = ["Your team", "Pareto front", "Baselines"]
+    assert {name: encoding[name]["scale"] for name in looks} == {
+        name: {"domain": kinds, "range": look} for name, look in looks.items()
     }
     assert chart.rows == [("A", 0.1, 0.3, "●"), ("い", 0.3, 0.2, "●"), ("identity", 0.0, 1.0, "●")]
 
@@ -155,18 +85,7 @@ def test_lines_of_equal_score_bear_their_values_and_make_room_for_that_of_the_le
     chart = draw(build_board(*map(dict, SMALL_BOARD)), with_levels=True)
     levels = get_layer(chart, "level_values")["data"]["values"]
     assert levels[-1] == {"end": 0.4, "text": "0.2000", "leads": True, "zero": 0}
-    assert [level["text"] for level in levels] == [
-        "0.1",
-        "0.3",
-        "0.4",
-        "0.5",
-        "0.6",
-        "0.7",
-        "0.8",
-        "0.9",
-        "1",
-        "0.2000",
-    ]
+    assert " ".join(level["text"] for level in levels) == "0.1 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1 0.2000"
     assert levels[1]["end"] == 0.6  # from (0, 0.6) to (0.6, 0)
 
 
@@ -184,24 +103,13 @@ def test_tied_points_are_one_with_the_number_of_the_others_in_the_label() -> Non
 
 
 def test_points_beyond_the_edge_are_counted_in_the_text() -> None:
-    teams = [{"team": f"T{n}", "rank": n, "utility": 0.1 + n / 100, "security": 0.3} for n in range(1, 9)]
+    rows = [{"team": f"T{n}", "rank": n, "utility": 0.1 + n / 100, "security": 0.3} for n in range(1, 9)]
     distant = {"team": "far", "rank": 9, "utility": 0.99, "security": 0.3}
     baseline = {"team": "identity", "utility": 0.0, "security": 1.0, "baseline": True}
-    chart = draw(build_board(*teams, distant, baseline))
+    chart = draw(build_board(*map(dict, rows), dict(distant), baseline))
     assert get_layer(chart, "points")["encoding"]["x"]["scale"]["domain"] == [0.11, 0.18]
     assert chart.description.endswith("Points beyond the edge: 2.")
-    near = draw(
-        build_board(
-            *[
-                dict(row)
-                for row in [
-                    {"team": f"T{n}", "rank": n, "utility": 0.1 + n / 100, "security": 0.3}
-                    for n in range(1, 9)
-                ]
-            ],
-            {"team": "far", "rank": 9, "utility": 0.99, "security": 0.3, "own": True},
-        )
-    )
+    near = draw(build_board(*map(dict, rows), distant | {"own": True}))
     assert "Points beyond" not in near.description
     assert "\u2068far\u2069 (Rank 9): utility loss 0.9900, risk 0.3000." in near.description
 

@@ -1,12 +1,15 @@
 """Boards of a whole competition, compared with sums of the rounds' boards."""
 
+import re
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from app.core.pages import notation
 from tests.support.accounts import read_refusal
 from tests.support.contest import Contest
+from tests.support.page_requests import get_page
 from tests.support.two_rounds import (
     FORMULAS,
     build_round,
@@ -14,8 +17,11 @@ from tests.support.two_rounds import (
     create_two_rounds,
     play_both_rounds,
 )
+from tests.support.visitor_pages import parse_rows
 
 pytestmark = pytest.mark.full
+
+READERS: tuple[dict[str, Any], ...] = ({}, {"team": "red"}, {"organizer": True})
 
 
 def read_total(contest: Contest, board: str = "total", **reader: Any) -> dict[str, dict[str, Any]]:
@@ -26,46 +32,59 @@ def read_scores(contest: Contest, board: str, **reader: Any) -> dict[str, float 
     return {row["team"]: row.get("score") for row in contest.get_board(board, **reader)["rows"]}
 
 
-@pytest.mark.parametrize("reader", [{}, {"team": "red"}, {"organizer": True}])
-def test_totals_are_the_formulas_of_the_boards_of_the_rounds(
-    client: TestClient, reader: dict[str, Any]
-) -> None:
+@pytest.fixture
+def rounds(client: TestClient) -> dict[str, Contest]:
     rounds = create_two_rounds(client, extra_toml=FORMULAS)
     play_both_rounds(rounds)
-    first, second = (read_scores(contest, "anonymization", **reader) for contest in rounds.values())
-    rows = read_total(rounds["final"], **reader)
-    assert rows == read_total(rounds["preliminary"], **reader)
-    assert rows.keys() == first.keys() | second.keys()
-    for team, row in rows.items():
-        scores = first.get(team), second.get(team)
-        assert tuple(row["scores"].values()) == scores
-        if scores[0] is None or scores[1] is None:
-            assert row["total"] is None
-        else:
-            assert row["total"] == pytest.approx(0.1 * scores[0] + 0.9 * scores[1], rel=1e-12)
-        assert row["own"] is (reader == {"team": team})
-    first, second = (read_scores(contest, "reidentification", **reader) for contest in rounds.values())
-    for team, row in read_total(rounds["final"], "attack-total", **reader).items():
-        missing = first.get(team) is None
-        assert row["total"] == (None if missing else max(first[team] or 0.0, second.get(team) or 0.0))
+    return rounds
 
 
-def test_ranks_compare_exact_totals_and_teams_without_a_total_come_last(client: TestClient) -> None:
-    rounds = create_two_rounds(client, extra_toml=FORMULAS)
-    play_both_rounds(rounds)
+def test_totals_are_the_formulas_of_the_boards_of_the_rounds(rounds: dict[str, Contest]) -> None:
+    for reader in READERS:
+        first, second = (read_scores(contest, "anonymization", **reader) for contest in rounds.values())
+        rows = read_total(rounds["final"], **reader)
+        assert rows == read_total(rounds["preliminary"], **reader)
+        assert rows.keys() == first.keys() | second.keys()
+        for team, row in rows.items():
+            scores = first.get(team), second.get(team)
+            assert tuple(row["scores"].values()) == scores
+            if scores[0] is None or scores[1] is None:
+                assert row["total"] is None
+            else:
+                assert row["total"] == pytest.approx(0.1 * scores[0] + 0.9 * scores[1], rel=1e-12)
+            assert row["own"] is (reader == {"team": team})
+        first, second = (read_scores(contest, "reidentification", **reader) for contest in rounds.values())
+        for team, row in read_total(rounds["final"], "attack-total", **reader).items():
+            missing = first.get(team) is None
+            assert row["total"] == (None if missing else max(first[team] or 0.0, second.get(team) or 0.0))
+
+
+def test_ranks_compare_exact_totals_and_teams_without_a_total_come_last(rounds: dict[str, Contest]) -> None:
     exact = read_total(rounds["final"], organizer=True)
     totals = {team: row["total"] for team, row in exact.items() if row["total"] is not None}
     assert totals.keys() == {"red", "blue"}
     order = sorted(totals, key=lambda team: -totals[team])
-    for reader in ({"organizer": True}, {"team": "late"}, {}):
+    expected_ranks = {order[0]: 1, order[1]: 2, "green": None, "late": None}
+    for reader in READERS:
         rows = read_total(rounds["final"], **reader)
-        assert {team: rows[team]["rank"] for team in rows} == {
-            order[0]: 1,
-            order[1]: 2,
-            "green": None,
-            "late": None,
-        }
+        assert {team: row["rank"] for team, row in rows.items()} == expected_ranks
         assert list(rows)[:2] == order
+
+
+def test_page_shows_the_totals_of_the_api(rounds: dict[str, Contest]) -> None:
+    final = rounds["final"]
+    html = get_page(final.arena, f"{final.path}/boards/total", team="red").text
+    boards = [final.get_board(name, team="red")["rows"] for name in ("total", "attack-total")]
+    tables = [parse_rows(body) for body in re.findall(r"<tbody>(.*?)</tbody>", html, re.DOTALL)]
+    for cells, rows in zip(tables, boards, strict=True):
+        for line, row in zip(cells, rows, strict=True):
+            numbers = [row["total"], *row["scores"].values()]
+            assert line[0] == str(row["rank"] or "–")
+            assert line[1].split()[0] == row["team"]
+            assert line[2:] == [notation.format_number(number) for number in numbers]
+    assert "round(&#39;final&#39;)" in html
+    assert re.findall(r'<a class="competition"[^>]*>(.*?)</a>', html) == ["Small cup"]
+    assert f'href="{final.path}/boards/total"' in html
 
 
 def test_competition_without_rounds_has_no_total(contest: Contest) -> None:

@@ -7,17 +7,18 @@ from typing import Any
 from tests.faults.calls import Caller
 from tests.faults.invariant_checks import LocalScorer, count_correct, is_nearly_equal, load_round
 from tests.faults.ledger import Ledger, LedgerUpload
-from tests.support import board_facts
 from tests.support.board_facts import (
+    BOARDS,
     ORGANIZER,
     VISITOR,
     BoardFacts,
-    EvaluationFact,
     GuessFact,
     SubmissionFact,
+    build_board,
+    extract_board,
 )
+from tests.support.board_facts import build_submission as build_fact
 
-BOARDS = ("anonymization", "reidentification", "matrix")
 LONG_AGO = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
 
 
@@ -35,6 +36,8 @@ def build_facts(ledger: Ledger, scorer: LocalScorer, organizer: Caller) -> tuple
         published_at=row.published_at,
         is_closed=row.closed_at is not None,
         is_revealed=row.revealed_at is not None,
+        weighted_measures=tuple(rules.weights),
+        zone=rules.timezone,
     )
     submissions_by_id: dict[str, Any] = {}
     for upload in ledger.list_accepted("release"):
@@ -77,17 +80,15 @@ def build_submission(upload: LedgerUpload, submission: dict[str, Any], scorer: L
     assert upload.receipt is not None
     verdict = scorer.score(upload)
     state = "SCORED" if verdict["verdict"] == "accepted" else "REJECTED"
-    judged = EvaluationFact(
-        effective_from=LONG_AGO,
-        ended_at=LONG_AGO,
+    return build_fact(
+        verdict,
+        id=upload.id,
+        team=upload.team,
+        received_at=datetime.fromisoformat(upload.receipt["received_at"]),
         state="CANCELLED" if submission["status"] == "CANCELLED" else state,
-        measures={name: score["value"] for name, score in verdict["measures"].items()},
-        attackers={name: score["rate"] for name, score in verdict["attackers"].items()},
-        utility=verdict["utility"],
-        security=verdict["security"],
+        seen_from=LONG_AGO,
+        is_marked_final=submission["final"],
     )
-    received_at = datetime.fromisoformat(upload.receipt["received_at"])
-    return SubmissionFact(upload.id, upload.team, received_at, [judged], is_marked_final=submission["final"])
 
 
 def build_guess(
@@ -99,10 +100,6 @@ def build_guess(
     return GuessFact(upload.team, victim, received_at, LONG_AGO, state, count_correct(upload, release))
 
 
-UNCHECKED_COLUMNS = ("team_id", "rank_before")
-"""Columns that are not compared: internal ids, and ranks of a day ago that a short contest lacks."""
-
-
 def get_audience_tokens(ledger: Ledger) -> dict[str, str | None]:
     return {VISITOR: None, ORGANIZER: ledger.organizer, **ledger.tokens}
 
@@ -111,29 +108,10 @@ def compare_boards(ledger: Ledger, facts: BoardFacts, callers: dict[str, Caller]
     for viewer in get_audience_tokens(ledger):
         for board in BOARDS:
             answer = callers[viewer].request("GET", f"/competitions/{ledger.slug}/boards/{board}")
-            actual = extract_rows(board, answer.json())
-            expected_board = build_expected_board(board, facts, viewer)
+            actual = extract_board(board, answer.json())
+            expected_board = build_board(board, facts, viewer)
             if not is_nearly_equal(actual, expected_board):
                 yield f"{ledger.slug}: the {board} board of {viewer} is {actual}, not {expected_board}"
-
-
-def extract_rows(board: str, content: dict[str, Any]) -> Any:
-    if board == "matrix":
-        return {"targets": content["targets"], "rows": content["rows"]}
-    for row in content["rows"]:
-        for name in UNCHECKED_COLUMNS:
-            row.pop(name, None)
-        if row.get("received_at"):
-            row["received_at"] = datetime.fromisoformat(row["received_at"])
-    return content["rows"]
-
-
-def build_expected_board(board: str, facts: BoardFacts, viewer: str) -> Any:
-    return {
-        "anonymization": board_facts.build_anonymization_rows,
-        "reidentification": board_facts.build_reidentification_rows,
-        "matrix": board_facts.build_matrix,
-    }[board](facts, viewer)
 
 
 def read_boards(ledger: Ledger, callers: dict[str, Caller]) -> dict[tuple[str, str], bytes]:

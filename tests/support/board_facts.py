@@ -1,72 +1,69 @@
 """Second implementation of the boards: slow, plain Python over a list of facts."""
 
 import unicodedata
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from anoncup.plugins import TRACKS
-from anoncup.rules.toml_text import replace_tables
-from app.core.db.models import Competition
+from app.core.db.models import (
+    Adjustment,
+    Evaluation,
+    Guess,
+    RecordedVerdict,
+    Rescore,
+    Round,
+    Submission,
+    Target,
+    Team,
+)
 from app.core.db.transaction import transaction
-from tests.support.contest import Contest
+from tests.support.arena import ROWS
 
 ORGANIZER = "(organizer)"
 VISITOR = "(visitor)"
-ZONE = ZoneInfo("Asia/Tokyo")
-WEIGHTED_MEASURES = ("mean_mae", "cross_count", "information_loss")
+BOARDS = ("anonymization", "reidentification", "matrix")
+ATTACKERS = TRACKS["microdata"].attackers
 MEASURE_ROUNDING = {"mean_mae": 1e-3}
 """In data units. The other measures round at 1e-9."""
+PUBLISHED_DIGITS = {"overall": 4, "utility": 2, "security": 2}
+FORMULA_TOML = """[ranking]
+order = "descending"
+defence = "min(1 - utility, 1 - security) - strongest() / 3 - euc1 / 7 - penalty"
+"""
+RANKINGS = {
+    "score": '[ranking]\nrule = "score"\nfinals = 2\n',
+    "rank_sum": '[ranking]\nrule = "rank_sum"\n',
+    "formula": FORMULA_TOML + 'attack = "mean_per_target - penalty + identified / 100"\n',
+    "comparison": "[ranking]\ndefence = \"rank('security') + utility + penalty\"\n"
+    "attack = \"identified - penalty + rank('mean_per_target') / 4\"\n",
+}
+"""Rankings of each kind, which the functions below compute as well."""
 
-
-@dataclass
-class EvaluationFact:
-    """One finished evaluation of a submission; ``effective_from`` is when it became the current one."""
-
-    effective_from: datetime
-    ended_at: datetime
-    state: str
-    measures: dict[str, float]
-    attackers: dict[str, float]
-    utility: float
-    security: float
+Row = dict[str, Any]
 
 
 @dataclass
 class SubmissionFact:
-    """A submission. ``evaluations`` are in the order in which they became current."""
+    """A submission with its present result; ``seen_from``: when it had a verdict for the first time."""
 
     id: str
     team: str
     received_at: datetime
-    evaluations: list[EvaluationFact]
+    state: str
+    measures: Mapping[str, float]
+    attackers: Mapping[str, float]
+    utility: float
+    security: float
+    seen_from: datetime | None
+    is_baseline: bool = False
     is_marked_final: bool = False
     is_disqualified: bool = False
     target_name: str | None = None
-
-    @property
-    def latest(self) -> EvaluationFact:
-        return self.evaluations[-1]
-
-    @property
-    def state(self) -> str:
-        return self.latest.state
-
-    def find_visible(self, moment: datetime) -> EvaluationFact | None:
-        """Return the current evaluation if the submission had a verdict before the moment.
-
-        A rescore replaces the evaluation at all moments.
-        """
-        has_verdict = any(
-            evaluation.state in ("SCORED", "REJECTED")
-            and (evaluation.effective_from if number else evaluation.ended_at) < moment
-            for number, evaluation in enumerate(self.evaluations)
-        )
-        return self.latest if has_verdict else None
 
 
 @dataclass
@@ -81,17 +78,12 @@ class GuessFact:
     correct: int
 
 
-ATTACKERS = TRACKS["microdata"].attackers
-FORMULA_TOML = """[ranking]
-order = "descending"
-defence = "min(1 - utility, 1 - security) - strongest() / 3 - euc1 / 7"
-"""
-PUBLISHED_DIGITS = {"overall": 4, "utility": 2, "security": 2}
-
-
 @dataclass
 class BoardFacts:
-    """The present state of a contest; ``teams`` are in order of creation."""
+    """The present state of a contest; ``teams`` are in order of creation.
+
+    ``points`` are moments, teams and numbers of adjustments and, negated, of their withdrawals.
+    """
 
     teams: list[str]
     rule: str
@@ -102,11 +94,13 @@ class BoardFacts:
     attackers: tuple[str, ...]
     submissions: list[SubmissionFact] = field(default_factory=list)
     guesses: list[GuessFact] = field(default_factory=list)
+    points: list[tuple[datetime, str, float]] = field(default_factory=list)
     disqualified_teams: set[str] = field(default_factory=set)
     published_at: datetime | None = None
     is_closed: bool = False
     is_revealed: bool = False
-    weighted_measures: tuple[str, ...] = WEIGHTED_MEASURES
+    weighted_measures: tuple[str, ...] = ()
+    zone: str = "Asia/Tokyo"
 
     def get_visibility_end(self, viewer: str) -> datetime:
         """Return the time from which on events are hidden from the viewer."""
@@ -118,17 +112,18 @@ class BoardFacts:
     def shows_finals(self, viewer: str) -> bool:
         return self.published_at is not None and self.published_at < self.get_visibility_end(viewer)
 
-    def round_scores(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:
+    def find_penalty(self, viewer: str, team: str) -> float:
+        end = self.get_visibility_end(viewer)
+        return -sum(points for at, name, points in self.points if name == team and at < end)
+
+    def round_scores(self, viewer: str, row: Row) -> Row:
         """Round a row's scores as everybody but the organizers sees them before the reveal."""
         if self.is_revealed or viewer == ORGANIZER or row["overall"] is None:
             return row
-        rounded_scores = {name: round(row[name], digits) for name, digits in PUBLISHED_DIGITS.items()}
+        rounded_scores: Row = {name: round(row[name], digits) for name, digits in PUBLISHED_DIGITS.items()}
         shows_score = self.rule == "formula" and row["score"] is not None
         rounded_scores["score"] = round(float(f"{row['score']:.4g}"), 4) if shows_score else None
         return row | rounded_scores | {"rival_risk": None, "measures": {}, "attackers": {}}
-
-    def round_row_for_viewer(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:
-        return row if row["own"] else self.round_scores(viewer, row)
 
     def list_visible_guesses(self, viewer: str) -> list[GuessFact]:
         return [
@@ -136,170 +131,142 @@ class BoardFacts:
         ]
 
     def can_see(self, viewer: str, guess: GuessFact) -> bool:
-        if guess.received_at >= self.get_visibility_end(viewer):
+        end = self.get_visibility_end(viewer)
+        if guess.received_at >= end:
             return False
         if viewer == ORGANIZER or self.is_closed or self.feedback == "immediate":
             return True
-        moment = min(datetime.now(ZONE), self.get_visibility_end(viewer)).astimezone(ZONE)
-        midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+        midnight = end.astimezone(ZoneInfo(self.zone)).replace(hour=0, minute=0, second=0, microsecond=0)
         return self.feedback == "daily" and guess.received_at < midnight
 
     def is_counted(self, viewer: str, guess: GuessFact) -> bool:
         is_judged = guess.state == "SCORED" and guess.ended_at < self.get_visibility_end(viewer)
-        return (
-            is_judged and guess.team not in self.disqualified_teams and self.is_target(guess.victim, viewer)
-        )
+        return is_judged and guess.team not in self.disqualified_teams and self.is_target(guess.victim)
 
-    def is_target(self, submission: SubmissionFact, viewer: str = ORGANIZER) -> bool:
-        is_disqualified = submission.is_disqualified or submission.team in self.disqualified_teams
-        evaluation = submission.find_visible(self.get_visibility_end(viewer))
-        return (
-            submission.target_name is not None
-            and evaluation is not None
-            and evaluation.state == "SCORED"
-            and not is_disqualified
-        )
+    def is_qualified(self, submission: SubmissionFact) -> bool:
+        return not submission.is_disqualified and submission.team not in self.disqualified_teams
+
+    def is_target(self, submission: SubmissionFact) -> bool:
+        is_published = submission.target_name is not None
+        return is_published and submission.state == "SCORED" and self.is_qualified(submission)
+
+    def is_finished(self, viewer: str, submission: SubmissionFact) -> bool:
+        is_seen = submission.seen_from is not None and submission.seen_from < self.get_visibility_end(viewer)
+        return is_seen and submission.state in ("SCORED", "REJECTED") and self.is_qualified(submission)
 
     def choose_finals(self) -> list[SubmissionFact]:
+        """Return the finals by the rule "score"."""
         finals = []
         for team in self.teams:
-            valid_submissions = [
-                submission
-                for submission in self.submissions
-                if submission.team == team and submission.state == "SCORED"
-            ]
-            marked_finals = [submission for submission in valid_submissions if submission.is_marked_final]
-            eligible_submissions = [
-                submission for submission in valid_submissions if not submission.is_disqualified
-            ]
-            best = sorted(
-                marked_finals or eligible_submissions,
-                key=lambda final: (drop_noise(self.compute_loss(final)), final.received_at, final.id),
-            )
-            finals += best[: self.finals]
+            valid = [fact for fact in self.submissions if fact.team == team and fact.state == "SCORED"]
+            marked = [submission for submission in valid if submission.is_marked_final]
+            eligible = marked or [submission for submission in valid if not submission.is_disqualified]
+            finals += sorted(
+                eligible,
+                key=lambda final: (drop_noise(final.utility + final.security), final.received_at, final.id),
+            )[: self.finals]
         return finals
 
-    def compute_loss(self, final: SubmissionFact) -> float:
-        """Return the value by which a final is chosen, before anybody has attacked it."""
-        if self.rule == "formula":
-            return -compute_formula(self, ORGANIZER, final, final.latest, final.latest.security)
-        return final.latest.utility + final.latest.security
+
+def build_board(board: str, facts: BoardFacts, viewer: str) -> Any:
+    """Return the rows of a board, or the targets and rows of the matrix."""
+    builders: dict[str, Callable[[BoardFacts, str], Any]] = {
+        "anonymization": build_anonymization_rows,
+        "reidentification": build_reidentification_rows,
+        "matrix": build_matrix,
+    }
+    return builders[board](facts, viewer)
 
 
-@dataclass
-class PastFacts(BoardFacts):
-    """The facts as the history shows them now for an earlier moment."""
+def extract_board(board: str, content: Row) -> Any:
+    """Return what ``build_board`` computes, without internal ids and the ranks of a day ago."""
+    if board == "matrix":
+        return {"targets": content["targets"], "rows": content["rows"]}
+    rows = [
+        {name: value for name, value in row.items() if name not in ("team_id", "rank_before")}
+        for row in content["rows"]
+    ]
+    for row in rows:
+        if row.get("received_at"):
+            row["received_at"] = datetime.fromisoformat(row["received_at"])
+    return rows
 
-    moment: datetime = field(kw_only=True)
 
-    def get_visibility_end(self, viewer: str) -> datetime:
-        return min(self.moment, super().get_visibility_end(viewer))
-
-
-def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[dict[str, Any]]:
-    rows = []
-    for team in facts.teams:
-        row = build_anonymization_row(facts, viewer, team)
-        if row is not None:
-            rows.append(row)
-    scored_rows = [row for row in rows if row["overall"] is not None]
-    for row in scored_rows:
-        if facts.rule == "rank_sum":
-            compared_values = [*facts.weighted_measures, "security"]
-            row["score"] = float(sum(compute_rank(row, scored_rows, name) for name in compared_values))
-            row["loss"] = row["score"]
-    for row in scored_rows:
-        row["rank"] = compute_rank(row, scored_rows, "loss")
+def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[Row]:
+    names = dict.fromkeys((*facts.teams, *(fact.team for fact in facts.submissions if fact.is_baseline)))
+    rows = [row for team in names if (row := build_anonymization_row(facts, viewer, team))]
+    competing_rows = [row for row in rows if row["overall"] is not None and not row["baseline"]]
+    for row in competing_rows:
+        if facts.rule in ("rank_sum", "comparison"):
+            row["score"] = row["loss"] = compare_with_others(facts, viewer, row, competing_rows)
+    for row in competing_rows:
+        row["rank"] = compute_rank(row, competing_rows, "loss")
         row["on_front"] = not any(
             dominates(facts.round_scores(viewer, rival), facts.round_scores(viewer, row))
-            for rival in scored_rows
+            for rival in competing_rows
         )
-    scored_rows.sort(key=lambda row: (row["rank"], row["at"], row["id"]))
-    unscored_rows = sorted(
-        (row for row in rows if row["overall"] is None),
-        key=lambda unscored_row: (unscored_row["at"], unscored_row["id"]),
+    for row in rows:
+        if row["baseline"] and row["loss"] is not None:
+            row["place"] = compute_rank(row, [other for other in rows if other["loss"] is not None], "loss")
+    rows.sort(
+        key=lambda row: (
+            row["baseline"],
+            row["loss"] is None,
+            row["rank"] or row.get("place", 0),
+            row["at"],
+            row["id"],
+        )
     )
-    return [drop_sort_keys(facts.round_row_for_viewer(viewer, row)) for row in (*scored_rows, *unscored_rows)]
+    for row in rows:
+        for name in ("at", "id", "loss", "place"):
+            row.pop(name, None)
+    return [row if row["own"] else facts.round_scores(viewer, row) for row in rows]
 
 
-def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[str, Any] | None:
-    if team in facts.disqualified_teams:
+def compare_with_others(facts: BoardFacts, viewer: str, row: Row, rows: Sequence[Row]) -> float:
+    if facts.rule == "rank_sum":
+        names = [*facts.weighted_measures, "security"]
+        return float(sum(compute_rank(row, rows, name) for name in names))
+    rank = compute_rank(row, rows, "security")
+    return float(rank + row["utility"] + facts.find_penalty(viewer, row["team"]))
+
+
+def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> Row | None:
+    finished = [fact for fact in facts.submissions if fact.team == team and facts.is_finished(viewer, fact)]
+    if not finished:
         return None
-    submissions = [
-        submission
-        for submission in facts.submissions
-        if submission.team == team and not submission.is_disqualified
-    ]
-    evaluations = {
-        submission.id: submission.find_visible(facts.get_visibility_end(viewer)) for submission in submissions
-    }
-    finished_evaluations = {
-        name: evaluation
-        for name, evaluation in evaluations.items()
-        if evaluation and evaluation.state in ("SCORED", "REJECTED")
-    }
-    visible_submissions = [submission for submission in submissions if submission.id in finished_evaluations]
-    if not visible_submissions:
-        return None
-    row: dict[str, Any] = {
-        "rank": None,
-        "team": team,
-        "own": viewer == team,
-        "baseline": False,
-        "entries": len(visible_submissions),
-    }
+    is_baseline = finished[0].is_baseline
+    row: Row = {"rank": None, "team": team, "own": viewer == team, "baseline": is_baseline}
+    row |= {"entries": len(finished), "on_front": False, "measures": {}, "attackers": {}, "loss": None}
     row |= dict.fromkeys(("overall", "utility", "security", "rival_risk", "score", "received_at"))
-    row |= {"on_front": False, "baseline": False, "measures": {}, "attackers": {}}
-    eligible_submissions = [
-        submission
-        for submission in visible_submissions
-        if finished_evaluations[submission.id].state == "SCORED"
-    ]
-    if facts.shows_finals(viewer):
-        eligible_submissions = [
-            submission for submission in eligible_submissions if submission.target_name is not None
-        ]
-    if not eligible_submissions:
-        earliest = min(visible_submissions, key=lambda submission: (submission.received_at, submission.id))
+    eligible = [fact for fact in finished if fact.state == "SCORED"]
+    if facts.shows_finals(viewer) and not is_baseline:
+        eligible = [submission for submission in eligible if submission.target_name is not None]
+    if not eligible:
+        earliest = min(finished, key=lambda fact: (fact.received_at, fact.id))
         return row | {"at": earliest.received_at, "id": earliest.id}
-    rivals = {
-        submission.id: find_rival_risk(facts, viewer, submission) for submission in eligible_submissions
-    }
-    losses = {
-        submission.id: max(finished_evaluations[submission.id].security, rivals[submission.id] or 0.0)
-        for submission in eligible_submissions
-    }
-    overall = {
-        submission.id: (finished_evaluations[submission.id].utility + losses[submission.id]) / 2
-        for submission in eligible_submissions
-    }
+    rivals = {fact.id: find_rival_risk(facts, viewer, fact) for fact in eligible}
+    security = {fact.id: max(fact.security, rivals[fact.id] or 0.0) for fact in eligible}
+    overall = {fact.id: (fact.utility + security[fact.id]) / 2 for fact in eligible}
     scores = {
-        submission.id: compute_formula(
-            facts, viewer, submission, finished_evaluations[submission.id], losses[submission.id]
-        )
-        for submission in eligible_submissions
+        fact.id: compute_formula(facts, viewer, fact, security[fact.id], rivals[fact.id] or 0.0)
+        for fact in eligible
     }
-    sorting_losses = {name: -score for name, score in scores.items()} if facts.rule == "formula" else overall
-    best = min(
-        eligible_submissions,
-        key=lambda submission: (
-            drop_noise(sorting_losses[submission.id]),
-            submission.received_at,
-            submission.id,
-        ),
-    )
+    losses = {name: -score for name, score in scores.items()} if facts.rule == "formula" else overall
+    best = min(eligible, key=lambda fact: (drop_noise(losses[fact.id]), fact.received_at, fact.id))
+    hides_loss = is_baseline and facts.rule in ("rank_sum", "comparison")
     return row | {
         "at": best.received_at,
         "id": best.id,
-        "utility": finished_evaluations[best.id].utility,
-        "security": losses[best.id],
+        "utility": best.utility,
+        "security": security[best.id],
         "overall": overall[best.id],
         "rival_risk": rivals[best.id],
         "score": scores[best.id] if facts.rule == "formula" else None,
-        "loss": sorting_losses[best.id],
+        "loss": None if hides_loss else losses[best.id],
         "received_at": best.received_at.astimezone(UTC),
-        "measures": finished_evaluations[best.id].measures,
-        "attackers": finished_evaluations[best.id].attackers,
+        "measures": best.measures,
+        "attackers": best.attackers,
     }
 
 
@@ -309,14 +276,12 @@ def find_rival_risk(facts: BoardFacts, viewer: str, submission: SubmissionFact) 
 
 
 def compute_formula(
-    facts: BoardFacts, viewer: str, submission: SubmissionFact, evaluation: EvaluationFact, security: float
+    facts: BoardFacts, viewer: str, submission: SubmissionFact, security: float, rival_risk: float
 ) -> float:
     """Return the value of ``FORMULA_TOML`` for a submission."""
-    strongest = max(
-        *(risk for name, risk in evaluation.attackers.items() if ATTACKERS[name].counts_by_default),
-        find_rival_risk(facts, viewer, submission) or 0.0,
-    )
-    return min(1 - evaluation.utility, 1 - security) - strongest / 3 - evaluation.attackers["euc1"] / 7
+    risks = [risk for name, risk in submission.attackers.items() if ATTACKERS[name].counts_by_default]
+    value = min(1 - submission.utility, 1 - security) - max(*risks, rival_risk) / 3
+    return value - submission.attackers["euc1"] / 7 - facts.find_penalty(viewer, submission.team)
 
 
 def drop_noise(loss: float) -> float:
@@ -324,116 +289,107 @@ def drop_noise(loss: float) -> float:
     return round(loss, 6)
 
 
-def compute_rank(row: dict[str, Any], rows: list[dict[str, Any]], name: str) -> int:
+def compute_rank(row: Row, rows: Sequence[Row], name: str) -> int:
     """Return the rank where values below the measure's rounding are 0, and differences up to 1e-9 are ties.
 
     Other random values differ far more, so that there are no chains of ties.
     """
 
-    def read_value(row: dict[str, Any]) -> float:
-        value = float(row["measures"][name] if name in WEIGHTED_MEASURES else row[name])
+    def read_value(row: Row) -> float:
+        value = float(row[name] if name in row else row["measures"][name])
         return 0.0 if abs(value) < MEASURE_ROUNDING.get(name, 1e-9) else value
 
     return 1 + sum(read_value(row) - read_value(rival) > 1e-9 for rival in rows)
 
 
-def dominates(rival: dict[str, Any], row: dict[str, Any]) -> bool:
+def dominates(rival: Row, row: Row) -> bool:
     row_scores, rival_scores = ((scores["utility"], scores["security"]) for scores in (row, rival))
     return (
         rival_scores != row_scores and rival_scores[0] <= row_scores[0] and rival_scores[1] <= row_scores[1]
     )
 
 
-def drop_sort_keys(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in ("at", "id", "loss")}
-
-
-def build_reidentification_rows(facts: BoardFacts, viewer: str) -> list[dict[str, Any]]:
-    rows = []
-    for team in facts.teams:
-        if team in facts.disqualified_teams:
-            continue
-        row: dict[str, Any] = {"rank": None, "team": team, "own": viewer == team, "first": None}
-        row |= dict.fromkeys(("identified", "tried", "rate", "targets"))
-        team_guesses = [guess for guess in facts.list_visible_guesses(viewer) if guess.team == team]
-        if team_guesses:
-            victims = {guess.victim.id for guess in team_guesses}
-            hits = [
-                max(guess.correct for guess in team_guesses if guess.victim.id == victim_id)
-                for victim_id in victims
-            ]
-            trial_count = facts.rows * len(victims)
-            row |= {"identified": sum(hits), "tried": trial_count, "targets": len(victims)}
-            row |= {
-                "rate": sum(hits) / trial_count,
-                "first": min(guess.received_at for guess in team_guesses),
-            }
-        rows.append(row)
+def build_reidentification_rows(facts: BoardFacts, viewer: str) -> list[Row]:
+    rows = [
+        build_attacks_row(facts, viewer, team) for team in facts.teams if team not in facts.disqualified_teams
+    ]
     attackers = [row for row in rows if row["identified"] is not None]
     for row in attackers:
-        row["rank"] = 1 + sum(rival["identified"] > row["identified"] for rival in attackers)
-    attackers.sort(key=lambda row: (-row["identified"], row["first"], facts.teams.index(row["team"])))
-    sorted_rows = attackers + [row for row in rows if row["identified"] is None]
-    return [{name: value for name, value in row.items() if name != "first"} for row in sorted_rows]
-
-
-def build_matrix(facts: BoardFacts, viewer: str) -> dict[str, Any]:
-    targets = [submission for submission in facts.submissions if facts.is_target(submission, viewer)]
-    shown_targets = sorted(targets, key=lambda submission: str(submission.target_name))
-    if not facts.shows_finals(viewer):
-        shown_targets = []
-    columns = [
-        {
-            "target": submission.target_name,
-            "rows": facts.rows,
-            "own": submission.team == viewer,
-            "team": submission.team,
+        penalty, mean = facts.find_penalty(viewer, row["team"]), row["mean_per_target"]
+        by_formula = {
+            "formula": mean - penalty + row["identified"] / 100,
+            "comparison": row["identified"] - penalty + compute_rank(row, attackers, "mean_per_target") / 4,
         }
-        for submission in shown_targets
+        row["loss"] = -(by_formula[facts.rule] if facts.rule in by_formula else row["identified"])
+        if facts.rule in by_formula:
+            row["score"] = by_formula[facts.rule]
+    for row in attackers:
+        row["rank"] = compute_rank(row, attackers, "loss")
+    rows.sort(
+        key=lambda row: (row["rank"] is None, row["rank"], row["first"], facts.teams.index(row["team"]))
+    )
+    hidden = ("first", "loss", "mean_per_target")
+    return [{name: value for name, value in row.items() if name not in hidden} for row in rows]
+
+
+def build_attacks_row(facts: BoardFacts, viewer: str, team: str) -> Row:
+    row: Row = {"rank": None, "team": team, "own": viewer == team, "first": None}
+    row |= dict.fromkeys(("identified", "tried", "rate", "targets"))
+    guesses = [guess for guess in facts.list_visible_guesses(viewer) if guess.team == team]
+    if not guesses:
+        return row
+    others = [fact for fact in facts.submissions if facts.is_target(fact) and fact.team != team]
+    best = {
+        fact.id: max(guess.correct for guess in guesses if guess.victim is fact)
+        for fact in others
+        if any(guess.victim is fact for guess in guesses)
+    }
+    identified, tried = sum(best.values()), facts.rows * len(best)
+    row |= {"identified": identified, "tried": tried, "targets": len(best), "rate": identified / tried}
+    return row | {
+        "first": min(guess.received_at for guess in guesses),
+        "mean_per_target": sum(correct / facts.rows for correct in best.values()) / len(others),
+    }
+
+
+def build_matrix(facts: BoardFacts, viewer: str) -> Row:
+    targets = [fact for fact in facts.submissions if facts.is_target(fact)]
+    targets = sorted(targets if facts.shows_finals(viewer) else [], key=lambda fact: str(fact.target_name))
+    columns = [
+        {"target": fact.target_name, "rows": facts.rows, "own": fact.team == viewer, "team": fact.team}
+        for fact in targets
     ]
     guesses = facts.list_visible_guesses(viewer)
-    attackers = sorted({guess.team for guess in guesses}, key=normalize_name)
     rows = [
         {
             "attacker": team,
             "built_in": False,
             "own": team == viewer,
             "cells": [
-                build_cell(
-                    facts,
-                    [
-                        team_guess
-                        for team_guess in guesses
-                        if team_guess.team == team and team_guess.victim is shown_target
-                    ],
-                )
-                for shown_target in shown_targets
+                build_cell(facts, [guess for guess in guesses if guess.team == team and guess.victim is fact])
+                for fact in targets
             ],
         }
-        for team in attackers
+        for team in sorted({guess.team for guess in guesses}, key=normalize_name)
     ]
     names = facts.attackers if viewer == ORGANIZER or facts.is_revealed else ()
     return {
         "targets": columns,
-        "rows": [*rows, *(build_attacker_row(facts, name, shown_targets) for name in names)],
+        "rows": [*rows, *(build_attacker_row(facts, name, targets) for name in names)],
     }
 
 
-def build_cell(facts: BoardFacts, guesses: list[GuessFact]) -> dict[str, Any] | None:
+def build_cell(facts: BoardFacts, guesses: Sequence[GuessFact]) -> Row | None:
     if not guesses:
         return None
     best = max(guess.correct for guess in guesses)
     return {"correct": best, "rate": best / facts.rows, "trials": len(guesses)}
 
 
-def build_attacker_row(facts: BoardFacts, name: str, targets: list[SubmissionFact]) -> dict[str, Any]:
+def build_attacker_row(facts: BoardFacts, name: str, targets: Sequence[SubmissionFact]) -> Row:
     cells = [
-        {
-            "correct": submission.latest.attackers[name] * facts.rows,
-            "rate": submission.latest.attackers[name],
-            "trials": 1,
-        }
-        for submission in targets
+        {"correct": fact.attackers[name] * facts.rows, "rate": fact.attackers[name], "trials": 1}
+        for fact in targets
     ]
     return {"attacker": name, "built_in": True, "own": False, "cells": cells}
 
@@ -442,20 +398,86 @@ def normalize_name(team: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", team).casefold())
 
 
-def make_hours(number: float) -> timedelta:
-    return timedelta(hours=number)
-
-
-def create_contest(client: TestClient, *, rule: str = "score", feedback: str = "immediate") -> Contest:
-    extra_toml = f'[ranking]\nrule = "{rule}"\n[publication]\nfeedback = "{feedback}"'
-    return Contest.create(client, extra_toml=extra_toml)
-
-
-def freeze_boards(contest: Contest, *, feedback: str = "immediate", start: datetime | None = None) -> None:
-    """Freeze the boards from this moment on (default: now)."""
-    moment = start or datetime.now(UTC)
-    publication = f'[publication]\nfeedback = "{feedback}"\nfrozen_from = {moment.isoformat()}\n'
-    publication += "reveal_notice_hours = 0\n"
+def read_facts(ranking: str) -> BoardFacts:
+    """Return the facts of the only contest, which ``ranking`` ranks, read plainly from all of its rows."""
     with transaction() as session:
-        row = session.scalars(select(Competition).where(Competition.slug == contest.arena.slug)).one()
-        row.file = replace_tables(row.file, "publication", publication)
+        round_ = session.scalars(select(Round)).one()
+        teams = {team.id: team for team in session.scalars(select(Team).order_by(Team.created_at, Team.id))}
+        rules = round_.rules
+        facts = BoardFacts(
+            [team.name for team in teams.values() if not team.baseline],
+            ranking,
+            rules.publication.feedback,
+            rules.ranking.finals,
+            rules.publication.frozen_from,
+            ROWS,
+            tuple(ATTACKERS),
+            disqualified_teams={
+                team.name for team in teams.values() if team.disqualified_at and not team.baseline
+            },
+            published_at=round_.published_at,
+            is_closed=round_.closed_at is not None,
+            is_revealed=round_.revealed_at is not None,
+            weighted_measures=tuple(rules.weights),
+            zone=rules.timezone,
+        )
+        applied = {rescore.id: rescore.applied_at for rescore in session.scalars(select(Rescore))}
+        verdicts = {
+            verdict.evaluation_id: verdict.content for verdict in session.scalars(select(RecordedVerdict))
+        }
+        target_names = {target.submission_id: target.name for target in session.scalars(select(Target))}
+        evaluations = session.scalars(select(Evaluation)).all()
+        by_target: dict[Any, SubmissionFact] = {}
+        for submission in session.scalars(select(Submission)):
+            own = [row for row in evaluations if row.submission_id == submission.id]
+            (current,) = (row for row in own if row.current)
+            moments = [
+                row.finished_at if row.rescore_id is None else applied[row.rescore_id]
+                for row in own
+                if row.state in ("SCORED", "REJECTED")
+            ]
+            team = teams[submission.team_id]
+            is_removed = team.baseline and team.disqualified_at is not None
+            fact = by_target[submission.id] = build_submission(
+                verdicts.get(current.id),
+                id=str(submission.id),
+                team=team.name,
+                received_at=submission.received_at,
+                state=str(current.state),
+                seen_from=min((moment for moment in moments if moment), default=None),
+                is_baseline=team.baseline,
+                is_disqualified=is_removed or submission.disqualified_at is not None,
+                target_name=target_names.get(submission.id),
+            )
+            facts.submissions.append(fact)
+        targets = {target.id: by_target[target.submission_id] for target in session.scalars(select(Target))}
+        for guess in session.scalars(select(Guess)):
+            ended_at = guess.finished_at or datetime.now(UTC)
+            facts.guesses.append(
+                GuessFact(
+                    teams[guess.team_id].name,
+                    targets[guess.target_id],
+                    guess.received_at,
+                    ended_at,
+                    str(guess.state),
+                    guess.correct or 0,
+                )
+            )
+        for adjustment in session.scalars(select(Adjustment)):
+            name = teams[adjustment.team_id].name
+            facts.points.append((adjustment.created_at, name, adjustment.points))
+            if adjustment.withdrawn_at is not None:
+                facts.points.append((adjustment.withdrawn_at, name, -adjustment.points))
+    return facts
+
+
+def build_submission(verdict: Row | None, **fields: Any) -> SubmissionFact:
+    """Build a submission with the numbers of its verdict, if it has one."""
+    measures, attackers = (verdict[name] if verdict else {} for name in ("measures", "attackers"))
+    return SubmissionFact(
+        **fields,
+        measures={name: result["value"] for name, result in measures.items()},
+        attackers={name: result["rate"] for name, result in attackers.items()},
+        utility=verdict["utility"] if verdict else 0.0,
+        security=verdict["security"] if verdict else 0.0,
+    )

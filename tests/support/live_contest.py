@@ -1,28 +1,33 @@
 """A contest of random events, each caused as people, workers and the clock cause it; no times are moved."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
+import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
+from app.competitions import competitions
 from app.core.db.models import Evaluation, Guess, Rejudgement, State, Submission, Target, Team
 from app.core.db.transaction import transaction
 from app.jobs import leases
+from tests.support.arena import ROWS
+from tests.support.board_facts import MEASURE_ROUNDING
 from tests.support.contest import Contest, build_outcome, run_clock
 from tests.support.database_rows import load_all, load_one, load_team_id
 from tests.support.job_claims import FAILURE, claim_evaluation, claim_guess, record_guess
 from tests.support.organizer_uploads import add_baseline
-from tests.support.random_contests import build_evaluation, build_verdict, pick
 from tests.support.rescores import begin_rescore, build_reweighted_file, end_rescore
 from tests.support.standings import record_verdict
 
-TEAMS = ("red", "blue", "緑")
+TRACK = TRACKS["microdata"]
+TEAMS = ("red", "=1+1", "緑")
 CORRECT_COUNTS = (0, 10, 20, 30)
 _T = TypeVar("_T")
 
@@ -39,8 +44,7 @@ class LiveContest:
         self.baselines: list[str] = []
 
     def pick(self, *choices: _T) -> _T:
-        chosen: _T = pick(self.rng, choices)
-        return chosen
+        return pick(self.rng, choices)
 
     def post(self, path: str, **content: Any) -> Response:
         response = self.arena.post(path, **content)
@@ -93,8 +97,7 @@ class LiveContest:
         if state == "ERROR":
             leases.fail(session, Evaluation, evaluation_id, claim.attempt, FAILURE)
         else:
-            now = datetime.now(UTC)
-            record_verdict(session, claim, build_verdict(build_evaluation(self.rng, now, now, state)))
+            record_verdict(session, claim, build_verdict(self.rng, state))
 
     def retry(self) -> None:
         failed = Evaluation.current & (Evaluation.state == State.ERROR)
@@ -153,7 +156,7 @@ class LiveContest:
         self.arena.get_team_token(f"team {len(self.arena.team_tokens)}")
 
     def change_file(self) -> None:
-        """Move midnight, and show guesses at another time."""
+        """Move midnight, show guesses at another time, and freeze the boards or not."""
         path = f"{self.path}/competition.toml"
         file = self.arena.get(path).text
         zones = ["Asia/Tokyo", "America/New_York"]
@@ -162,7 +165,10 @@ class LiveContest:
                 file = file.replace(old, new)
                 break
         feedback = self.pick("hidden", "daily", "immediate")
-        file = replace_tables(file, "publication", f'[publication]\nfeedback = "{feedback}"\n')
+        publication = f'[publication]\nfeedback = "{feedback}"\n'
+        if self.rng.random() < 0.3:
+            publication += f"frozen_from = {datetime.now(UTC).isoformat()}\n"
+        file = replace_tables(file, "publication", publication)
         response = self.arena.put(path, content=file)
         assert response.status_code == 200, response.text
 
@@ -193,3 +199,47 @@ class LiveContest:
     def close(self) -> None:
         self.contest.move_phases(reidentification=(-1, -0.5))
         run_clock()
+
+
+def pick(rng: np.random.Generator, choices: Sequence[_T]) -> _T:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def build_verdict(rng: np.random.Generator, state: str) -> dict[str, Any]:
+    """Return a made-up verdict with few values, so that ties are frequent, and noise below their rounding."""
+
+    def build_value(rounding: float) -> float:
+        return pick(rng, (0.0, 0.25, 0.5)) + pick(rng, (0.0, 0.0, 0.75)) * rounding
+
+    utility, security = build_value(5e-10), build_value(5e-10)
+    measures = {name: MEASURE_ROUNDING.get(name, 1e-9) for name in TRACK.measures}
+    rates = {name: pick(rng, (0.0, 0.25, 0.5)) for name in TRACK.attackers}
+    return {
+        "verdict": "accepted" if state == "SCORED" else "rejected",
+        "violations": [],
+        "measures": {
+            name: {"value": build_value(rounding), "version": 1, "rounding": rounding}
+            for name, rounding in measures.items()
+        },
+        "attackers": {
+            name: {"rate": rate, "correct": rate * ROWS, "version": 1, "trials": ROWS, "baseline": 0.1}
+            for name, rate in rates.items()
+        },
+        "utility": utility,
+        "security": security,
+        "excessive": {
+            "distance": "gower",
+            "mean": 0.1,
+            "max": 0.2,
+            "threshold": 0.2,
+            "histogram": {"counts": [ROWS], "end": 0.2},
+        },
+        "overall": (utility + security) / 2,
+    }
+
+
+@pytest.fixture(autouse=True)
+def unrecorded_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Disable the record of scoring versions, because made-up verdicts do not name them all."""
+    monkeypatch.setattr(competitions, "pin_scoring_versions", lambda _: None)
+    monkeypatch.setattr(competitions, "collect_current_versions", lambda _: {})
