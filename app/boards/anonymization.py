@@ -15,11 +15,11 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.boards import entries, verdicts
 from app.boards.load_facts import qualified_conditions
-from app.boards.models import Standing
+from app.boards.models import AttackStanding, Standing
 from app.boards.release_board import ComputedStanding
 from app.boards.verdicts import VerdictNumbers, is_any
 from app.competitions.visibility import BoardAccess, BoardScope, ReleaseScores
-from app.core.db.models import AttackStanding, Evaluation, Series, Standing, Submission, Team
+from app.core.db.models import Evaluation, Series, Submission, Team
 from app.core.spreadsheet import render_board_csv
 
 TeamStandingT = TypeVar("TeamStandingT", Standing, AttackStanding)

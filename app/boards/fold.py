@@ -15,8 +15,9 @@ from uuid import UUID
 from app.boards.attack_board import AttackBoard, ComputedAttackStanding
 from app.boards.facts import Event, RoundFacts
 from app.boards.function_ranking import BoardRanker
+from app.boards.models import AttackStanding, Standing
 from app.boards.release_board import ComputedStanding, ReleaseBoard
-from app.core.db.models import AttackStanding, Series, Standing
+from app.core.db.models import Series
 from app.core.db.now import BEGINNING, END
 
 StandingT = TypeVar("StandingT", ComputedStanding, ComputedAttackStanding)

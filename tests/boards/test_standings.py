@@ -17,18 +17,9 @@ from sqlalchemy import select, text
 from app.boards import anonymization, history, standing_updates
 from app.boards.facts import EarlierScore
 from app.boards.load_facts import iter_public_scores
+from app.boards.models import AttackStanding, Standing
 from app.competitions import visibility
-from app.core.db.models import (
-    Adjustment,
-    AttackStanding,
-    Evaluation,
-    Guess,
-    Round,
-    Series,
-    Standing,
-    State,
-    Target,
-)
+from app.core.db.models import Adjustment, Evaluation, Guess, Round, Series, State, Target
 from app.core.db.transaction import transaction
 from app.core.identity import tokens
 from app.submissions import evaluations
