@@ -16,8 +16,7 @@ from app.core.identity.authentication import AppSettings, CurrentPrincipal, Opti
 from app.core.identity.principal import Principal
 from app.exports import exports, result_archive
 from app.originals import kits
-from app.originals.kit_readme import ServiceInfo
-from app.originals.kits import Kit
+from app.originals.kits import Kit, ServiceInfo
 from app.submissions import uploads
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])

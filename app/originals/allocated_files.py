@@ -24,14 +24,6 @@ _PHASE_OVER = N_("the anonymization phase is over, and no more data are drawn: y
 _NONE_LEFT = N_("all data are assigned to other teams; ask the organizers")
 
 
-@dataclass(frozen=True, slots=True)
-class RevealedAllocations:
-    """The seed and the allocations of all teams, in the order in which they were made."""
-
-    seed: bytes
-    allocations: Sequence[AllocatedFiles]
-
-
 def load_files(session: Session, round_id: UUID, team_id: UUID | None) -> Mapping[str, str] | None:
     """Return the SHA-256 of a team's own files by name; without ``team_id``, of the baselines' files.
 
@@ -123,17 +115,13 @@ def list_own_file_names(round_: Round) -> tuple[str, ...]:
     return tuple(round_.allocation["files"]) if round_.allocation.get("each_team") else ()
 
 
-def find_own_digest(session: Session, principal: Principal, slug: str, file_name: str) -> str:
-    """Return the SHA-256 of one of the team's own files; raises NotFound or, before allocation, Conflict."""
-    files = find_own(session, principal, slug).files
-    digests = {f"{name}.csv": digest for name, digest in files.items()}
-    if file_name not in digests:
-        raise NotFound("your team's own files are {names}", code="no_such_file", names=tuple(digests))
-    return str(digests[file_name])
+def load_revealed(
+    session: Session, principal: Principal | None, slug: str
+) -> tuple[bytes, Sequence[AllocatedFiles]]:
+    """Return the seed and all allocations in their order, with which anybody can verify them.
 
-
-def load_revealed(session: Session, principal: Principal | None, slug: str) -> RevealedAllocations:
-    """Return the seed and all allocations for verification by anybody; raises NotFound before the reveal."""
+    Raises NotFound before the reveal.
+    """
     contest = competitions.find(session, principal, slug)
     visibility.require_reveal(contest.round)
     opening = session.get(SeedOpening, contest.round.id)
@@ -144,6 +132,4 @@ def load_revealed(session: Session, principal: Principal | None, slug: str) -> R
         .where(AllocatedFiles.round_id == contest.round.id)
         .order_by(AllocatedFiles.created_at, AllocatedFiles.team)
     )
-    return RevealedAllocations(
-        opening.seed, [allocation for allocation in session.scalars(query) if allocation.files]
-    )
+    return opening.seed, [allocation for allocation in session.scalars(query) if allocation.files]

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Response
 
 from anoncup import schemas
+from anoncup.errors import NotFound
 from anoncup.tracks.seeds import commit_to_seed
 from app.core.db.transaction import transaction
 from app.core.http.file_names import key_by_file_name
@@ -26,19 +27,21 @@ def get_own(slug: str, principal: CurrentPrincipal) -> schemas.OwnFiles:
 def get_own_file(slug: str, file: str, principal: CurrentPrincipal) -> Response:
     """Return one of your team's own files."""
     with transaction() as session:
-        digest = allocated_files.find_own_digest(session, principal, slug, file)
-    return CsvResponse(get_store().get(digest))
+        files = key_by_file_name(allocated_files.find_own(session, principal, slug).files)
+    if file not in files:
+        raise NotFound("your team's own files are {names}", code="no_such_file", names=tuple(files))
+    return CsvResponse(get_store().get(files[file]))
 
 
 @router.get("/{slug}/allocations")
 def get_allocations(slug: str, principal: OptionalPrincipal) -> schemas.AllocationReveal:
     """Return the seed and all allocations, once the competition has closed. Anybody can then repeat them."""
     with transaction() as session:
-        reveal = allocated_files.load_revealed(session, principal, slug)
+        seed, allocations = allocated_files.load_revealed(session, principal, slug)
     team_allocations = [
         schemas.TeamAllocation(team=draw.team, attempt=draw.attempt, files=key_by_file_name(draw.files))
-        for draw in reveal.allocations
+        for draw in allocations
     ]
     return schemas.AllocationReveal(
-        seed=reveal.seed.hex(), commitment=commit_to_seed(reveal.seed), allocations=team_allocations
+        seed=seed.hex(), commitment=commit_to_seed(seed), allocations=team_allocations
     )

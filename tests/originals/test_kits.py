@@ -24,8 +24,8 @@ from anoncup.runner import originals
 from anoncup.tables.csv_text import write_csv
 from app.config import Settings
 from app.core.locale.language import LANGUAGES
-from app.originals import kit_readme, kits
-from app.originals.kit_readme import ServiceInfo
+from app.originals import kits
+from app.originals.kits import ServiceInfo
 from tests.support.arena import API, Arena, build_competition_toml
 from tests.support.shell_commands import run_program
 from tests.support.shop_contest import shop
@@ -97,7 +97,7 @@ def test_readme_shows_titles_and_column_names_as_text() -> None:
     rules = replace(parse_competition(build_competition_toml()), title={"en": title})
     header = kits._read_header('"' + '","'.join(names) + '"\r\n1,2,3,4\r\n')
     headers = {"anonymized": header, "secret": "original_row"}
-    readme = kit_readme.build_readme(rules, TRACKS[rules.track], headers, ["original"], ServiceInfo())
+    readme = kits.build_readme(rules, TRACKS[rules.track], headers, ["original"], ServiceInfo())
     html = MarkdownIt("commonmark").render(readme)
     texts = re.findall("<(?:h1|pre><code)>(.*?)</", html, re.DOTALL)
     assert (html.count("<h1>"), unescape(texts[0])) == (len(LANGUAGES), title)
@@ -148,7 +148,7 @@ def test_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: py
     ] * len(LANGUAGES)
     monkeypatch.setenv("ANONCUP_PUBLIC_URL", "https://cup.example.org/")
     monkeypatch.setenv("ANONCUP_SOURCE", "https://code.example.org/cup")
-    public_readme = kit_readme.build_readme(
+    public_readme = kits.build_readme(
         parse_competition(build_competition_toml()),
         TRACKS["microdata"],
         {"anonymized": "a,b", "secret": "original_row"},
