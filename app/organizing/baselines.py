@@ -46,9 +46,8 @@ class BaselineUpload(ReleaseUpload):
         if round_.closed_at is not None:
             raise Conflict("the competition has closed", code="phase_closed")
         team = memberships.create_team(session, round_.competition_id, self.name, baseline=True)
-        submission = self.insert_submission(
-            session, round_, team, principal.user_id, received_at=now.read_clock(session)
-        )
+        self.started_at = now.read_clock(session)
+        submission = self.insert(session, round_, team, principal.user_id)
         audit.record(session, principal, "baseline.add", round_.competition_id, subject=team.name)
         return submission
 

@@ -17,7 +17,7 @@ from app.core.db.transaction import transaction
 from app.core.locale.language import Translator
 from app.core.pages.language import adapt_to_track
 from app.core.pages.pages import PageRoute, RequestedUserPage
-from app.submissions import submissions, summaries
+from app.submissions import submissions
 from app.submissions.distances_chart import draw_distances
 from app.submissions.submission_lines import build_lines, summarize_finals
 from app.submissions.verdict_parts import (
@@ -56,7 +56,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
         t = adapt_to_track(page.t, frame.contest.track.name)
         is_own = frame.team is not None and frame.team.id == submission.team_id
         own_summaries = (
-            summaries.list_summaries(session, page.principal, frame.contest.address) if is_own else []
+            submissions.list_summaries(session, page.principal, frame.contest.address) if is_own else []
         )
         (line,) = build_lines(session, [submission])
         verdict = line.evaluation.parsed_verdict

@@ -7,7 +7,6 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response, status
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
-from starlette.concurrency import run_in_threadpool
 
 from anoncup import schemas
 from anoncup.errors import NotFound
@@ -22,9 +21,9 @@ from app.core.http.paging import RequestedPage
 from app.core.identity.authentication import CurrentPrincipal, IdempotencyKey
 from app.core.storage import get_store
 from app.jobs.leases import UNFINISHED
-from app.submissions import finals, quota, submissions, uploads
+from app.submissions import quota, submissions
 from app.submissions.receiving import receive_dry_run, receive_upload
-from app.submissions.uploads import ReleaseCheck, ReleaseUpload
+from app.submissions.uploads import ReleaseUpload
 
 router = APIRouter(tags=["submissions"])
 
@@ -84,23 +83,12 @@ async def check_submission(
     The files are read exactly as those of a submission. Nothing is stored and no attempt is counted. A team
     may check 30 times a minute, also before the phase opens, but not after it has ended.
     """
-    upload = ReleaseUpload(slug)
-    checked = await receive_dry_run(request, principal, upload)
-    warnings = await run_in_threadpool(_collect_warnings, upload, checked)
+    checked = await receive_dry_run(request, principal, ReleaseUpload(slug))
     return schemas.CheckedSubmission(
-        rows=checked.rows, sha256=key_by_file_name(checked.uploaded_sha256), warnings=warnings
+        rows=checked.rows,
+        sha256=key_by_file_name(checked.uploaded_sha256),
+        warnings=[schemas.Notice.create(remark.code, remark.message) for remark in checked.remarks],
     )
-
-
-def _collect_warnings(upload: ReleaseUpload, checked: ReleaseCheck) -> list[schemas.Notice]:
-    with transaction() as session:
-        remarks = (
-            *checked.remarks,
-            *uploads.list_repetition_remarks(
-                session, upload.round.id, upload.team_id, checked.uploaded_sha256
-            ),
-        )
-    return [schemas.Notice.create(remark.code, remark.message) for remark in remarks]
 
 
 def serialize_receipt(submission: Submission) -> schemas.Receipt:
@@ -189,7 +177,7 @@ def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schem
 def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) -> schemas.Submission:
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
     with transaction() as session:
-        submission = finals.mark(session, principal, submission_id, final=body.final)
+        submission = submissions.mark_final(session, principal, submission_id, final=body.final)
         return serialize_submission(session, submission)
 
 

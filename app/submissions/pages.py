@@ -7,18 +7,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Form, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidUpload
 from anoncup.messages import Message
+from anoncup.rules.settings import Phase
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.swapped_files import MISPLACED_FILE_CODE as MISPLACED
 from app.competitions.frame import Frame, load_frame
@@ -28,20 +30,24 @@ from app.core.http.paging import decode_position, encode_cursor
 from app.core.identity.authentication import CurrentPrincipal
 from app.core.identity.principal import Principal
 from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage, see_other, translate_error
+from app.jobs.leases import UNFINISHED
 from app.originals import allocated_files
 from app.originals.allocated_files import TeamFiles
-from app.submissions import finals, quota, submissions, summaries, uploads
+from app.submissions import quota, submissions
 from app.submissions.quota import QuotaCap
 from app.submissions.receiving import receive_dry_run, receive_upload
 from app.submissions.score_chart import draw_submissions
-from app.submissions.submission_lines import build_lines, find_intake_state, summarize_finals
-from app.submissions.summaries import SubmissionSummary
+from app.submissions.submission_lines import IntakeState, build_lines, find_intake_state, summarize_finals
+from app.submissions.submissions import SubmissionSummary
 from app.submissions.upload_form import (
+    MAX_SCANNED_BYTES,
     UPLOAD_ERRORS,
+    Hint,
     ReleasePart,
     build_parts,
     classify_problem,
     classify_remarks,
+    find_hints,
     get_check_status,
     get_secret_spec,
     list_file_names,
@@ -49,7 +55,6 @@ from app.submissions.upload_form import (
     run_upload,
     translate_script_texts,
 )
-from app.submissions.upload_hints import MAX_SCANNED_BYTES, Hint, find_hints
 from app.submissions.uploads import ReleaseCheck, ReleaseUpload
 
 router = APIRouter(route_class=PageRoute)
@@ -103,27 +108,18 @@ def _render_submissions(
     rejection: RejectedForm | None = None,
 ) -> HTMLResponse:
     """Render the team's submissions, with a rejected form if there is one."""
-    t = page.t
+    t, principal = page.t, page.principal
     with transaction() as session:
-        frame = load_frame(session, page.principal, slug)
-        page_rows, next_cursor = _load_page(session, page.principal, slug, cursor)
-        own_summaries = summaries.list_summaries(session, page.principal, slug)
-        caps = quota.load_report(session, page.principal, slug).caps
-        team_files = allocated_files.load_team_files(session, page.principal, frame.contest.round)
+        frame = load_frame(session, principal, slug)
+        page_rows, next_cursor = _load_page(session, principal, slug, cursor)
+        state = _load_state(session, principal, frame)
         lines = build_lines(session, page_rows)
-        content: dict[str, Any] = {
-            "fields": list_file_names(frame.contest.track),
-            "caps": caps,
-            "tag": _compute_page_tag(frame, own_summaries, caps, team_files),
-            "lines": lines,
-            "finals": summarize_finals(frame, own_summaries),
-            "own": team_files,
-        }
         parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
     return page.render(
         "submissions/submissions.html",
         problem=rejection.problem if rejection else None,
         frame=frame,
+        fields=list_file_names(frame.contest.track),
         parts=parts,
         mistakes=_collect_hints(rejection, parts, secret, frame.contest.round.original_rows or 0),
         script_words=translate_script_texts(t),
@@ -132,11 +128,39 @@ def _render_submissions(
         key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_IDEMPOTENCY_KEY_BYTES),
         rejection=rejection,
         rejection_text=translate_error(rejection.problem, t) if rejection else None,
-        timeline=draw_submissions(own_summaries, t, frame.rules.timezone),
+        caps=state.caps,
+        tag=state.compute_tag(),
+        lines=lines,
+        finals=summarize_finals(frame, state.summaries),
+        own=state.team_files,
+        timeline=draw_submissions(state.summaries, t, frame.rules.timezone),
         older=next_cursor,
         cursor=cursor,
-        unfinished=any(summary.is_unfinished for summary in own_summaries),
-        **content,
+        unfinished=any(summary.state in UNFINISHED for summary in state.summaries),
+    )
+
+
+class _PageState(NamedTuple):
+    """What an open page shows of the contest and the team; it is out of date if any of it has changed."""
+
+    intake: IntakeState
+    phases: tuple[Phase, ...]
+    summaries: Sequence[SubmissionSummary]
+    caps: Sequence[QuotaCap]
+    team_files: TeamFiles
+
+    def compute_tag(self) -> str:
+        return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
+
+
+def _load_state(session: Session, principal: Principal, frame: Frame) -> _PageState:
+    slug = frame.contest.address
+    return _PageState(
+        find_intake_state(frame),
+        frame.rules.phases,
+        submissions.list_summaries(session, principal, slug),
+        quota.load_report(session, principal, slug).caps,
+        allocated_files.load_team_files(session, principal, frame.contest.round),
     )
 
 
@@ -152,23 +176,12 @@ def _collect_hints(
     return find_hints(files, headers, secret=secret, original_rows=original_rows)
 
 
-def _compute_page_tag(
-    frame: Frame, own_summaries: Sequence[SubmissionSummary], caps: Sequence[QuotaCap], team_files: TeamFiles
-) -> str:
-    """Return a hash that changes whenever the team's list, quota or data, the phases or the intake change."""
-    content = (find_intake_state(frame), frame.rules.phases, own_summaries, caps, team_files)
-    return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
-
-
 @router.get("/competitions/{slug}/submissions/state")
 def show_state(slug: str, principal: CurrentPrincipal) -> PlainTextResponse:
     """Return the tag that tells an open page whether it is out of date."""
     with transaction() as session:
-        frame = load_frame(session, principal, slug)
-        own_summaries = summaries.list_summaries(session, principal, slug)
-        caps = quota.load_report(session, principal, slug).caps
-        team_files = allocated_files.load_team_files(session, principal, frame.contest.round)
-    return PlainTextResponse(_compute_page_tag(frame, own_summaries, caps, team_files))
+        state = _load_state(session, principal, load_frame(session, principal, slug))
+    return PlainTextResponse(state.compute_tag())
 
 
 def _load_page(
@@ -206,22 +219,15 @@ async def check_files(page: RequestedUserPage, slug: str) -> HTMLResponse:
 
 
 def _render_check(page: UserPage, upload: ReleaseUpload, checked_upload: ReleaseCheck) -> HTMLResponse:
-    t = page.t
-    with transaction() as session:
-        repetition_remarks = uploads.list_repetition_remarks(
-            session, upload.round.id, upload.team_id, checked_upload.uploaded_sha256
-        )
-    remarks = (*checked_upload.remarks, *repetition_remarks)
-    summary = t.ngettext(
-        "No fault was found in {n} row.", "No fault was found in {n} rows.", checked_upload.rows
-    )
     return page.render(
         "submissions/upload_checked.html",
         fields=upload.file_names,
         mistakes={},
-        verdict=classify_remarks(remarks),
-        warnings=remarks,
-        summary=summary,
+        verdict=classify_remarks(checked_upload.remarks),
+        warnings=checked_upload.remarks,
+        summary=page.t.ngettext(
+            "No fault was found in {n} row.", "No fault was found in {n} rows.", checked_upload.rows
+        ),
     )
 
 
@@ -276,41 +282,28 @@ class ReleaseForm(ReleaseUpload):
     file_starts: Mapping[str, bytes] = MappingProxyType({})
 
     def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:
-        chosen_files = _select_chosen(files)
-        texts = {name: text.replace("\r\n", "\n") for name, text in texts.items()}
-        self.comment = texts.get("comment", "")
-        with self._keep_starts_on_error(chosen_files):
-            _require_files(self.file_names, chosen_files)
-            super().parse(chosen_files, texts)
+        with self._select_chosen(files) as chosen_files:
+            super().parse(chosen_files, {name: text.replace("\r\n", "\n") for name, text in texts.items()})
 
     def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> ReleaseCheck:  # noqa: ARG002
         """Check the files only; the comment may still be written."""
-        chosen_files = _select_chosen(files)
-        with self._keep_starts_on_error(chosen_files):
+        with self._select_chosen(files) as chosen_files:
             return super().check(chosen_files, {})
 
     @contextmanager
-    def _keep_starts_on_error(self, files: Mapping[str, bytes]) -> Iterator[None]:
+    def _select_chosen(self, files: Mapping[str, bytes]) -> Iterator[dict[str, bytes]]:
+        """Yield the files without empty ones, which browsers send for each field without a file."""
+        chosen_files = {name: content for name, content in files.items() if content}
         try:
-            yield
+            yield chosen_files
         except InvalidUpload:
-            self.file_starts = {name: content[:MAX_SCANNED_BYTES] for name, content in files.items()}
+            self.file_starts = {name: text[:MAX_SCANNED_BYTES] for name, text in chosen_files.items()}
             raise
 
-
-def _select_chosen(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the files without empty ones, which browsers send for each field without a file."""
-    return {name: content for name, content in files.items() if content}
-
-
-def _require_files(names: Collection[str], chosen_files: Collection[str]) -> None:
-    """Raise ``InvalidUpload`` with one problem for each file that was not chosen."""
-    message = Message("no file was chosen, or it is empty")
-    missing_problems = [
-        FileProblem(name, None, None, "missing_file", message) for name in names if name not in chosen_files
-    ]
-    if missing_problems:
-        raise InvalidUpload(missing_problems)
+    def list_missing(self, files: Collection[str]) -> list[FileProblem]:
+        message = Message("no file was chosen, or it is empty")
+        missing_names = [problem.file for problem in super().list_missing(files)]
+        return [FileProblem(name, None, None, "missing_file", message) for name in missing_names]
 
 
 @router.get("/submissions/{submission_id}/row")
@@ -319,7 +312,7 @@ def show_row(page: RequestedUserPage, submission_id: UUID) -> HTMLResponse:
     with transaction() as session:
         submission = submissions.find_own(session, page.principal, submission_id)
         frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
-        own_summaries = summaries.list_summaries(session, page.principal, frame.contest.address)
+        own_summaries = submissions.list_summaries(session, page.principal, frame.contest.address)
         (line,) = build_lines(session, [submission])
     return page.render(
         "submissions/submission_row.html",
@@ -329,80 +322,48 @@ def show_row(page: RequestedUserPage, submission_id: UUID) -> HTMLResponse:
     )
 
 
+class _ListForm(BaseModel):
+    """Where the form was: on the page of the submission, or else on this page of the list."""
+
+    cursor: str | None = Field(None, max_length=200)
+    back: str = Field("", max_length=10)
+
+
+class _FinalForm(_ListForm):
+    final: bool
+
+
 @router.post("/submissions/{submission_id}/final")
-async def mark_final(
-    page: RequestedUserPage,
-    submission_id: UUID,
-    *,
-    final: Annotated[bool, Form()],
-    cursor: Annotated[str | None, Form(max_length=200)] = None,
-    back: Annotated[str, Form(max_length=10)] = "",
-) -> Response:
+def mark_final(page: RequestedUserPage, submission_id: UUID, form: Annotated[_FinalForm, Form()]) -> Response:
     """Choose a submission as a final or withdraw the choice, then redirect to the page with the form."""
-    mark = partial(finals.mark, principal=page.principal, submission_id=submission_id, final=final)
-    notice = "final_marked" if final else "final_unmarked"
-    destination = _Destination(submission_id, notice, back, cursor)
-    return await _change_submission(page, mark, destination)
+    change = partial(submissions.mark_final, final=form.final)
+    return _change(page, submission_id, form, change, "final_marked" if form.final else "final_unmarked")
 
 
 @router.post("/submissions/{submission_id}/cancel")
-async def cancel(
-    page: RequestedUserPage,
-    submission_id: UUID,
-    *,
-    cursor: Annotated[str | None, Form(max_length=200)] = None,
-    back: Annotated[str, Form(max_length=10)] = "",
-) -> Response:
+def cancel(page: RequestedUserPage, submission_id: UUID, form: Annotated[_ListForm, Form()]) -> Response:
     """Cancel a submission that has not been scored yet."""
-    withdraw = partial(submissions.cancel, principal=page.principal, submission_id=submission_id)
-    destination = _Destination(submission_id, "cancelled", back, cursor)
-    return await _change_submission(page, withdraw, destination)
+    return _change(page, submission_id, form, submissions.cancel, "cancelled")
 
 
-@dataclass(frozen=True, slots=True)
-class _Destination:
-    """Where a form about a submission leads back to: the submission's page, or its line in the list."""
-
-    submission_id: UUID
-    notice: str
-    back: str
-    cursor: str | None
-
-    def redirect(self, slug: str) -> RedirectResponse:
-        if self.back == "page":
-            return see_other(f"/submissions/{self.submission_id}", notice=self.notice)
-        query = urlencode({"done": self.notice} | ({"cursor": self.cursor} if self.cursor else {}))
-        path = f"/competitions/{slug}/submissions?{query}#s-{self.submission_id}"
-        return RedirectResponse(path, status_code=303)
-
-
-async def _change_submission(
+def _change(
     page: UserPage,
-    change: Callable[[Session], object],
-    destination: _Destination,
+    submission_id: UUID,
+    form: _ListForm,
+    change: Callable[[Session, Principal, UUID], Submission],
+    notice: str,
 ) -> Response:
     """Make the change and redirect, or render the list with the reason why it is refused."""
-    slug = await run_in_threadpool(_find_slug, page.principal, destination.submission_id)
+    with transaction() as session:
+        submission = submissions.find_visible(session, page.principal, submission_id)
+        slug = submissions.get_competition_slug(session, submission)
     try:
-        await run_in_threadpool(_commit, change)
+        with transaction() as session:
+            change(session, page.principal, submission_id)
     except Conflict as error:
-        return await run_in_threadpool(
-            _render_submissions,
-            page,
-            slug,
-            cursor=destination.cursor or None,
-            rejection=RejectedForm(error),
-        )
-    return destination.redirect(slug)
-
-
-def _commit(change: Callable[[Session], object]) -> None:
-    with transaction() as session:
-        change(session)
-
-
-def _find_slug(principal: Principal, submission_id: UUID) -> str:
-    with transaction() as session:
-        return submissions.get_competition_slug(
-            session, submissions.find_visible(session, principal, submission_id)
-        )
+        return _render_submissions(page, slug, cursor=form.cursor or None, rejection=RejectedForm(error))
+    if form.back == "page":
+        return see_other(f"/submissions/{submission_id}", notice=notice)
+    query = urlencode({"done": notice} | ({"cursor": form.cursor} if form.cursor else {}))
+    path = f"/competitions/{slug}/submissions?{query}#s-{submission_id}"
+    return RedirectResponse(path, status_code=303)

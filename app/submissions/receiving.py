@@ -21,7 +21,7 @@ from app.core.http.multipart import MultipartForm, open_form
 from app.core.http.problems import DomainHTTPException
 from app.core.identity.principal import Principal
 from app.core.processes.parsing import PackageFailure
-from app.jobs.store_check import require_any_stored, sample_digests
+from app.jobs.readiness import require_any_stored, sample_digests
 from app.submissions import attempts
 from app.submissions.models import Attempt
 from app.submissions.uploads import Upload
@@ -118,21 +118,10 @@ def _record_failure(attempt: Attempt, problem: BaseException) -> None:
     with transaction() as session:
         if isinstance(error, PackageFailure):
             attempts.record_failure(session, attempt, error.coded_message, error.traceback)
-        if _is_server_fault(error):
-            attempts.abandon(session, attempt, counts=False)
-        elif _is_broken_connection(error):
-            attempts.abandon(session, attempt, counts=True)
-        else:
+        if isinstance(error, DomainError) and not (
+            isinstance(error, Unavailable) or error.code == "changed_meanwhile"
+        ):
             attempts.end(session, attempt, counts=not isinstance(error, TooManyRequests))
-
-
-def _is_server_fault(error: BaseException) -> bool:
-    """Return whether the service was unavailable, the competition changed meanwhile, or there is a bug."""
-    if isinstance(error, DomainError):
-        return isinstance(error, Unavailable) or error.code == "changed_meanwhile"
-    return not _is_broken_connection(error)
-
-
-def _is_broken_connection(error: BaseException) -> bool:
-    """Return whether the client disconnected, or the request was cancelled."""
-    return isinstance(error, ClientDisconnect) or not isinstance(error, Exception)
+        else:  # a bug, if the client has not disconnected and the request was not cancelled
+            is_broken_connection = isinstance(error, ClientDisconnect) or not isinstance(error, Exception)
+            attempts.abandon(session, attempt, counts=is_broken_connection)

@@ -16,7 +16,7 @@ from app.core.pages.vega import (
     find_ends,
     format_wall_clock,
 )
-from app.submissions.summaries import SubmissionSummary
+from app.submissions.submissions import SubmissionSummary
 
 
 def draw_submissions(summaries: Sequence[SubmissionSummary], t: Translator, zone: str) -> Chart | None:

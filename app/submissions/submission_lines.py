@@ -10,9 +10,12 @@ from app.competitions import phases
 from app.competitions.frame import Frame
 from app.core.db.models import Evaluation, Submission
 from app.jobs import leases
-from app.submissions import finals
-from app.submissions.submissions import compute_polling_interval, load_queue_positions
-from app.submissions.summaries import SubmissionSummary
+from app.submissions.submissions import (
+    MARKABLE_STATES,
+    SubmissionSummary,
+    compute_polling_interval,
+    load_queue_positions,
+)
 
 IntakeState = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]
 """Whether a team can submit and choose finals (``open``), or the reason why it cannot.
@@ -47,7 +50,7 @@ class SubmissionLine:
     @property
     def can_be_final(self) -> bool:
         """Whether the state of its evaluation allows it to be a final."""
-        return self.evaluation.state in finals.MARKABLE_STATES
+        return self.evaluation.state in MARKABLE_STATES
 
     @property
     def displayed_state(self) -> str:

@@ -1,22 +1,46 @@
-"""Submissions: list, show and cancel them."""
+"""Submissions: list and show them, cancel them, and mark them as finals."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload, undefer
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from app.accounts import memberships
-from app.competitions import competitions
+from app.competitions import competitions, phases
 from app.competitions.contest import Contest
 from app.core.db.models import Evaluation, Round, State, Submission, Team
 from app.core.db.paging import Position, fetch_newest_first
 from app.core.identity.principal import Principal
 from app.jobs import fairness, leases
+from app.submissions.uploads import require_qualified
 
+MARKABLE_STATES = (State.QUEUED, State.SCORING, State.SCORED)
+"""States of the evaluations of submissions that count as finals."""
 _MAX_POLLING_INTERVAL_S = 30
+
+
+class SubmissionSummary(NamedTuple):
+    """A submission without the measures; ``overall`` is None without a verdict.
+
+    ``final``: marked by the team. ``is_disqualified``: this submission, not its team, is disqualified.
+    """
+
+    id: UUID
+    received_at: datetime
+    state: State
+    overall: float | None
+    final: bool
+    is_disqualified: bool
+
+    @property
+    def is_chosen_final(self) -> bool:
+        """Whether the submission is marked as a final and in a state in which finals count."""
+        return self.final and self.state in MARKABLE_STATES
 
 
 def list_own(
@@ -35,6 +59,25 @@ def list_own(
     return fetch_newest_first(
         session, query, Submission.received_at, Submission.id, cursor=cursor, limit=limit
     )
+
+
+def list_summaries(session: Session, principal: Principal, slug: str) -> Sequence[SubmissionSummary]:
+    """Return summaries of the submissions of the person's own team, oldest first."""
+    _, team = competitions.find_for_member(session, principal, slug)
+    query = (
+        select(
+            Submission.id,
+            Submission.received_at,
+            Evaluation.state,
+            Evaluation.verdict["overall"].as_float(),
+            Submission.final,
+            Submission.disqualified_at.is_not(None),
+        )
+        .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
+        .where(Submission.team_id == team.id)
+        .order_by(Submission.received_at, Submission.id)
+    )
+    return [SubmissionSummary(*row) for row in session.execute(query)]
 
 
 def list_for_organizer(
@@ -100,6 +143,40 @@ def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submi
     leases.finish(session, evaluation, State.CANCELLED)
     session.expire(submission, ["evaluation"])
     return find_visible(session, principal, submission_id)
+
+
+def mark_final(session: Session, principal: Principal, submission_id: UUID, *, final: bool) -> Submission:
+    """Mark or unmark a final while the first phase is open, up to the competition's number of finals."""
+    submission = find_own(session, principal, submission_id)
+    round_ = session.get_one(Round, submission.round_id, with_for_update={"read": True})
+    team = session.get_one(Team, submission.team_id, with_for_update=True, populate_existing=True)
+    require_qualified(team)
+    phases.get_status(session, round_).require_open(phases.ANONYMIZATION)
+    if final and not submission.final:
+        _require_markable(session, submission, Contest(round_).rules.ranking.finals)
+    submission.final = final
+    return submission
+
+
+def _require_markable(session: Session, submission: Submission, max_finals: int) -> None:
+    if submission.evaluation.state not in MARKABLE_STATES:
+        raise Conflict(
+            "a submission that ended as {state} cannot be a final",
+            code="not_valid",
+            state=Message(submission.evaluation.state),
+        )
+    marked_query = (
+        select(func.count())
+        .select_from(Submission)
+        .where(Submission.team_id == submission.team_id, Submission.round_id == submission.round_id)
+        .where(Submission.final, Submission.evaluation.has(Evaluation.state.in_(MARKABLE_STATES)))
+    )
+    if session.scalars(marked_query).one() >= max_finals:
+        raise Conflict(
+            "all finals ({most}) are marked already; unmark one first",
+            code="too_many_finals",
+            most=max_finals,
+        )
 
 
 def get_readable_files(session: Session, submission: Submission) -> dict[str, str]:

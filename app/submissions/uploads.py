@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 from typing import ClassVar, Generic, TypeVar
 from uuid import UUID, uuid4
 
@@ -29,6 +28,7 @@ from app.competitions.contest import Contest
 from app.config import get_settings
 from app.core import sealing
 from app.core.db.models import Guess, Round, Secret, Submission, Team
+from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
 from app.core.processes import parsing
 from app.core.storage import compute_digest, get_store
@@ -42,7 +42,6 @@ CheckT = TypeVar("CheckT")
 
 MAX_COMMENT_LENGTH = 1_000
 _IDEMPOTENCY_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,200}")
-_NO_QUOTA: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(eq=False, repr=False)
@@ -68,7 +67,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     attempt: Attempt | None = field(default=None, init=False)
     """The counted attempt; None for a retry of an accepted upload, a dry run or a baseline."""
     started_at: datetime | None = field(default=None, init=False)
-    """When the counted attempt began."""
+    """When the counted attempt began, or a baseline was received."""
     accepted_id: UUID | None = field(default=None, init=False)
     """Id of the submission or guess that was accepted under the same key, or None."""
     caps: tuple[QuotaCap, ...] = field(default=(), init=False)
@@ -85,7 +84,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         self.original = list_original_digests(round_)
 
     def get_start_time(self) -> datetime:
-        assert self.started_at is not None  # noqa: S101  # only a retry, a dry run or a baseline has none
+        assert self.started_at is not None  # noqa: S101  # only a retry or a dry run has none
         return self.started_at
 
     def begin(self, session: Session, principal: Principal) -> None:
@@ -335,9 +334,10 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
             raise InvalidUpload([*missing, *error.problems], total=total) from None
         if missing:
             raise InvalidUpload(missing)
-        return ReleaseCheck(
-            {name: compute_digest(content) for name, content in tables.items()}, rows, remarks
-        )
+        digests = {name: compute_digest(content) for name, content in tables.items()}
+        with transaction() as session:
+            repetition = _list_repetition_remarks(session, self.round.id, self.team_id, digests)
+        return ReleaseCheck(digests, rows, (*remarks, *repetition))
 
     def _describe_upload(self) -> tuple[str, dict[str, bytes], TeamData]:
         """Return what a release is read with: the competition file, the original, and the team."""
@@ -359,39 +359,20 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
         return sealing.seal_file(key_file, bound_to=self.submission_id, content=content)
 
     def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> Submission:
-        return self.insert_submission(
-            session,
-            round_,
-            team,
-            user_id,
-            received_at=self.get_start_time(),
-            quota_left=quota.collect_remaining(quota.add_valid_submission(self.caps)),
-        )
-
-    def insert_submission(
-        self,
-        session: Session,
-        round_: Round,
-        team: Team,
-        user_id: UUID,
-        *,
-        received_at: datetime,
-        quota_left: Mapping[str, int] = _NO_QUOTA,
-    ) -> Submission:
         """Seal and queue the release as a submission; the first one pins the scoring versions."""
         competitions.pin_scoring_versions(round_)
         sealed = sealing.seal(
             get_settings().sealing_key_file, bound_to=self.submission_id, secret=self.release.secret
         )
         uploaded_sha256 = {name: self.digests[name] for name in self.files}
-        repetition_remarks = list_repetition_remarks(session, round_.id, team.id, uploaded_sha256)
+        repetition_remarks = _list_repetition_remarks(session, round_.id, team.id, uploaded_sha256)
         remarks = (*self.release.remarks, *repetition_remarks)
         submission = Submission(
             id=self.submission_id,
             round_id=round_.id,
             team_id=team.id,
             user_id=user_id,
-            received_at=received_at,
+            received_at=self.get_start_time(),
             comment=self.comment,
             files=self.files,
             uploaded_sha256=uploaded_sha256,
@@ -399,7 +380,7 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
             sizes=self.release.sizes,
             remarks=[serialize_as_notice(remark.code, remark.message) for remark in remarks],
             commitment=sealed.commitment,
-            quota_left=dict(quota_left),
+            quota_left={cap.name: cap.left - (not cap.is_for_attempts) for cap in self.caps},
             idempotency_key=self.key,
             fingerprint=self.fingerprint,
         )
@@ -461,7 +442,7 @@ def require_same_request(stored_fingerprint: str | None, new_fingerprint: str) -
         raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
 
 
-def list_repetition_remarks(
+def _list_repetition_remarks(
     session: Session, round_id: UUID, team_id: UUID, uploaded_sha256: Mapping[str, str]
 ) -> list[Remark]:
     """Return a remark if the team has sent the same files before in this round.

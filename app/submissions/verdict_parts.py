@@ -10,7 +10,6 @@ from anoncup.evaluation.ranking import normalize_loss
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import AnyTrack
-from anoncup.tracks.parts import AnyMeasure
 
 _NEAR_SHARE = 0.9
 """Distances of at least this share of the threshold are near it."""
@@ -77,82 +76,46 @@ def build_measure_lines(
     rules: Rules, track: AnyTrack, verdict: schemas.Verdict, board: schemas.Board | None
 ) -> list[MeasureLine]:
     """Return a line for every measure. ``board`` is the board that this viewer may see, or None."""
-    return [
-        _build_measure_line(
-            rules,
-            track.measures.get(name),
-            entry,
-            name=name,
-            board_values=_list_board_values(board, name),
-            uses_maximum=track.utility == "largest",
+    total_weight = sum(rules.weights.values())
+    board_rows = [row for row in board.rows if not row.baseline] if board and board.is_exact else []
+    lines = []
+    for name, entry in verdict.measures.items():
+        measure = track.measures.get(name)  # None if it no longer exists
+        weight, scale = rules.weight(name), rules.scales.get(name) if rules.weight(name) else None
+        share = None
+        if weight:
+            share = 1.0 if track.utility == "largest" else weight / total_weight
+        contribution = None
+        if share is not None and scale is not None:
+            contribution = share * normalize_loss(entry.value, scale, rounding=entry.rounding)
+        lines.append(
+            MeasureLine(
+                name=name,
+                value=entry.value,
+                higher_is_better=measure is not None and measure.higher_is_better,
+                weight=share,
+                scale=scale,
+                contribution=contribution,
+                board_values=tuple(row.measures[name] for row in board_rows if name in row.measures),
+            )
         )
-        for name, entry in verdict.measures.items()
-    ]
-
-
-def _build_measure_line(
-    rules: Rules,
-    measure: AnyMeasure | None,  # None if the measure no longer exists
-    entry: schemas.MeasureVerdict,
-    *,
-    name: str,
-    board_values: tuple[float, ...],
-    uses_maximum: bool,
-) -> MeasureLine:
-    weight = _compute_weight_share(rules, name, uses_maximum=uses_maximum)
-    scale = rules.scales.get(name)
-    contribution = None
-    if weight is not None and scale is not None:
-        contribution = weight * normalize_loss(entry.value, scale, rounding=entry.rounding)
-    return MeasureLine(
-        name=name,
-        value=entry.value,
-        higher_is_better=measure is not None and measure.higher_is_better,
-        weight=weight,
-        scale=scale if weight is not None else None,
-        contribution=contribution,
-        board_values=board_values,
-    )
-
-
-def _compute_weight_share(rules: Rules, name: str, *, uses_maximum: bool) -> float | None:
-    """Return the share of a measure in all weights, or None if it has no weight.
-
-    If the track takes the largest measure, the share of each measure with a weight is 1.
-    """
-    weight = rules.weight(name)
-    if not weight:
-        return None
-    return 1.0 if uses_maximum else weight / sum(rules.weights.values())
-
-
-def _list_board_values(board: schemas.Board | None, name: str) -> tuple[float, ...]:
-    """Return the measure's value for every team on the board, or nothing if they are hidden."""
-    rows = board.rows if board and board.is_exact else ()
-    return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)
+    return lines
 
 
 def build_attacker_lines(rules: Rules, verdict: schemas.Verdict) -> list[AttackerLine]:
     """Return the attackers that count, then the others, by decreasing risk; ties keep the verdict's order."""
-    entries = verdict.attackers.items()
-    largest_risk = max(
-        (entry.effective_risk for name, entry in entries if counts_towards_security(rules, name)),
-        default=None,
-    )
-    lines = [_build_attacker_line(rules, name, entry, largest_risk) for name, entry in entries]
+    counted_names = {name for name in verdict.attackers if counts_towards_security(rules, name)}
+    largest_risk = max((verdict.attackers[name].effective_risk for name in counted_names), default=None)
+    lines = [
+        AttackerLine(
+            name=name,
+            entry=entry,
+            is_counted=name in counted_names,
+            is_decisive=name in counted_names and entry.effective_risk == largest_risk,
+        )
+        for name, entry in verdict.attackers.items()
+    ]
     return sorted(lines, key=lambda line: (not line.is_counted, -line.entry.effective_risk))
-
-
-def _build_attacker_line(
-    rules: Rules, name: str, entry: schemas.AttackerVerdict, largest_risk: float | None
-) -> AttackerLine:
-    is_counted = counts_towards_security(rules, name)
-    return AttackerLine(
-        name=name,
-        entry=entry,
-        is_counted=is_counted,
-        is_decisive=is_counted and entry.effective_risk == largest_risk,
-    )
 
 
 def compare_with_threshold(rules: Rules, verdict: schemas.Verdict) -> ThresholdComparison | None:
@@ -163,18 +126,13 @@ def compare_with_threshold(rules: Rules, verdict: schemas.Verdict) -> ThresholdC
     excessive, settings = verdict.excessive, rules.excessive
     if excessive is None or settings is None:
         return None
-    threshold = excessive.threshold
-    is_over = any(violation.code == "excessive_anonymization" for violation in verdict.violations)
-    if threshold is None or settings.approach == "I":
-        return ThresholdComparison(
-            settings, compared_distance=None, value=excessive.mean, percent=None, is_over=is_over
-        )
-    is_strict = settings.rule == "strict"
-    value = excessive.max if is_strict else excessive.mean
+    threshold, is_strict = excessive.threshold, settings.rule == "strict"
+    is_compared = threshold is not None and settings.approach != "I"
+    value = excessive.max if is_compared and is_strict else excessive.mean
     return ThresholdComparison(
         settings,
-        compared_distance="largest" if is_strict else "mean",
+        compared_distance=("largest" if is_strict else "mean") if is_compared else None,
         value=value,
-        percent=100 * value / threshold if threshold else None,
-        is_over=is_over,
+        percent=100 * value / threshold if is_compared and threshold else None,
+        is_over=any(violation.code == "excessive_anonymization" for violation in verdict.violations),
     )
