@@ -40,8 +40,7 @@ from app.documentation import documentation_pages as documentation
 from app.documentation import reference_pages as reference
 from app.jobs import health, queue
 from app.jobs.metrics import Meters, MetricsMiddleware
-from app.jobs.readiness import WriteTest, write_to_database, write_to_store
-from app.jobs.store_check import check_store
+from app.jobs.readiness import WriteTest, check_store, write_to_database, write_to_store
 
 _API_PREFIX = "/api/v1"
 _FEATURES = (

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from app.core.db.models import Evaluation, Submission, Team
 from app.core.db.paging import fetch_newest_first
 from app.core.db.transaction import transaction
 from app.core.storage import get_store
-from app.jobs import health, leases, store_check
+from app.jobs import health, leases, readiness
 from app.lifecycle import contest_lifecycle
 from app.operations.backup import backup_and_restore as backups
 from app.submissions import quota, submissions
@@ -38,7 +37,6 @@ _BACKLOGS = (1_000, 10_000, 100_000)
 MAX_MEASURING_S, REPEATS = 1.0, 20
 _SEALED_BYTES_KEPT = 1_000
 """Bytes of the sealed secret that a copy keeps, to save space. The report gives the full size."""
-_LEASE = timedelta(seconds=20)
 
 _TEMPLATE_SQL = """
 CREATE TEMP TABLE chosen AS SELECT s.id, s.round_id, s.team_id FROM submissions s
@@ -230,16 +228,16 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
 
     return {
         "a board after a change": load_board,
-        "claim": lambda db: leases.claim_next(db, Evaluation, lease=_LEASE, max_attempts=3),
+        "claim": lambda db: leases.claim_next(db, Evaluation),
         "progress of one": lambda db: submissions.load_queue_positions(db, [db.get_one(Submission, latest)]),
         "quota": lambda db: quota.load_caps(db, contest, team, "anonymization", now.read_clock(db)),
         "same release before?": lambda db: db.scalars(
             select(Submission.uploaded_sha256).where(Submission.team_id == team)
         ).all(),
-        "check of the store": store_check.sample_digests,
+        "check of the store": readiness.sample_digests,
         "sweep": lambda db: leases.count_unattended(db, Evaluation),
         "round of the clock": contest_lifecycle.find_due_work,
-        "/metrics": health.count_jobs,
+        "/metrics": health.measure_oldest_queued,
         "organizer's list": list_submissions,
     }
 

@@ -76,17 +76,17 @@ def build_worker_inputs(
     if track.allocation is None or allocation_inputs is None:
         return WorkerInputs()
     organizer_files = {
-        name: _open_box(box, settings) for name, box in allocation_inputs.organizer_files.items()
+        name: open_box(box, settings) for name, box in allocation_inputs.organizer_files.items()
     }
     own_files = jobs.load_files(allocation_inputs.own_files)
-    if allocation_inputs.seed is None:
-        return WorkerInputs(organizer_files=organizer_files, team=allocation_inputs.team, own_files=own_files)
-    seed = open_seed(allocation_inputs.seed, settings)
-    attempt_number = allocation_inputs.attempt if attempt is None else attempt
-    keys = {
-        purpose: seeds.derive_key(seed, purpose, allocation_inputs.team, attempt_number).hex()
-        for purpose in track.allocation.generator_purposes
-    }
+    keys = {}
+    if allocation_inputs.seed is not None:
+        seed = open_seed(allocation_inputs.seed, settings)
+        attempt_number = allocation_inputs.attempt if attempt is None else attempt
+        keys = {
+            purpose: seeds.derive_key(seed, purpose, allocation_inputs.team, attempt_number).hex()
+            for purpose in track.allocation.generator_purposes
+        }
     return WorkerInputs(
         organizer_files=organizer_files, keys=keys, team=allocation_inputs.team, own_files=own_files
     )
@@ -94,13 +94,14 @@ def build_worker_inputs(
 
 def open_seed(box: SealedBox, settings: Settings) -> bytes:
     """Return the opened seed; raise Unavailable if it does not match its commitment."""
-    seed = _open_box(box, settings)
+    seed = open_box(box, settings)
     if seeds.commit_to_seed(seed) != box.commitment:
         raise Unavailable("a seed does not match its commitment", code="secret_unreadable")
     return seed
 
 
-def _open_box(box: SealedBox, settings: Settings) -> bytes:
+def open_box(box: SealedBox, settings: Settings) -> bytes:
+    """Return the content, which reaches a child only in memory."""
     return sealing.open_sealed(
         settings.opening_keys_dir, key_id=box.key_id, box=box.sealed, bound_to=box.bound_to
     )

@@ -28,7 +28,7 @@ from app.core.db.privileges import warn_if_overprivileged
 from app.core.db.transaction import transaction
 from app.core.processes import child_process, package_calls, runners
 from app.core.storage import staging
-from app.jobs import health, queue, requeue
+from app.jobs import health, leases, queue
 from app.lifecycle import contest_lifecycle
 from app.notifications import deliveries
 
@@ -39,8 +39,6 @@ _LOCK_TIMEOUT = "1s"
 _CLEANUP_INTERVAL_S = 3600.0
 _SHUTDOWN_TIMEOUT_S = 5
 """Seconds that the last tick may take after a signal; then SIGALRM kills the process and its children."""
-_HEARTBEATS_PER_STALE_PERIOD = 6
-"""Heartbeats within the time after which the clock would count as stopped."""
 _MAX_RETRY_DELAY_S = 60.0
 """Maximum seconds before a failed round is tried again. The delay doubles, starting with one tick."""
 _MAX_CHILDREN = 3
@@ -99,7 +97,6 @@ class Clock:
     unreadable_ids: frozenset[UUID] = frozenset()
     last_sweep: float = float("-inf")
     last_cleanup: float = float("-inf")
-    last_heartbeat: float = float("-inf")
     current_problem: str | None = None
 
     def run(self, wait_for_shutdown: Callable[[float], bool]) -> None:
@@ -134,12 +131,12 @@ class Clock:
         for round_id in self.pool.pop_failed():
             self.postpone(round_id)
         with transaction() as session:
+            health.record_heartbeat(session, health.TRANSITION_TASK)
             due_work = contest_lifecycle.find_due_work(session)
         self.log_unreadable(due_work.unreadable)
         for round_id in due_work.due_ids:
             if round_id not in self.retries or self.retries[round_id][0] <= time.monotonic():
                 self.try_advance(round_id)
-        self.send_heartbeat_if_due()
 
     def try_advance(self, round_id: UUID) -> None:
         try:
@@ -162,14 +159,6 @@ class Clock:
         for round_id in reasons.keys() - self.unreadable_ids:
             log.error("competition_unreadable", round=str(round_id), reason=reasons[round_id])
         self.unreadable_ids = frozenset(reasons)
-
-    def send_heartbeat_if_due(self) -> None:
-        """Send a heartbeat if one is due, which is less often than each tick."""
-        interval_s = self.settings.clock_stale_s / _HEARTBEATS_PER_STALE_PERIOD
-        if time.monotonic() >= self.last_heartbeat + interval_s:
-            with transaction() as session:
-                health.record_heartbeat(session, health.TRANSITION_TASK)
-            self.last_heartbeat = time.monotonic()
 
     def sweep_if_due(self) -> None:
         if time.monotonic() >= self.last_sweep + self.settings.sweep_every_s:
@@ -222,7 +211,7 @@ def sweep() -> None:
         requeued_counts = (
             {}
             if waiting_messages is None
-            else requeue.requeue_unattended(session, waiting_messages=waiting_messages)
+            else leases.requeue_unattended(session, waiting_messages=waiting_messages)
         )
     with transaction() as session:
         deliveries.add_phase_events(session)

@@ -13,10 +13,10 @@ from app.core.db.privileges import warn_if_overprivileged
 from app.core.processes import package_calls, runners
 from app.core.worker_queues import QUEUE_BY_KIND
 from app.jobs.queue import celery
-from app.jobs.worker_reports import DUTIES_QUERY, SANDBOX_QUERY
-from workers import advise, judge, readiness, score
+from app.jobs.worker_reports import REPORT_QUERY
+from workers import readiness, tasks
 
-__all__ = ["advise", "celery", "judge", "score"]
+__all__ = ["celery", "tasks"]
 
 _NICENESS = 10
 
@@ -37,29 +37,27 @@ def announce_sandbox(**_: Any) -> None:
     runners.announce_sandbox(get_settings().sandbox)
 
 
-@inspect_command(name=SANDBOX_QUERY)
-def report_sandbox(_: Any) -> dict[str, Any]:
-    """Return how this worker's children are sandboxed, for administrators who cannot see the log."""
+@inspect_command(name=REPORT_QUERY)
+def report_worker(state: Any) -> dict[str, Any]:
+    """Return what organizers and administrators who cannot see the log should know of this worker.
+
+    That is the kinds of its jobs and what is missing for them, and how its children are sandboxed.
+    """
     setting = get_settings().sandbox
-    return {"standing": sandbox.describe(setting), "complete": sandbox.choose(setting).is_complete}
-
-
-@inspect_command(name=DUTIES_QUERY)
-def report_duties(state: Any) -> dict[str, Any]:
-    """Return the kinds of jobs that this worker does and what is missing for them, for organizers."""
     consumed = state.app.amqp.queues.consume_from
     kinds = [kind for kind, queue in QUEUE_BY_KIND.items() if queue in consumed]
-    return {"kinds": kinds, "lacks": readiness.find_missing(kinds)}
-
-
-@worker_init.connect
-def check_database_privileges(**_: Any) -> None:
-    warn_if_overprivileged()
+    return {
+        "kinds": kinds,
+        "lacks": readiness.find_missing(kinds),
+        "standing": sandbox.describe(setting),
+        "complete": sandbox.choose(setting).is_complete,
+    }
 
 
 @worker_init.connect
 def prepare_process(**_: Any) -> None:
     """Lower the priority of this process and of its jobs, so that the web server keeps answering."""
+    warn_if_overprivileged()
     os.nice(_NICENESS)
     allocator.return_freed_memory()  # or each thread would keep that of a large release
     allocator.keep_from_collector()

@@ -1,17 +1,18 @@
 """Jobs of computing stale standings: ranking functions of packages run in the sandbox, a board at a time."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+
+from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, InvalidResult
 from anoncup.messages import N_, Message
 from anoncup.plugins import INSTALLED, Package
 from anoncup.rules.model import Rules
 from anoncup.runner.answers import PACKAGE_FAILED, JobFailure
-from anoncup.runner.client import NO_STEP, LimitExcess, ProgressStep
+from anoncup.runner.client import NO_STEP, LimitExcess
 from anoncup.runner.jobs import RankJob
 from anoncup.runner.protocol import JobLimits, RunnerError
 from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
@@ -22,12 +23,12 @@ from app.boards.stale_standings import StaleClaim
 from app.competitions.competitions import require_current_packages
 from app.competitions.contest import Contest
 from app.config import Settings, get_settings
-from app.core.db.models import Round, StaleStanding
+from app.core.db.models import Round
 from app.core.db.now import END
 from app.core.db.transaction import transaction
 from app.core.processes import runners
 from workers import jobs, lease_runner
-from workers.lease_runner import Lease
+from workers.lease_runner import OnStep
 from workers.readiness import SCORING_READINESS
 
 LIMIT_S = 60.0
@@ -45,26 +46,17 @@ class RankingError(CompetitionUnavailable):
 
 def compute_next() -> None:
     """Compute the stale standings of the next round, or record why that failed."""
-    if not SCORING_READINESS.is_ready():
-        return
-    claim = lease_runner.claim(stale_standings.claim_next)
-    if claim is None:
-        return
-    result = lease_runner.run(
-        lambda on_step: _compute(claim, get_settings(), on_step),
-        Lease(StaleStanding, claim.job_id, claim.attempt),
-        readiness=SCORING_READINESS,
-    )
-    if result is not None:
-        rows, until = result
-        with transaction() as session:
-            standing_updates.store_claimed(session, claim, rows, until=until)
+    lease_runner.do_next(stale_standings.claim_next, _compute, _store, SCORING_READINESS)
 
 
-def _compute(
-    claim: StaleClaim, settings: Settings, on_step: Callable[[ProgressStep], None]
-) -> tuple[list[TableRows], datetime]:
+def _store(session: Session, claim: StaleClaim, result: tuple[list[TableRows], datetime]) -> None:
+    rows, until = result
+    standing_updates.store_claimed(session, claim, rows, until=until)
+
+
+def _compute(claim: StaleClaim, on_step: OnStep) -> tuple[list[TableRows], datetime]:
     """Return the new rows before a moment. No transaction is open while functions run."""
+    settings = get_settings()
     with transaction() as session:
         contest = Contest(session.get_one(Round, claim.round_id))
         facts = load_facts(session, contest, claim.since)
@@ -81,7 +73,7 @@ class RankingFunctions:
 
     rules: Rules
     settings: Settings
-    on_step: Callable[[ProgressStep], None]
+    on_step: OnStep
     spent_s: float = 0.0
 
     def rank(self, name: str, board: RankingBoard) -> tuple[Ranked, ...]:

@@ -14,7 +14,7 @@ from anoncup.errors import DomainError
 from anoncup.runner import sandbox
 from app.config import get_settings
 from app.core import sealing
-from app.jobs.store_check import check_store
+from app.jobs.readiness import check_store
 
 log = structlog.get_logger(__name__)
 
@@ -47,14 +47,11 @@ class Readiness:
     lock: Lock = field(default_factory=Lock)
     """Held while one thread checks for all."""
 
-    def wait_until_ready(self) -> bool:
-        """Return whether to take a job now. Waits for ``READY_TIMEOUT_S`` if the process is not ready."""
+    def wait(self) -> None:
+        """Wait until the process is ready, but at most for ``READY_TIMEOUT_S``."""
         deadline = time.monotonic() + READY_TIMEOUT_S
-        while not self.is_ready():
-            if time.monotonic() > deadline:
-                return False
+        while not self.is_ready() and time.monotonic() < deadline:
             time.sleep(POLL_INTERVAL_S)
-        return True
 
     def is_ready(self) -> bool:
         with self.lock:
@@ -84,9 +81,7 @@ class Readiness:
         try:
             for check in self.checks:
                 check()
-        except DomainError as problem:
-            return str(problem)
-        except NotReady as problem:
+        except (DomainError, NotReady) as problem:
             return str(problem)
         return None
 

@@ -5,7 +5,7 @@ A change marks the round: it creates the job, or moves ``since`` back. A claim m
 begins at the earlier of both; if it succeeds, the job is removed, and what is still stale becomes a new one.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -16,13 +16,13 @@ from sqlalchemy.orm import Session
 from app.core.db.models import StaleStanding
 from app.core.db.now import BEGINNING, END
 from app.jobs import leases, queue
+from app.jobs.leases import Lease
 
 
 class StaleClaim(NamedTuple):
     """A worker's claim to compute the standings of a round from ``since`` on."""
 
-    job_id: UUID
-    attempt: int
+    lease: Lease[StaleStanding]
     round_id: UUID
     since: datetime
 
@@ -45,15 +45,15 @@ def is_marked(session: Session, round_id: UUID) -> bool:
     return bool(session.scalar(select(exists().where(StaleStanding.round_id == round_id))))
 
 
-def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> StaleClaim | None:
+def claim_next(session: Session) -> StaleClaim | None:
     """Claim the next round in fair order; None if none is claimable."""
-    job = leases.claim_next(session, StaleStanding, lease=lease, max_attempts=max_attempts)
+    job = leases.claim_next(session, StaleStanding)
     if job is None:
         return None
     job.excused = job.attempt  # no attempt counts, because boards are never given up
     since = min(filter(None, (job.since, job.claimed_since)))
     job.since, job.claimed_since = None, since
-    return StaleClaim(job.id, job.attempt, job.round_id, since)
+    return StaleClaim(Lease.create(job), job.round_id, since)
 
 
 def finish(session: Session, job: StaleStanding, *, until: datetime) -> None:

@@ -28,7 +28,6 @@ from app.core.db.models import (
     Rescore,
     Round,
     Series,
-    StaleStanding,
     State,
     Submission,
     Target,
@@ -109,7 +108,7 @@ def store_claimed(session: Session, claim: StaleClaim, rows: list[TableRows], *,
     """Store what a worker has computed, unless it has lost its lease."""
     contest = Contest(session.get_one(Round, claim.round_id))
     _lock(session, contest.round)
-    job = leases.lock_lease(session, StaleStanding, claim.job_id, claim.attempt)
+    job = leases.lock_job(session, claim.lease)
     if job is not None:
         _replace_rows(session, contest, rows, claim.since, until=until)
         stale_standings.finish(session, job, until=until)

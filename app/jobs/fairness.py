@@ -14,7 +14,6 @@ from sqlalchemy import (
     CTE,
     BindParameter,
     ColumnElement,
-    Interval,
     Subquery,
     and_,
     bindparam,
@@ -69,14 +68,9 @@ def _is_lease_expired(kind: type[LeasedJob]) -> ColumnElement[bool]:
     shortens it within seconds.
     """
     now = func.clock_timestamp()
-    # Evaluated with each statement, because statements are cached.
-    max_length = bindparam("max_lease", callable_=_get_max_lease, type_=Interval(), unique=True)
+    max_length = timedelta(seconds=2 * get_settings().lease_s)
     is_out_of_range = or_(kind.leased_until < now, kind.leased_until > now + max_length)
     return and_(kind.state == State.SCORING, is_out_of_range)
-
-
-def _get_max_lease() -> timedelta:
-    return timedelta(seconds=2 * get_settings().lease_s)
 
 
 def is_in_present_round(kind: type[Any]) -> ColumnElement[bool]:

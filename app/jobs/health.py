@@ -1,15 +1,14 @@
 """Figures that tell an operator whether jobs are being processed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnExpressionArgument, func, select, text
+from sqlalchemy import ColumnExpressionArgument, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Unavailable
-from app.core.db.models import Delivery, Evaluation, Guess, Heartbeat, State
+from app.core.db.models import Delivery, Evaluation, Heartbeat, State
 from app.jobs.fairness import is_in_present_round
 
 TRANSITION_TASK, SWEEP_TASK = "turn", "sweep"
@@ -22,18 +21,7 @@ WRITE_TEST_TASK = "write_test"
 """Row that web processes write to test whether the database accepts changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobCounts:
-    """Number of jobs by state."""
-
-    evaluations: Mapping[State, int]
-    guesses: Mapping[State, int]
-    oldest_queued_s: float
-    """Age in seconds of the oldest queued evaluation; 0 if none is queued."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryCounts:
+class DeliveryCounts(NamedTuple):
     """Events that wait in the outbox."""
 
     waiting: int
@@ -53,16 +41,6 @@ def load_heartbeat_ages(session: Session) -> dict[str, float]:
     age = func.extract("epoch", func.clock_timestamp() - Heartbeat.at)
     ages_by_task = select(Heartbeat.task, age).where(Heartbeat.task.in_((TRANSITION_TASK, SWEEP_TASK)))
     return {task: float(seconds) for task, seconds in session.execute(ages_by_task)}
-
-
-def write_test_rows(session: Session) -> None:
-    """Write a row, and about a megabyte of temporary data, to test whether the database accepts changes.
-
-    The row alone would fit into space that the database already has, and so succeed on a full disk.
-    """
-    session.execute(text("SET LOCAL work_mem = '64kB'"))
-    session.execute(text("SELECT count(*) FROM generate_series(1, 60000)"))
-    record_heartbeat(session, WRITE_TEST_TASK)
 
 
 def require_running_clock(heartbeat_ages: Mapping[str, float], *, stale_after_s: float) -> float:
@@ -87,15 +65,11 @@ def require_running_clock(heartbeat_ages: Mapping[str, float], *, stale_after_s:
     return max(0.0, age)
 
 
-def count_jobs(session: Session) -> JobCounts:
-    """Count the jobs of all rounds that have not been removed."""
-    oldest_created_at = func.min(Evaluation.created_at).filter(Evaluation.state == State.QUEUED)
-    age = select(func.extract("epoch", func.clock_timestamp() - oldest_created_at))
-    oldest = session.scalar(age.where(is_in_present_round(Evaluation)))
-    evaluations, guesses = (
-        count_by_state(session, kind, is_in_present_round(kind)) for kind in (Evaluation, Guess)
-    )
-    return JobCounts(evaluations, guesses, max(0.0, float(oldest or 0)))
+def measure_oldest_queued(session: Session) -> float:
+    """Return the age in seconds of the oldest queued evaluation; 0 if none is queued."""
+    age = func.extract("epoch", func.clock_timestamp() - func.min(Evaluation.created_at))
+    query = select(age).where(Evaluation.state == State.QUEUED, is_in_present_round(Evaluation))
+    return max(0.0, float(session.scalar(query) or 0))
 
 
 def count_by_state(

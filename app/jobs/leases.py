@@ -1,8 +1,10 @@
 """Leases on jobs: only one worker at a time holds a job, it ends once, and its attempts are limited."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import structlog
@@ -11,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.messages import CodedMessage, Message, PluralMessage
+from app.config import get_settings
 from app.core.db.models import (
     Evaluation,
     Guess,
@@ -21,7 +24,8 @@ from app.core.db.models import (
     ThresholdReport,
 )
 from app.core.db.now import read_clock
-from app.jobs import fairness
+from app.jobs import fairness, queue
+from app.jobs.fairness import JobKind
 
 log = structlog.get_logger(__name__)
 
@@ -29,38 +33,56 @@ _JobT = TypeVar("_JobT", bound=LeasedJob)
 _ClaimedJobT = TypeVar("_ClaimedJobT", Evaluation, Guess, Rejudgement, ThresholdReport, StaleStanding)
 
 UNFINISHED = fairness.UNFINISHED
-ATTEMPTS_EXHAUSTED = "attempts_used_up"
+_KINDS_BY_TASK: dict[str, tuple[JobKind, ...]] = {
+    queue.SCORE: (Evaluation, StaleStanding),
+    queue.JUDGE: (Guess, Rejudgement),
+    queue.ADVISE: (ThresholdReport,),
+}
+"""Kinds of the jobs that each task processes."""
+MAX_MESSAGES = 100
+"""Messages sent per task and sweep: enough to keep a worker busy until the next sweep."""
 _MESSAGE_GRACE = timedelta(seconds=5)
 """Time that the message of a job may take before it counts as lost."""
-
 _MIN_BACKOFF = timedelta(seconds=5)
 """Shortest time before a job that was released uncounted can be claimed again."""
 _MAX_DOUBLINGS = 10
 """Maximum number of doublings of the backoff, so that the product does not overflow."""
 
 
-def claim_next(
-    session: Session, kind: type[_ClaimedJobT], *, lease: timedelta, max_attempts: int
-) -> _ClaimedJobT | None:
-    """Claim the job that is next in the fair order; None if there is none.
+@dataclass(frozen=True, slots=True)
+class Lease(Generic[_JobT]):
+    """An attempt at a job, for as long as no other worker has taken it over."""
 
-    A job that has been tried ``max_attempts`` times ends in ERROR instead, because it probably kills its
-    workers.
+    kind: type[_JobT]
+    job_id: UUID
+    attempt: int
+
+    @classmethod
+    def create(cls, job: _JobT) -> "Lease[_JobT]":
+        return cls(type(job), job.id, job.attempt)
+
+    def describe(self) -> dict[str, str]:
+        """Return the fields that identify the job in the log."""
+        return {"work": self.kind.__name__, "id": str(self.job_id)}
+
+
+def claim_next(session: Session, kind: type[_ClaimedJobT]) -> _ClaimedJobT | None:
+    """Claim the first job in the fair order that no other worker has locked; None if there is none.
+
+    A job that has been tried too often ends in ERROR instead, because it probably kills its workers.
     """
-    while (job := _lock_next(session, kind)) is not None:
-        if not _mark_abandoned(session, job, max_attempts) and begin_attempt(session, job, lease=lease):
+    while True:
+        job: _ClaimedJobT | None = session.scalar(_select_next(kind))
+        if job is None:
+            return None
+        if job.attempt - job.excused >= get_settings().scoring_attempts:
+            _abandon(session, job)
+        elif begin_attempt(session, job):
             return job
-    return None
-
-
-def _lock_next(session: Session, kind: type[_ClaimedJobT]) -> _ClaimedJobT | None:
-    """Lock the first job in the fair order that no other worker has locked."""
-    job: _ClaimedJobT | None = session.scalar(_select_next(kind))
-    return job
 
 
 @lru_cache(maxsize=len(fairness.PARTY_COLUMNS))
-def _select_next(kind: fairness.JobKind) -> Select[Any]:
+def _select_next(kind: Any) -> Select[Any]:
     """Build the statement. It is cached because building it takes longer than running it."""
     order = fairness.build_claim_order(kind)
     return (
@@ -74,64 +96,57 @@ def _select_next(kind: fairness.JobKind) -> Select[Any]:
     )
 
 
-def begin_attempt(session: Session, job: LeasedJob, *, lease: timedelta) -> bool:
+def begin_attempt(session: Session, job: LeasedJob) -> bool:
     """Begin an attempt; return False if a job that excludes this one has begun at the same moment."""
     now = read_clock(session)
     try:
         with session.begin_nested():
             job.state = State.SCORING
             job.attempt += 1
-            job.started_at, job.leased_until = now, now + lease
+            job.started_at, job.leased_until = now, now + _get_duration()
     except IntegrityError:
         return False
     return True
 
 
-def _mark_abandoned(session: Session, job: LeasedJob, max_attempts: int) -> bool:
-    attempt_count = job.attempt - job.excused
-    if attempt_count < max_attempts:
-        return False
+def _get_duration() -> timedelta:
+    return timedelta(seconds=get_settings().lease_s)
+
+
+def _abandon(session: Session, job: LeasedJob) -> None:
     finish(session, job, State.ERROR)
     last_failure = job.failure.message if job.failure else Message("its worker was lost")
     if "package" in last_failure.values:  # its organizers should see it
         job.traceback = str(last_failure)
     job.failure = CodedMessage(
-        ATTEMPTS_EXHAUSTED,
+        "attempts_used_up",
         PluralMessage(
             "scoring was tried {times} time and never finished; last: {last}",
             "scoring was tried {times} times and never finished; last: {last}",
             "times",
-            times=attempt_count,
+            times=job.attempt - job.excused,
             last=last_failure,
         ),
     )
-    return True
 
 
-def renew(
-    session: Session,
-    kind: type[LeasedJob],
-    job_id: UUID,
-    attempt: int,
-    *,
-    lease: timedelta,
-    **progress: Any,
-) -> bool:
+def renew(session: Session, lease: Lease[Any], **progress: Any) -> bool:
     """Extend the lease and record progress; return False if another worker has taken over."""
+    kind = lease.kind
     renewed_rows = session.execute(
         update(kind)
-        .where(kind.id == job_id, kind.state == State.SCORING, kind.attempt == attempt)
-        .values(leased_until=func.clock_timestamp() + lease, **progress)
+        .where(kind.id == lease.job_id, kind.state == State.SCORING, kind.attempt == lease.attempt)
+        .values(leased_until=func.clock_timestamp() + _get_duration(), **progress)
         .returning(kind.id)
         .execution_options(synchronize_session=False)  # the session has not loaded the row
     )
     return renewed_rows.first() is not None
 
 
-def lock_lease(session: Session, kind: type[_JobT], job_id: UUID, attempt: int) -> _JobT | None:
+def lock_job(session: Session, lease: Lease[_JobT]) -> _JobT | None:
     """Lock and return the job; None if this attempt no longer holds the lease, or if the job is gone."""
-    job = session.get(kind, job_id, with_for_update=True)
-    return job if job is not None and (job.state, job.attempt) == (State.SCORING, attempt) else None
+    job = session.get(lease.kind, lease.job_id, with_for_update=True)
+    return job if job is not None and (job.state, job.attempt) == (State.SCORING, lease.attempt) else None
 
 
 def finish(session: Session, job: LeasedJob, state: State) -> datetime:
@@ -143,84 +158,62 @@ def finish(session: Session, job: LeasedJob, state: State) -> datetime:
     return finished_at
 
 
-def fail(
-    session: Session,
-    kind: type[LeasedJob],
-    job_id: UUID,
-    attempt: int,
-    reason: CodedMessage,
-    *,
-    traceback: str | None = None,
-) -> bool:
+def fail(session: Session, lease: Lease[Any], reason: CodedMessage, *, traceback: str | None = None) -> None:
     """End the job in ERROR, which is a fault of the service. Teams may read the reason, not the traceback."""
-    job = lock_lease(session, kind, job_id, attempt)
-    if job is None:
-        return False
-    finish(session, job, State.ERROR)
-    job.failure, job.traceback = reason, traceback
-    return True
+    job = lock_job(session, lease)
+    if job is not None:
+        finish(session, job, State.ERROR)
+        job.failure, job.traceback = reason, traceback
 
 
 def release(
-    session: Session, kind: type[LeasedJob], job_id: UUID, attempt: int, reason: CodedMessage
-) -> None:
-    """Release the job after a transient fault; the sweep requeues it."""
-    job = lock_lease(session, kind, job_id, attempt)
-    if job is not None:
-        job.failure = reason
-        job.state = State.QUEUED
-        job.leased_until = None
-
-
-def release_uncounted(
-    session: Session, kind: type[LeasedJob], job_id: UUID, attempt: int, reason: CodedMessage
-) -> None:
-    """Release the job without counting the attempt, because only this worker lacks what the job needs.
-
-    The job waits before it can be claimed again, longer each time, so that a worker that has what it needs
-    finds it after this one has moved on.
-    """
-    job = lock_lease(session, kind, job_id, attempt)
-    if job is not None:
-        _requeue_with_backoff(session, job, reason)
-
-
-def release_for_missing_file(
     session: Session,
-    kind: type[LeasedJob],
-    job_id: UUID,
-    attempt: int,
+    lease: Lease[Any],
     reason: CodedMessage,
     *,
-    max_wait: timedelta,
+    counts: bool = True,
+    is_file_missing: bool = False,
 ) -> None:
-    """Release the job uncounted because a file is missing or incomplete in a store that responds.
+    """Release the job, so that the sweep requeues it.
 
-    Once the file has been missing for ``max_wait``, no worker seems to have it: the job ends in ERROR.
+    If the attempt does not count, only this worker lacks what the job needs. The job then waits before it can
+    be claimed again, longer each time, so that a worker that has what it needs finds it after this one has
+    moved on. If a file has been missing for ``lost_after_s``, no worker seems to have it: the job ends in
+    ERROR.
     """
-    job = lock_lease(session, kind, job_id, attempt)
+    job = lock_job(session, lease)
     if job is None:
         return
     now = read_clock(session)
-    job.missing_since = job.missing_since or now
-    if job.missing_since + max_wait > now:
-        _requeue_with_backoff(session, job, reason)
-    else:
-        finish(session, job, State.ERROR)
-        job.failure = reason
-
-
-def _requeue_with_backoff(session: Session, job: LeasedJob, reason: CodedMessage) -> None:
-    job.not_before = read_clock(session) + min(
-        _MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), job.max_backoff
-    )
-    job.excused += 1
     job.failure = reason
-    job.state = State.QUEUED
-    job.leased_until = None
+    if is_file_missing:
+        job.missing_since = job.missing_since or now
+        if job.missing_since + timedelta(seconds=get_settings().lost_after_s) <= now:
+            finish(session, job, State.ERROR)
+            return
+    if not counts:
+        backoff = min(_MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), job.max_backoff)
+        job.not_before = now + backoff
+        job.excused += 1
+    job.state, job.leased_until = State.QUEUED, None
 
 
-def count_unattended(session: Session, kind: fairness.JobKind) -> int:
+def requeue_unattended(session: Session, *, waiting_messages: Mapping[str, int]) -> dict[str, int]:
+    """Send messages for jobs without one and return their number by task. Safe to run concurrently.
+
+    ``waiting_messages`` is the number of messages in the queue of each task.
+    """
+    sent_by_task = {}
+    for task, kinds in _KINDS_BY_TASK.items():
+        unattended_count = sum(count_unattended(session, kind) for kind in kinds)
+        message_count = min(unattended_count - waiting_messages[task], MAX_MESSAGES)
+        if message_count > 0:
+            queue.enqueue_after_commit(session, task, times=message_count)
+            sent_by_task[task] = message_count
+    return sent_by_task
+
+
+def count_unattended(session: Session, kind: JobKind) -> int:
     """Return the number of claimable jobs without a message: their worker or their message was lost."""
     now = func.clock_timestamp()
     # A job from the future was created while the database's clock was ahead.

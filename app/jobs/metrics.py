@@ -14,13 +14,14 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Info, Proce
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
+from sqlalchemy.orm import Session
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from anoncup.errors import Unavailable
-from app.core.db.models import State
+from app.core.db.models import Evaluation, Guess, State
 from app.core.db.transaction import transaction
 from app.jobs import health, queue
-from app.jobs.health import DeliveryCounts, JobCounts
+from app.jobs.fairness import is_in_present_round
 
 log = structlog.get_logger(__name__)
 
@@ -154,36 +155,42 @@ class DatabaseCollector(Collector):
             yield _build_gauge("anoncup_queue_depth", "Messages that wait in the queue.", queue_depth)
         try:
             with transaction() as session:
-                job_counts, heartbeat_ages = health.count_jobs(session), health.load_heartbeat_ages(session)
-                delivery_counts = health.count_deliveries(session)
+                metrics = [
+                    *_collect_jobs(session),
+                    *_collect_deliveries(session),
+                    _build_gauge(
+                        "anoncup_heartbeat_age_seconds",
+                        "Since a regular task last ran to its end.",
+                        health.load_heartbeat_ages(session),
+                        label="task",
+                    ),
+                ]
         except Unavailable:
-            yield _build_gauge("anoncup_database_up", "Whether the database can be reached.", 0)
-            return
-        yield _build_gauge("anoncup_database_up", "Whether the database can be reached.", 1)
-        yield from _build_job_metrics(job_counts)
-        yield from _build_delivery_metrics(delivery_counts)
-        yield _build_labelled_gauge(
-            "anoncup_heartbeat_age_seconds",
-            "Since a regular task last ran to its end.",
-            "task",
-            heartbeat_ages,
+            metrics = []
+        yield _build_gauge(
+            "anoncup_database_up", "Whether the database can be reached.", float(bool(metrics))
         )
+        yield from metrics
 
 
-def _build_job_metrics(job_counts: JobCounts) -> Iterator[Metric]:
-    for name, counts in (("evaluations", job_counts.evaluations), ("guesses", job_counts.guesses)):
-        counts_by_state = {state.value: float(counts[state]) for state in _REPORTED_STATES}
-        yield _build_labelled_gauge(
-            f"anoncup_{name}", f"{name.capitalize()} that are not done, by state.", "state", counts_by_state
+def _collect_jobs(session: Session) -> Iterator[Metric]:
+    for name, kind in (("evaluations", Evaluation), ("guesses", Guess)):
+        counts = health.count_by_state(session, kind, is_in_present_round(kind))
+        yield _build_gauge(
+            f"anoncup_{name}",
+            f"{name.capitalize()} that are not done, by state.",
+            {state.value: float(counts[state]) for state in _REPORTED_STATES},
+            label="state",
         )
     yield _build_gauge(
         "anoncup_oldest_queued_seconds",
         "How long the evaluation that has waited longest has waited.",
-        job_counts.oldest_queued_s,
+        health.measure_oldest_queued(session),
     )
 
 
-def _build_delivery_metrics(counts: DeliveryCounts) -> Iterator[Metric]:
+def _collect_deliveries(session: Session) -> Iterator[Metric]:
+    counts = health.count_deliveries(session)
     yield _build_gauge(
         "anoncup_deliveries_waiting", "Notifications and mail that wait to be sent.", counts.waiting
     )
@@ -194,12 +201,11 @@ def _build_delivery_metrics(counts: DeliveryCounts) -> Iterator[Metric]:
     )
 
 
-def _build_gauge(name: str, documentation: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, documentation, value=value)
-
-
-def _build_labelled_gauge(name: str, documentation: str, label: str, values: Mapping[str, float]) -> Metric:
-    family = GaugeMetricFamily(name, documentation, labels=[label])
-    for label_value, value in values.items():
-        family.add_metric([label_value], value)
+def _build_gauge(
+    name: str, documentation: str, value: float | Mapping[str, float], *, label: str = ""
+) -> Metric:
+    """Return a gauge with one value, or with one for each value of ``label``."""
+    family = GaugeMetricFamily(name, documentation, labels=[label] if label else [])
+    for label_value, number in value.items() if isinstance(value, Mapping) else [("", value)]:
+        family.add_metric([label_value] if label else [], number)
     return family

@@ -64,9 +64,9 @@ celery = Celery("anoncup")
 celery.add_defaults(_build_configuration)
 
 
-def enqueue_after_commit(session: Session, task: str) -> None:
-    """Send a message for ``task`` once ``session`` has committed."""
-    session.info.setdefault(AFTER_COMMIT, {}).setdefault(publish, []).append(task)
+def enqueue_after_commit(session: Session, task: str, *, times: int = 1) -> None:
+    """Send messages for ``task`` once ``session`` has committed."""
+    session.info.setdefault(AFTER_COMMIT, {}).setdefault(publish, []).extend([task] * times)
 
 
 def publish(tasks: Sequence[str]) -> None:

@@ -6,10 +6,8 @@ from typing import Any
 from anoncup.schemas import Worker
 from app.jobs.queue import CONNECTION_ERRORS, SHORT_TIMEOUT_OPTIONS, celery
 
-SANDBOX_QUERY = "sandbox"
-"""Query to workers: how their jobs are sandboxed."""
-DUTIES_QUERY = "duties"
-"""Query to workers: which kinds of jobs they do, and what they lack for them."""
+REPORT_QUERY = "worker_report"
+"""Query to workers: the kinds of jobs that they do, what they lack for them, and how jobs are sandboxed."""
 _REPLY_TIMEOUT_S = 0.5
 """Seconds to wait for replies. A slower worker is missing from the answer; callers can ask again."""
 
@@ -25,34 +23,32 @@ class ReportedSandbox:
 
 def list_sandboxes() -> list[ReportedSandbox] | None:
     """Return the report of every worker that replies, by name; None if the queue cannot be reached."""
-    replies = _ask_workers(SANDBOX_QUERY)
-    if replies is None:
+    reports = _ask_workers()
+    if reports is None:
         return None
     return [
-        ReportedSandbox(worker, str(report["standing"]), bool(report["complete"]))
-        for worker, report in replies.items()
-        if "standing" in report  # otherwise the report is an error
+        ReportedSandbox(worker, report["standing"], report["complete"]) for worker, report in reports.items()
     ]
 
 
 def list_workers() -> list[Worker] | None:
     """Return every worker that replies, by name; None if the queue cannot be reached."""
-    replies = _ask_workers(DUTIES_QUERY)
-    if replies is None:
+    reports = _ask_workers()
+    if reports is None:
         return None
     return [
-        Worker(name=worker, serves=list(reply["kinds"]), lacks=reply["lacks"])
-        for worker, reply in replies.items()
-        if "kinds" in reply  # otherwise the reply is an error
+        Worker(name=worker, serves=report["kinds"], lacks=report["lacks"])
+        for worker, report in reports.items()
     ]
 
 
-def _ask_workers(query: str) -> dict[str, Any] | None:
+def _ask_workers() -> dict[str, Any] | None:
     """Return the replies of the workers by their name; None if the queue cannot be reached."""
     try:
         with celery.connection_for_write(transport_options=SHORT_TIMEOUT_OPTIONS) as connection:
             options = {"connection": connection, "reply": True, "timeout": _REPLY_TIMEOUT_S}
-            replies = celery.control.broadcast(query, **options) or []
+            replies = celery.control.broadcast(REPORT_QUERY, **options) or []
     except CONNECTION_ERRORS:
         return None
-    return dict(sorted(pair for reply in replies for pair in reply.items()))
+    pairs = sorted(pair for reply in replies for pair in reply.items())
+    return {worker: report for worker, report in pairs if "kinds" in report}  # otherwise it is an error

@@ -26,7 +26,7 @@ from app.core.http.redis_client import CONNECTION_ERRORS, get_pool
 from app.core.storage import get_store
 from app.core.worker_queues import QUEUE_BY_KIND
 from app.jobs import health, queue
-from app.jobs.store_check import check_store
+from app.jobs.readiness import check_store
 from app.jobs.worker_reports import list_workers
 from app.operations import package_environments
 from app.operations.embedded_servers import EmbeddedServices

@@ -21,7 +21,7 @@ class SealedBox:
     bound_to: UUID
     key_id: str
     sealed: bytes
-    commitment: str
+    commitment: str = ""
 
 
 @dataclass(frozen=True, slots=True)

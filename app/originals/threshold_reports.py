@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +15,7 @@ from app.core import audit
 from app.core.db.models import State, ThresholdReport
 from app.core.identity.principal import Principal
 from app.jobs import leases, queue
+from app.jobs.leases import Lease
 
 MAX_UNFINISHED = 20
 """Maximum number of unfinished reports per competition."""
@@ -24,10 +24,9 @@ _RETRY_AFTER_S = 60
 
 @dataclass(frozen=True, slots=True)
 class ReportClaim:
-    """Everything a worker needs to make a report; ``attempt`` entitles it to record the result."""
+    """Everything a worker needs to make a report."""
 
-    report_id: UUID
-    attempt: int
+    lease: Lease[ThresholdReport]
     competition_file: str
     original: dict[str, str]
     question: dict[str, Any]
@@ -87,24 +86,23 @@ def find_visible(session: Session, principal: Principal, report_id: UUID) -> Thr
     return report
 
 
-def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> ReportClaim | None:
+def claim_next(session: Session) -> ReportClaim | None:
     """Claim the next report in fair order; None if there is none.
 
     Reports of a competition are made one at a time, so the others are not claimable meanwhile.
     """
-    report = leases.claim_next(session, ThresholdReport, lease=lease, max_attempts=max_attempts)
+    report = leases.claim_next(session, ThresholdReport)
     if report is None:
         return None
-    return ReportClaim(report.id, report.attempt, report.file, report.original, report.question)
+    return ReportClaim(Lease.create(report), report.file, report.original, report.question)
 
 
-def record(session: Session, claim: ReportClaim, content: dict[str, Any]) -> bool:
-    """Store a report; False if another worker has claimed it meanwhile."""
-    report = leases.lock_lease(session, ThresholdReport, claim.report_id, claim.attempt)
+def record(session: Session, claim: ReportClaim, content: dict[str, Any]) -> None:
+    """Store a report, unless another worker has claimed it meanwhile."""
+    report = leases.lock_job(session, claim.lease)
     if report is None:
-        return False
+        return
     leases.finish(session, report, State.SCORED)
     report.report, report.failure = content, None
     # Send a message only now: while this report ran, no worker could have claimed another of the competition.
     queue.enqueue_after_commit(session, queue.ADVISE)
-    return True

@@ -1,7 +1,6 @@
 """Evaluations: queue them, claim them under a lease, and record the verdict once."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,23 +12,21 @@ from app.competitions import revisions
 from app.competitions.competitions import build_published_file, complete_file
 from app.core.db.models import Evaluation, RecordedVerdict, Rescore, Round, Secret, State, Submission
 from app.jobs import leases, queue
+from app.jobs.leases import Lease
 from app.originals import sealed_inputs
-from app.originals.sealed_inputs import AllocationInputs
+from app.originals.sealed_inputs import AllocationInputs, SealedBox
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationClaim:
-    """Everything a worker needs to score one evaluation; ``attempt`` entitles it to record the result."""
+    """Everything a worker needs to score one evaluation."""
 
-    evaluation_id: UUID
-    attempt: int
-    submission_id: UUID
+    lease: Lease[Evaluation]
     competition_file: str
     original: dict[str, str]
     files: dict[str, str]
     allocation_inputs: AllocationInputs | None
-    key_id: str
-    sealed: bytes
+    secret: SealedBox
 
 
 def enqueue(session: Session, submission_id: UUID, *, rescore: Rescore | None = None) -> Evaluation:
@@ -64,9 +61,9 @@ def include_in_open_rescore(session: Session, round_id: UUID, submission_id: UUI
         enqueue(session, submission_id, rescore=rescore)
 
 
-def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> EvaluationClaim | None:
+def claim_next(session: Session) -> EvaluationClaim | None:
     """Claim the next evaluation in fair order; None if none is waiting."""
-    evaluation = leases.claim_next(session, Evaluation, lease=lease, max_attempts=max_attempts)
+    evaluation = leases.claim_next(session, Evaluation)
     return None if evaluation is None else build_claim(session, evaluation)
 
 
@@ -79,15 +76,12 @@ def build_claim(session: Session, evaluation: Evaluation) -> EvaluationClaim:
     )
     submission, round_, secret = session.execute(query.where(Submission.id == evaluation.submission_id)).one()
     return EvaluationClaim(
-        evaluation_id=evaluation.id,
-        attempt=evaluation.attempt,
-        submission_id=submission.id,
+        lease=Lease.create(evaluation),
         competition_file=_get_competition_file(session, evaluation, round_),
         original=round_.public_files,
         files=submission.files,
         allocation_inputs=sealed_inputs.load_inputs_for_submission(session, round_, submission.id),
-        key_id=secret.key_id,
-        sealed=secret.sealed,
+        secret=SealedBox(submission.id, secret.key_id, secret.sealed),
     )
 
 
@@ -103,7 +97,7 @@ def record_verdict(
     session: Session, claim: EvaluationClaim, *, verdict: dict[str, Any], scorer: str, steps: int = 0
 ) -> Evaluation | None:
     """Store a verdict and return its evaluation; None if another worker has claimed it meanwhile."""
-    evaluation = leases.lock_lease(session, Evaluation, claim.evaluation_id, claim.attempt)
+    evaluation = leases.lock_job(session, claim.lease)
     if evaluation is None:
         return None
     leases.finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -26,8 +26,9 @@ from app.core.identity.principal import Principal
 from app.core.processes import parsing
 from app.core.storage import get_store
 from app.jobs import leases, queue
+from app.jobs.leases import Lease
 from app.originals import allocated_files, sealed_inputs
-from app.originals.sealed_inputs import AllocationInputs
+from app.originals.sealed_inputs import AllocationInputs, SealedBox
 from app.submissions import quota, uploads
 from app.submissions.quota import QuotaCap
 from app.submissions.uploads import Upload
@@ -41,10 +42,7 @@ class GuessClaim:
     The job is the guess itself, or its rejudgement by the rules of a rescore.
     """
 
-    kind: type[JudgingJob]
-    job_id: UUID
-    attempt: int
-    submission_id: UUID
+    lease: Lease[JudgingJob]
     competition_file: str
     original: dict[str, str]
     question: str
@@ -54,8 +52,7 @@ class GuessClaim:
     guesser_files: Mapping[str, str]
     """SHA-256 of the own files of the team that guesses, by name."""
     allocation_inputs: AllocationInputs | None
-    key_id: str
-    sealed: bytes
+    secret: SealedBox
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +238,9 @@ def get_visible_result(guess: Guess, horizon: datetime | None) -> schemas.GuessO
     return guess.parsed_outcome if horizon is not None and guess.created_at < horizon else None
 
 
-def claim_next(session: Session, *, lease: timedelta, max_attempts: int) -> GuessClaim | None:
+def claim_next(session: Session) -> GuessClaim | None:
     """Claim the guess that is next in the fair order, or else a rejudgement; None if none waits."""
-    job = leases.claim_next(session, Guess, lease=lease, max_attempts=max_attempts) or leases.claim_next(
-        session, Rejudgement, lease=lease, max_attempts=max_attempts
-    )
+    job = leases.claim_next(session, Guess) or leases.claim_next(session, Rejudgement)
     return None if job is None else build_claim(session, job)
 
 
@@ -257,10 +252,7 @@ def build_claim(session: Session, job: JudgingJob) -> GuessClaim:
     round_ = session.get_one(Round, guess.round_id)
     secret = session.get_one(Secret, target.submission_id)
     return GuessClaim(
-        kind=type(job),
-        job_id=job.id,
-        attempt=job.attempt,
-        submission_id=target.submission_id,
+        lease=Lease.create(job),
         competition_file=competitions.build_published_file(round_)
         if rescore is None
         else competitions.complete_file(rescore.file, rescore.scales, rescore.scored_by),
@@ -271,8 +263,7 @@ def build_claim(session: Session, job: JudgingJob) -> GuessClaim:
         guesser=session.get_one(Team, guess.team_id).name,
         guesser_files=allocated_files.load_files(session, round_.id, guess.team_id) or {},
         allocation_inputs=sealed_inputs.load_inputs_for_submission(session, round_, target.submission_id),
-        key_id=secret.key_id,
-        sealed=secret.sealed,
+        secret=SealedBox(target.submission_id, secret.key_id, secret.sealed),
     )
 
 
@@ -287,7 +278,7 @@ def record(
 
     Return None if another worker has claimed it since.
     """
-    job = leases.lock_lease(session, claim.kind, claim.job_id, claim.attempt)
+    job = leases.lock_job(session, claim.lease)
     if job is None:
         return None
     if outcome is None:

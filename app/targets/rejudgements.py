@@ -17,7 +17,7 @@ from anoncup.rules.model import Rules
 from app.competitions import revisions
 from app.core.db import now
 from app.core.db.models import Guess, Rejudgement, Rescore, State
-from app.jobs import leases, queue, requeue
+from app.jobs import leases, queue
 
 _FINISHED = Rejudgement.state.not_in(leases.UNFINISHED)
 _UNSYNCHRONIZED = {"synchronize_session": False}
@@ -71,8 +71,8 @@ def _enqueue(session: Session, rescore: Rescore, guess_ids: Sequence[UUID]) -> N
         for guess_id in guess_ids
     ]
     session.execute(insert(Rejudgement), rows)
-    for _ in guess_ids[: requeue.MAX_MESSAGES]:  # the sweep sends the others
-        queue.enqueue_after_commit(session, queue.JUDGE)
+    # The sweep sends the others.
+    queue.enqueue_after_commit(session, queue.JUDGE, times=min(len(guess_ids), leases.MAX_MESSAGES))
 
 
 def count(session: Session, rescore: Rescore) -> RejudgementCounts:

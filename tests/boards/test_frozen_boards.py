@@ -18,7 +18,7 @@ from tests.support.rescores import (
 )
 from tests.support.standings import move_times_back
 from tests.support.uploads import score_everything
-from workers import score
+from workers import tasks
 
 pytestmark = pytest.mark.full
 
@@ -66,4 +66,4 @@ def score_in_rescore(submission: str) -> None:
     """Score a submission only by the rules of the open rescore."""
     in_rescore = Evaluation.rescore_id.is_not(None) & (Evaluation.submission_id == UUID(submission))
     with lock_evaluations(~in_rescore):
-        score.score()
+        tasks.score()

@@ -16,7 +16,7 @@ from app.config import get_settings
 from app.core.db.models import Base, StaleStanding
 from app.core.db.now import BEGINNING, END
 from app.core.db.transaction import transaction
-from app.jobs import queue, requeue
+from app.jobs import leases, queue
 from tests.support.contest import Contest, load_round_id
 from tests.support.database_rows import execute, load_all, load_team_id
 from tests.support.page_requests import get_page
@@ -29,7 +29,7 @@ from tests.support.ranking_packages import (
 )
 from tests.support.standings import rebuild_standings
 from tests.support.two_rounds import create_two_rounds, play_both_rounds
-from workers import lease_runner, rank
+from workers import rank
 
 
 @pytest.fixture(params=[False, True], ids=["service's interpreter", "own interpreter"])
@@ -252,7 +252,8 @@ def marked_round(client: TestClient) -> Contest:
 
 
 def claim_next() -> StaleClaim | None:
-    return lease_runner.claim(stale_standings.claim_next)
+    with transaction() as session:
+        return stale_standings.claim_next(session)
 
 
 def end_lease() -> None:
@@ -298,8 +299,8 @@ def test_claim_of_a_dead_worker_is_taken_over_and_its_result_dropped(marked_roun
     end_lease()
     no_messages = dict.fromkeys(queue.QUEUES, 0)
     with transaction() as session:
-        requeued = requeue.requeue_unattended(session, waiting_messages=no_messages)
-        requeued_again = requeue.requeue_unattended(session, waiting_messages=no_messages | {queue.SCORE: 1})
+        requeued = leases.requeue_unattended(session, waiting_messages=no_messages)
+        requeued_again = leases.requeue_unattended(session, waiting_messages=no_messages | {queue.SCORE: 1})
     assert (requeued, requeued_again) == ({queue.SCORE: 1}, {})
     second_claim = claim_next()
     assert second_claim is not None

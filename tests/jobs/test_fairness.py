@@ -4,7 +4,6 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from threading import Barrier
 from uuid import UUID
 
@@ -17,7 +16,7 @@ from app.core.db import engine
 from app.core.db.models import Evaluation, Round, State, Submission, ThresholdReport
 from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
-from app.jobs import fairness, health, leases, queue, requeue
+from app.jobs import fairness, health, leases, queue
 from app.submissions import submissions
 from tests.support import queued_work
 from tests.support.database_rows import execute, load_all
@@ -27,11 +26,9 @@ from workers import clock
 
 pytestmark = pytest.mark.full
 
-LEASE = timedelta(minutes=5)
-
 
 def claim_in_session(session: Session) -> UUID | None:
-    row = leases.claim_next(session, Evaluation, lease=LEASE, max_attempts=3)
+    row = leases.claim_next(session, Evaluation)
     return None if row is None else row.id
 
 
@@ -79,7 +76,10 @@ def test_jobs_of_a_removed_round_are_neither_claimed_nor_counted(settings: Setti
         session.get_one(Round, removed_contest.round_id).removed_at = read_clock(session)
     with transaction() as session:
         assert leases.count_unattended(session, Evaluation) == 1
-        assert health.count_jobs(session).evaluations[State.QUEUED] == 1
+        assert (
+            health.count_by_state(session, Evaluation, fairness.is_in_present_round(Evaluation))[State.QUEUED]
+            == 1
+        )
     assert list_party_ids(claim_all_evaluations()) == [contest.team_ids[0]]
 
 
@@ -295,7 +295,7 @@ def count_rows_read(node: dict[str, object]) -> float:
 
 def claim_report() -> UUID | None:
     with transaction() as session:
-        row = leases.claim_next(session, ThresholdReport, lease=LEASE, max_attempts=3)
+        row = leases.claim_next(session, ThresholdReport)
         return None if row is None else row.id
 
 
@@ -359,11 +359,11 @@ def test_sweep_sends_missing_messages_once(settings: Settings) -> None:
 
 def test_sweep_sends_a_limited_number_of_messages(settings: Settings) -> None:
     (contest,) = create_contests(1, team_count=1)
-    insert_evaluations_without_messages(contest, requeue.MAX_MESSAGES + 30)
+    insert_evaluations_without_messages(contest, leases.MAX_MESSAGES + 30)
     clock.sweep()
-    assert queue.count_messages() == requeue.MAX_MESSAGES
+    assert queue.count_messages() == leases.MAX_MESSAGES
     clock.sweep()
-    assert queue.count_messages() == requeue.MAX_MESSAGES + 30
+    assert queue.count_messages() == leases.MAX_MESSAGES + 30
 
 
 def test_sweep_does_not_requeue_reports_that_must_wait(settings: Settings) -> None:

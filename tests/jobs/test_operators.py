@@ -29,7 +29,7 @@ from tests.support.queue import empty_queue, run_full_queue
 from tests.support.service_processes import run_web_server
 from tests.support.uploads import score_everything
 from tests.support.wait import TIMEOUT_S, poll_until, start_stopwatch
-from workers import clock, score
+from workers import clock, tasks
 from workers.readiness import SCORING_READINESS
 
 pytestmark = pytest.mark.full
@@ -270,7 +270,7 @@ def test_lost_database_is_logged_once_per_task(
     monkeypatch.setattr(transactions, "last_logged_at", {})
     monkeypatch.setattr(SCORING_READINESS, "check_valid_until", float("inf"))
     with capture_logs() as log_entries:
-        score.score.apply()
+        tasks.score.apply()
     assert [line["event"] for line in log_entries] == ["database_error"]
     (ending,) = [record.getMessage() for record in caplog.records if record.name.startswith("celery")]
     assert ending.endswith("ignored")

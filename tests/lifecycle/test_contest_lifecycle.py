@@ -41,7 +41,7 @@ from tests.support.phase_changes import (
 )
 from tests.support.stored_files import build_blob_path
 from tests.support.wait import TIMEOUT_S, poll_until
-from workers import score as scoring
+from workers import tasks
 
 
 @pytest.fixture
@@ -302,14 +302,10 @@ def test_failed_submission_re_evaluated_while_settling_is_a_final(contest: Conte
     )
     contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
     assert contest.post_as_organizer(f"/submissions/{failed_submission}/rescore").status_code == 202
-    newest = select(Evaluation.id).where(
-        Evaluation.submission_id == UUID(failed_submission), Evaluation.current
-    )
-    new_evaluation_id = load_one(newest)
-    score_submission(waiting_submission)
+    tasks.score()
     run_clock()
     assert list_targets() == []
-    scoring.score(str(new_evaluation_id))
+    tasks.score()
     run_clock()
     assert {str(target.submission_id) for target in list_targets()} == {waiting_submission, failed_submission}
     with transaction() as session:

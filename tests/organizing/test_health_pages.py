@@ -143,9 +143,9 @@ def test_health_page_shows_uploads_that_a_package_could_not_read(
 def test_health_page_shows_sandboxes_only_to_administrators(arena: Arena) -> None:
     arena.team_tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     answers: dict[str, Mapping[str, object]] = {
-        "whole": {"standing": "landlock, seccomp", "complete": True},
-        "partly": {"standing": "seccomp", "complete": False},
-        "open": {"standing": "none", "complete": False},
+        "whole": {"kinds": [], "lacks": None, "standing": "landlock, seccomp", "complete": True},
+        "partly": {"kinds": [], "lacks": None, "standing": "seccomp", "complete": False},
+        "open": {"kinds": [], "lacks": None, "standing": "none", "complete": False},
         "broken": {"error": "KeyError('sandbox')"},
     }
     incomplete = '<strong class="falls">Incomplete: {}</strong>'.format
@@ -158,7 +158,7 @@ def test_health_page_shows_sandboxes_only_to_administrators(arena: Arena) -> Non
 
     no_answer = translate("No worker has answered. A busy worker may be slow: load the page again.")
     assert no_answer in get_page(arena, ORGANIZE_PATH + "/health", team="root").text
-    with run_workers(worker_reports.SANDBOX_QUERY, **answers):
+    with run_workers(worker_reports.REPORT_QUERY, **answers):
         assert poll_until(lambda: read_rows() == expected)
         title = translate("Sandbox of the processes that read files")
         assert title not in get_page_text(arena, "/health")

@@ -13,6 +13,7 @@ from app.core.db.models import Evaluation, Guess, Round, State
 from app.core.db.transaction import transaction
 from app.core.identity import tokens
 from app.jobs import health, leases
+from app.jobs.fairness import is_in_present_round
 from tests.support.accounts import read_refusal, run_in_parallel
 from tests.support.contest import Contest, judge_everything, run_clock
 from tests.support.database_rows import load_all
@@ -137,7 +138,7 @@ def test_waiting_guesses_are_not_judged(practice: Contest) -> None:
     reset(practice, start=format_start(-0.5))
     with transaction() as session:
         assert leases.count_unattended(session, Guess) == 0
-        assert health.count_jobs(session).guesses[State.QUEUED] == 0
+        assert health.count_by_state(session, Guess, is_in_present_round(Guess))[State.QUEUED] == 0
     judge_everything()
     assert load_all(select(Guess.state)) == [State.QUEUED]
 

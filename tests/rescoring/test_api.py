@@ -40,7 +40,7 @@ from tests.support.rescores import (
     post_rescore,
 )
 from tests.support.uploads import score_everything
-from workers import score
+from workers import tasks
 
 pytestmark = pytest.mark.full
 
@@ -176,7 +176,7 @@ def test_rescore_with_a_failed_evaluation_cannot_be_applied(contest: Contest, is
     fail_evaluation(red, is_current=False)
     # Scores the rest of the rescore, but nothing by the current rules.
     with lock_evaluations(Evaluation.rescore_id.is_distinct_from(UUID(identifier))):
-        score.score()
+        tasks.score()
     assert read_refusal(end_rescore(contest, identifier, "apply")) == (409, "rescore_failed")
     assert end_rescore(contest, identifier, "cancel").status_code == 200
 
@@ -228,7 +228,7 @@ def judge_by_hand(guess: str, correct: int | None, *, rescore: str | None = None
     with transaction() as session:
         claim = claim_guess(session, UUID(guess), rescore=UUID(rescore) if rescore else None)
         if correct is None:
-            leases.fail(session, claim.kind, claim.job_id, claim.attempt, FAILURE)
+            leases.fail(session, claim.lease, FAILURE)
         else:
             assert record_guess(session, claim, outcome=build_outcome(correct))
 

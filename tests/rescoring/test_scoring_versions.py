@@ -32,7 +32,7 @@ from tests.support.standings import rebuild_standings
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.upgrades import UpgradedScoreJob
-from workers import score
+from workers import tasks
 
 pytestmark = pytest.mark.full
 
@@ -52,7 +52,7 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
 
     def install(name: str) -> None:
         getattr(upgrades, name)(*registries)
-        monkeypatch.setattr(score, "ScoreJob", partial(UpgradedScoreJob, change=name))
+        monkeypatch.setattr(tasks, "ScoreJob", partial(UpgradedScoreJob, change=name))
         read_file.cache_clear()  # a new process would have an empty cache
 
     yield install

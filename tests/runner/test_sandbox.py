@@ -35,7 +35,7 @@ from tests.support.hostile_jobs import (
     TakeThreads,
 )
 from tests.support.runners import LIMITS, find_template, open_runner, read_status
-from workers import score
+from workers import tasks
 
 PRIVATE_FILE = "/etc/passwd"
 
@@ -101,7 +101,7 @@ def test_child_can_compute_and_import_libraries(runner: Runner) -> None:
     hostile = Child(runner)
     assert hostile.run("nothing") == {"done": "None"}
     assert "done" in hostile.run("read", os.__file__)
-    assert "done" in hostile.run("read", score.__file__)
+    assert "done" in hostile.run("read", tasks.__file__)
 
 
 def test_child_cannot_read_keys_uploads_or_system_files(settings: Settings, hostile: Child) -> None:
@@ -316,19 +316,19 @@ def test_hostile_measure_is_contained_and_scores_do_not_change(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The measure adds 1 to its value for every hostile action that was not denied."""
-    monkeypatch.setattr(score, "ScoreJob", HostileScoreJob)
+    monkeypatch.setattr(tasks, "ScoreJob", HostileScoreJob)
     runners.end_all()
     sandboxed_ids = [arena.submit("red", seed=seed).json()["id"] for seed in (1, 2)]
     for _ in sandboxed_ids:
-        score.score()
+        tasks.score()
     sandboxed = [load_evaluation(identifier) for identifier in sandboxed_ids]
     assert [evaluation.state for evaluation in sandboxed] == [State.SCORED, State.SCORED]
     monkeypatch.undo()
     runners.end_all()
-    monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update={"sandbox": "off"}))
+    monkeypatch.setattr(tasks, "get_settings", lambda: settings.model_copy(update={"sandbox": "off"}))
     honest_ids = [arena.submit("blue", seed=seed).json()["id"] for seed in (1, 2)]
     for _ in honest_ids:
-        score.score()
+        tasks.score()
     honest_verdicts = [load_evaluation(identifier).verdict for identifier in honest_ids]
     runners.end_all()
     assert [evaluation.verdict for evaluation in sandboxed] == honest_verdicts

@@ -30,7 +30,7 @@ from tests.support.arena import API, PASSWORD, Arena, build_noisy_release
 from tests.support.secret_search import build_needles, find_leaks, iterate_database_cells, iterate_files
 from tests.support.stored_files import build_blob_path
 from tests.support.uploads import score_everything
-from workers import score
+from workers import tasks
 
 
 @pytest.fixture
@@ -253,7 +253,7 @@ def test_worker_rejects_a_secret_moved_from_another_submission(scenario: AccessS
         evaluation = session.scalars(
             select(Evaluation.id).where(Evaluation.submission_id == UUID(thief_id))
         ).one()
-    score.score(str(evaluation))
+    tasks.score()
     with transaction() as session:
         stored_evaluation = session.get_one(Evaluation, evaluation)
     assert (stored_evaluation.state, stored_evaluation.verdict) == (State.QUEUED, None)

@@ -17,7 +17,7 @@ from tests.support.arena import Arena
 from tests.support.contest import load_competition
 from tests.support.page_requests import get_page, post_form, send_form
 from tests.support.translations import translate, translate_message
-from workers import advise
+from workers import tasks
 
 pytestmark = pytest.mark.full
 
@@ -34,7 +34,7 @@ def request_report(arena: Arena, **fields: str) -> str:
 
 def create_report(arena: Arena, **fields: str) -> str:
     path = request_report(arena, **fields)
-    advise.advise(path.rsplit("/", 1)[1])
+    tasks.advise()
     return path
 
 
@@ -57,7 +57,7 @@ def test_finished_report_is_shown_in_words_and_pictures(arena: Arena) -> None:
     list_html = get_page(arena, PATH, organizer=True).text
     assert "Waiting" in list_html
     assert 'hx-trigger="every 2s"' in list_html
-    advise.advise(path.rsplit("/", 1)[1])
+    tasks.advise()
     content = load_report(path)
     recommended = format_number(content["threshold"])
     response = get_page(arena, asked_path, organizer=True)

@@ -18,7 +18,7 @@ from app.originals.threshold_reports import MAX_UNFINISHED
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.queue import empty_queue
 from tests.support.threshold_reports import add_waiting_reports
-from workers import advise, clock, jobs
+from workers import clock, jobs, tasks
 
 pytestmark = pytest.mark.full
 
@@ -33,7 +33,7 @@ def request_report(arena: Arena, **question: Any) -> str:
 
 def test_report_matches_the_result_of_the_local_command(arena: Arena) -> None:
     identifier = request_report(arena, groups=["sex"])
-    advise.advise(identifier)
+    tasks.advise()
     report = arena.get(f"/threshold-reports/{identifier}").json()
     assert report["status"] == "SCORED"
     rules, track = parse_competition(build_competition_toml()), TRACKS["microdata"]
@@ -85,12 +85,12 @@ def test_report_is_made_once_despite_lost_messages_and_kills(
 
     with monkeypatch.context() as patch:
         patch.setattr(jobs, "run", raise_child_died)
-        advise.advise(identifier)
+        tasks.advise()
     queued_report = arena.get(f"/threshold-reports/{identifier}").json()
     assert (queued_report["status"], queued_report["failure_code"]) == ("QUEUED", "child_died")
-    advise.advise(identifier)
+    tasks.advise()
     first = arena.get(f"/threshold-reports/{identifier}").json()
-    advise.advise(identifier)
+    tasks.advise()
     assert arena.get(f"/threshold-reports/{identifier}").json() == first
     assert first["status"] == State.SCORED
 
@@ -107,6 +107,6 @@ def test_number_of_unfinished_reports_is_limited(arena: Arena) -> None:
     refusal = arena.post(PATH, json={"draws": 0})
     assert (refusal.status_code, refusal.json()["code"]) == (429, "too_many_reports")
     assert int(refusal.headers["Retry-After"]) > 0
-    advise.advise()
+    tasks.advise()
     request_report(arena)
     assert arena.post(PATH, json={"draws": 0}).status_code == 429

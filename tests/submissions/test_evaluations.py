@@ -23,7 +23,6 @@ from app.submissions import evaluations
 from app.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena
 from tests.support.database_rows import (
-    LEASE,
     claim_evaluation,
     execute,
     load_evaluation,
@@ -32,13 +31,12 @@ from tests.support.database_rows import (
 from tests.support.hostile_jobs import CrashingScoreJob, GreedyScoreJob, LyingScoreJob
 from tests.support.queue import empty_queue
 from tests.support.wait import TIMEOUT_S
-from workers import clock, jobs, lease_runner, score
-from workers.lease_runner import Lease
+from workers import clock, jobs, lease_runner, tasks
 
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
 
 
-def require_claim(identifier: UUID, *, lease: timedelta = LEASE) -> EvaluationClaim:
+def require_claim(identifier: UUID, *, lease: timedelta | None = None) -> EvaluationClaim:
     claim = claim_evaluation(identifier, lease=lease)
     assert claim is not None
     return claim
@@ -79,16 +77,15 @@ def test_expired_claim_passes_on_and_cannot_record(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     expired_claim = require_claim(identifier, lease=timedelta(0))
     current_claim = require_claim(identifier)
-    assert (expired_claim.attempt, current_claim.attempt) == (1, 2)
+    assert (expired_claim.lease.attempt, current_claim.lease.attempt) == (1, 2)
     assert record_verdict(current_claim)
     assert not record_verdict(expired_claim, {"verdict": "rejected"})
     assert load_evaluation(identifier).state == State.SCORED
 
 
-def renew_lease(claim: EvaluationClaim, *, step: int, name: str, lease: timedelta = LEASE) -> bool:
-    lease_key = (Evaluation, claim.evaluation_id, claim.attempt)
+def renew_lease(claim: EvaluationClaim, *, step: int, name: str) -> bool:
     with transaction() as session:
-        return leases.renew(session, *lease_key, lease=lease, step=step, steps=9, step_name=name)
+        return leases.renew(session, claim.lease, step=step, steps=9, step_name=name)
 
 
 @pytest.mark.full
@@ -102,7 +99,7 @@ def test_lease_can_be_renewed_until_another_worker_claims(arena: Arena) -> None:
         load_evaluation(identifier).steps,
         load_evaluation(identifier).step_name,
     ) == (3, 9, "euc1")
-    assert renew_lease(claim, step=3, name="euc1", lease=timedelta(0))
+    execute(update(Evaluation).values(leased_until=Evaluation.started_at))
     require_claim(identifier)
     assert not renew_lease(claim, step=4, name="euc2")
 
@@ -121,21 +118,19 @@ def test_progress_is_written_at_most_once_in_an_interval(
 ) -> None:
     monkeypatch.setattr(lease_runner, "RENEW_INTERVAL_S", interval_s)
     claim = require_claim(submit_evaluation(arena))
-    lease = Lease(Evaluation, claim.evaluation_id, claim.attempt)
-    renew = lease_runner.make_renewal(lease, score.build_progress_columns)
+    renew = lease_runner.make_renewal(claim.lease)
     recorded_progress = []
     for number, total in ((0, 0), (1, 5), (2, 6), (3, 5)):
         renew(ProgressStep(number, total, "euc1"))
-        recorded_progress.append(
-            (load_evaluation(claim.evaluation_id).step, load_evaluation(claim.evaluation_id).steps)
-        )
+        evaluation = load_evaluation(claim.lease.job_id)
+        recorded_progress.append((evaluation.step, evaluation.steps))
     assert recorded_progress == expected_progress
 
 
 def test_message_delivered_repeatedly_scores_once(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     for _ in range(3):
-        score.score(str(identifier))
+        tasks.score()
     assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 1)
 
 
@@ -215,13 +210,13 @@ def test_evaluation_is_retried_after_its_child_is_killed(
 ) -> None:
     identifier = submit_evaluation(arena)
     with monkeypatch.context() as patch:
-        patch.setattr(score, "ScoreJob", CrashingScoreJob)
-        score.score(str(identifier))
+        patch.setattr(tasks, "ScoreJob", CrashingScoreJob)
+        tasks.score()
     assert (load_evaluation(identifier).state, load_evaluation(identifier).failure) == (
         State.QUEUED,
         CodedMessage("child_died", jobs.DIED_MESSAGE),
     )
-    score.score(str(identifier))
+    tasks.score()
     assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 2)
     assert load_evaluation(identifier).failure is None
 
@@ -249,14 +244,14 @@ def test_failure_of_a_package_names_it_on_the_health_page(
 ) -> None:
     package = Package("mine", "", "mine:PLUGIN", parts=("tracks.microdata",))
     monkeypatch.setattr(jobs, "INSTALLED", InstalledParts(TRACKS, (package,)))
-    monkeypatch.setattr(score, "ScoreJob", job)
+    monkeypatch.setattr(tasks, "ScoreJob", job)
     set_limits(settings, monkeypatch, scoring_memory_mb=2000, scoring_time_limit_s=limit_s)
     if python is not None:
         runners.end_all()
         monkeypatch.setattr(sys, "executable", str(python))
     identifier = submit_evaluation(arena)
     for _ in range(4):
-        score.score(str(identifier))
+        tasks.score()
     evaluation = load_evaluation(identifier)
     assert (evaluation.state, "mine" in str(evaluation.failure)) == (State.ERROR, True)
     with transaction() as session:
@@ -266,7 +261,7 @@ def test_failure_of_a_package_names_it_on_the_health_page(
 
 
 def set_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
-    monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update=limits))
+    monkeypatch.setattr(tasks, "get_settings", lambda: settings.model_copy(update=limits))
 
 
 @pytest.mark.full
@@ -275,7 +270,7 @@ def test_scoring_beyond_the_time_limit_fails_with_the_limit(
 ) -> None:
     identifier = submit_evaluation(arena)
     set_limits(settings, monkeypatch, scoring_time_limit_s=0)
-    score.score(str(identifier))
+    tasks.score()
     assert load_evaluation(identifier).state == State.ERROR
     assert read_failure(identifier) == ("time_limit", {"limit": 0})
 
@@ -286,8 +281,8 @@ def test_scoring_beyond_the_memory_limit_fails(
 ) -> None:
     identifier = submit_evaluation(arena)
     set_limits(settings, monkeypatch, scoring_memory_mb=2000)
-    monkeypatch.setattr(score, "ScoreJob", GreedyScoreJob)
-    score.score(str(identifier))
+    monkeypatch.setattr(tasks, "ScoreJob", GreedyScoreJob)
+    tasks.score()
     assert load_evaluation(identifier).state == State.ERROR
     assert read_failure(identifier) == ("memory_limit", {"limit": 2000})
 
@@ -298,16 +293,13 @@ def test_worker_without_a_valid_claim_changes_nothing(arena: Arena) -> None:
     lost_claim, current_claim = require_claim(identifier, lease=timedelta(0)), require_claim(identifier)
     failure = CodedMessage("scoring_failed", Message("a fault of ours"))
     with transaction() as session:
-        assert not leases.fail(session, Evaluation, identifier, lost_claim.attempt, failure)
-        leases.release(session, Evaluation, identifier, lost_claim.attempt, failure)
-        leases.release_uncounted(session, Evaluation, identifier, lost_claim.attempt, failure)
-        leases.release_for_missing_file(
-            session, Evaluation, identifier, lost_claim.attempt, failure, max_wait=timedelta(0)
-        )
+        leases.fail(session, lost_claim.lease, failure)
+        for is_file_missing in (False, True):
+            leases.release(session, lost_claim.lease, failure, is_file_missing=is_file_missing)
     evaluation = load_evaluation(identifier)
     assert (evaluation.state, evaluation.attempt, evaluation.failure) == (
         State.SCORING,
-        current_claim.attempt,
+        current_claim.lease.attempt,
         None,
     )
     assert record_verdict(current_claim)

@@ -178,7 +178,7 @@ def fail_evaluation(submission: str) -> None:
             select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         ).one()
         claim = claim_evaluation(session, evaluation_id)
-        leases.fail(session, Evaluation, claim.evaluation_id, claim.attempt, FAILURE)
+        leases.fail(session, claim.lease, FAILURE)
 
 
 def test_rejected_submission_still_counts(client: TestClient) -> None:

@@ -1,7 +1,6 @@
 """Database and queue costs of an upload: queries, locks and connections."""
 
 from collections.abc import Callable
-from datetime import timedelta
 
 import pytest
 import redis
@@ -99,7 +98,7 @@ def test_claim_and_verdict_need_a_constant_number_of_queries(arena: Arena) -> No
 
 def claim_next() -> EvaluationClaim:
     with transaction() as session:
-        evaluation_claim = evaluations.claim_next(session, lease=timedelta(minutes=1), max_attempts=3)
+        evaluation_claim = evaluations.claim_next(session)
     assert evaluation_claim is not None
     return evaluation_claim
 

@@ -26,7 +26,7 @@ from tests.support.arena import ROWS, Arena, build_competition_toml, build_noisy
 from tests.support.database_rows import load_all, load_one
 from tests.support.standings import rebuild_standings
 from tests.support.uploads import score_everything
-from workers import clock, judge, lifecycle
+from workers import clock, lifecycle, tasks
 
 SECOND_PHASE = """
 [[phases]]
@@ -211,8 +211,8 @@ def run_clock() -> None:
 def judge_everything() -> None:
     """Judge all queued guesses and rejudgements in this process."""
     for kind in (Guess, Rejudgement):
-        for identifier in load_all(select(kind.id).where(kind.state == State.QUEUED)):
-            judge.judge(str(identifier))
+        for _ in load_all(select(kind.id).where(kind.state == State.QUEUED)):
+            tasks.judge()
 
 
 def set_submission_times(

@@ -38,7 +38,7 @@ from tests.support.contest import (
 from tests.support.originals import make_original
 from tests.support.standings import rebuild_standings
 from tests.support.uploads import score_everything
-from workers import advise
+from workers import tasks
 
 SLUG, ROWS = "cup-2026", 300
 TITLES = {"en": "Household cup 2026", "ja": "家計データ杯 2026"}
@@ -161,8 +161,8 @@ class PlayedCup:
         score_everything()
         cup.move_dates(days_since_start=13.0)
         contest.arena.post(f"/competitions/{SLUG}/announcements", json={"text": ANNOUNCEMENT})
-        report = contest.arena.post(f"/competitions/{SLUG}/threshold-reports", json=QUESTION).json()["id"]
-        advise.advise(report)
+        contest.arena.post(f"/competitions/{SLUG}/threshold-reports", json=QUESTION)
+        tasks.advise()
         return cup
 
     def move_dates(self, *, days_since_start: float) -> None:

@@ -7,12 +7,12 @@ from uuid import UUID
 from sqlalchemy import Executable, Select, select
 
 from app.core.db.models import Evaluation, Team
+from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
 from app.submissions import evaluations
 from app.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena
 
-LEASE = timedelta(seconds=30)
 Entity = TypeVar("Entity")
 
 
@@ -37,13 +37,14 @@ def submit_evaluation(arena: Arena, *, seed: int = 1) -> UUID:
     return load_one(select(Evaluation.id).where(Evaluation.submission_id == UUID(response.json()["id"])))
 
 
-def claim_evaluation(
-    identifier: UUID, *, lease: timedelta = LEASE, attempts: int = 3
-) -> EvaluationClaim | None:
+def claim_evaluation(identifier: UUID, *, lease: timedelta | None = None) -> EvaluationClaim | None:
+    """Claim the next evaluation, which must be this one, for the usual time or that of ``lease``."""
     with transaction() as session:
-        evaluation_claim = evaluations.claim_next(session, lease=lease, max_attempts=attempts)
-    assert evaluation_claim is None or evaluation_claim.evaluation_id == identifier
-    return evaluation_claim
+        claim = evaluations.claim_next(session)
+        if claim is not None and lease is not None:
+            session.get_one(Evaluation, identifier).leased_until = read_clock(session) + lease
+    assert claim is None or claim.lease.job_id == identifier
+    return claim
 
 
 def load_evaluation(identifier: UUID) -> Evaluation:

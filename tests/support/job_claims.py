@@ -1,6 +1,5 @@
 """Claims on the job that a test names, regardless of fair queueing."""
 
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,13 +13,12 @@ from app.jobs import leases
 from app.submissions import evaluations
 from app.targets import guesses
 
-LEASE = timedelta(minutes=1)
 FAILURE = CodedMessage("scoring_failed", Message("a fault of ours"))
 
 
 def claim_evaluation(session: Session, identifier: UUID) -> evaluations.EvaluationClaim:
     evaluation = session.get_one(Evaluation, identifier, with_for_update=True)
-    assert leases.begin_attempt(session, evaluation, lease=LEASE)
+    assert leases.begin_attempt(session, evaluation)
     return evaluations.build_claim(session, evaluation)
 
 
@@ -31,7 +29,7 @@ def claim_guess(session: Session, identifier: UUID, *, rescore: UUID | None = No
         job = session.scalars(
             select(Rejudgement).where(Rejudgement.guess_id == identifier, Rejudgement.rescore_id == rescore)
         ).one()
-    assert leases.begin_attempt(session, job, lease=LEASE)
+    assert leases.begin_attempt(session, job)
     return guesses.build_claim(session, job)
 
 

@@ -13,8 +13,7 @@ from sqlalchemy import select
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
-from app.competitions import competitions
-from app.core.db.models import Evaluation, Guess, Rejudgement, State, Submission, Target, Team
+from app.core.db.models import Evaluation, Rejudgement, State, Submission, Target, Team
 from app.core.db.transaction import transaction
 from app.jobs import leases
 from tests.support.arena import ROWS
@@ -95,7 +94,7 @@ class LiveContest:
     def score(self, session: Any, evaluation_id: UUID, state: str = "SCORED") -> None:
         claim = claim_evaluation(session, evaluation_id)
         if state == "ERROR":
-            leases.fail(session, Evaluation, evaluation_id, claim.attempt, FAILURE)
+            leases.fail(session, claim.lease, FAILURE)
         else:
             record_verdict(session, claim, build_verdict(self.rng, state))
 
@@ -192,7 +191,7 @@ class LiveContest:
     def judge(self, session: Any, guess_id: UUID, state: str = "SCORED") -> None:
         claim = claim_guess(session, guess_id)
         if state == "ERROR":
-            leases.fail(session, Guess, guess_id, claim.attempt, FAILURE)
+            leases.fail(session, claim.lease, FAILURE)
         else:
             record_guess(session, claim, outcome=build_outcome(self.pick(*CORRECT_COUNTS)))
 

@@ -16,7 +16,7 @@ from tests.support.contest import Contest
 from tests.support.database_rows import load_all, load_one
 from tests.support.job_claims import claim_evaluation
 from tests.support.standings import record_verdict
-from workers import score as scoring
+from workers import tasks
 
 
 def get_principal(arena: Arena, team: str) -> Principal:
@@ -55,9 +55,10 @@ def list_audit_actions() -> list[str]:
 
 
 def score_submission(identifier: str) -> None:
-    query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
-    evaluation_id = load_one(query)
-    scoring.score(str(evaluation_id))
+    """Score the next submission, which must be this one."""
+    tasks.score()
+    query = select(Evaluation.finished_at).where(Evaluation.submission_id == UUID(identifier))
+    assert load_one(query.where(Evaluation.current)) is not None
 
 
 def submit_with_verdict(contest: Contest, team: str) -> str:

@@ -73,4 +73,4 @@ def fail_evaluation(submission: str, *, is_current: bool) -> None:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         evaluation_id = session.scalars(query.where(Evaluation.current.is_(is_current))).one()
         claim = claim_evaluation(session, evaluation_id)
-        leases.fail(session, Evaluation, claim.evaluation_id, claim.attempt, FAILURE)
+        leases.fail(session, claim.lease, FAILURE)

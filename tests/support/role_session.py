@@ -16,11 +16,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.core.db.privileges import WEB, WORKER
 from app.core.db.transaction import transaction
-from workers import advise, allocate, clock, deliver, judge, lease_runner, lifecycle, score
+from workers import allocate, clock, deliver, lease_runner, lifecycle, rank
 
 CURRENT_ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)
 
-WORKER_MODULES = (score, judge, advise, lease_runner, deliver, clock, allocate, lifecycle)
+WORKER_MODULES = (lease_runner, rank, deliver, clock, allocate, lifecycle)
 """The modules whose transactions use the role of workers and the clock."""
 
 

@@ -7,14 +7,13 @@ from sqlalchemy import select
 from app.core.db.models import Evaluation, State
 from tests.support.arena import build_noisy_release, build_original_table
 from tests.support.database_rows import load_all
-from workers import score
+from workers import tasks
 
 
 def score_everything() -> None:
     """Score all queued evaluations in this process."""
-    evaluation_ids = load_all(select(Evaluation.id).where(Evaluation.state == State.QUEUED))
-    for identifier in evaluation_ids:
-        score.score(str(identifier))
+    for _ in load_all(select(Evaluation.id).where(Evaluation.state == State.QUEUED)):
+        tasks.score()
 
 
 def edit_rows(lines: bytes, change: Callable[[list[str]], list[str]]) -> bytes:

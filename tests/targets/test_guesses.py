@@ -10,13 +10,14 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, text
 
 from app.core.db.models import Guess, State
+from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
 from app.jobs import queue
 from app.targets.guesses import GuessClaim, claim_next, record
 from tests.support.contest import Contest, build_outcome, judge_everything, run_clock
 from tests.support.database_rows import execute, load_all, load_one
 from tests.support.queue import empty_queue
-from workers import clock, judge
+from workers import clock, tasks
 
 CORRECT_ROWS = 7
 
@@ -47,14 +48,15 @@ def pending_guess(client: TestClient) -> PendingGuess:
 
 def claim_guess(pending_guess: PendingGuess, *, lease: timedelta = timedelta(0)) -> GuessClaim:
     with transaction() as session:
-        claim = claim_next(session, lease=lease, max_attempts=3)
+        claim = claim_next(session)
+        session.get_one(Guess, pending_guess.guess_id).leased_until = read_clock(session) + lease
     assert claim is not None
     return claim
 
 
 def test_guess_delivered_repeatedly_is_judged_once(pending_guess: PendingGuess) -> None:
     with ThreadPoolExecutor(6) as pool:
-        for future in [pool.submit(judge.judge, str(pending_guess.guess_id)) for _ in range(12)]:
+        for future in [pool.submit(tasks.judge) for _ in range(12)]:
             future.result()
     row = pending_guess.row
     assert (row.state, row.correct, row.attempt) == (State.SCORED, CORRECT_ROWS, 1)
@@ -76,7 +78,7 @@ def test_guess_whose_worker_was_killed_is_requeued(pending_guess: PendingGuess) 
     empty_queue()
     clock.sweep()
     assert queue.count_messages() == 1
-    judge.judge(str(pending_guess.guess_id))
+    tasks.judge()
     assert (pending_guess.row.state, pending_guess.row.attempt) == (State.SCORED, 2)
 
 
@@ -86,7 +88,7 @@ def test_guess_that_kills_its_workers_fails_and_the_contest_closes(
 ) -> None:
     for _ in range(3):
         claim_guess(pending_guess)
-    judge.judge(str(pending_guess.guess_id))
+    tasks.judge()
     assert (pending_guess.row.state, pending_guess.row.correct) == (State.ERROR, None)
     assert pending_guess.row.failure
     assert (pending_guess.row.failure.code, pending_guess.row.failure.message.values["times"]) == (
@@ -106,7 +108,7 @@ def test_contest_closes_only_when_the_last_guess_is_judged(pending_guess: Pendin
     run_clock()
     assert pending_guess.contest.get_state() == "settling"
     execute(text("UPDATE guesses SET leased_until = now() - interval '1 second'"))
-    judge.judge(str(pending_guess.guess_id))
+    tasks.judge()
     run_clock()
     assert pending_guess.contest.get_state() == "closed"
 
@@ -139,7 +141,7 @@ def test_disqualified_teams_guess_counts_after_reinstatement(
     with transaction() as session:
         team = session.get_one(Guess, pending_guess.guess_id).team_id
     assert contest.post_as_organizer(f"{contest.path}/teams/{team}/disqualify").status_code == 200
-    judge.judge(str(pending_guess.guess_id))
+    tasks.judge()
     assert pending_guess.row.correct == CORRECT_ROWS
     assert [row["team"] for row in contest.get_board("reidentification", organizer=True)["rows"]] == ["red"]
     assert contest.post_as_organizer(f"{contest.path}/teams/{team}/reinstate").status_code == 200

@@ -14,15 +14,14 @@ from app.core.db.models import Evaluation, State, Submission, ThresholdReport
 from app.core.db.transaction import transaction
 from app.core.storage import get_store
 from app.jobs import queue
-from app.jobs.store_check import sample_digests
+from app.jobs.readiness import sample_digests
 from tests.support import queued_work
 from tests.support.arena import Arena
 from tests.support.database_rows import claim_evaluation, load_evaluation, submit_evaluation
 from tests.support.queue import clear_retry_delays, empty_queue
 from tests.support.queued_work import QueuedEvaluation
 from tests.support.stored_files import build_blob_path
-from workers import advise, clock, readiness
-from workers import score as scoring
+from workers import clock, readiness, tasks
 
 pytestmark = pytest.mark.full
 
@@ -53,7 +52,7 @@ def restore_environment(worker_environment: pytest.MonkeyPatch) -> None:
 
 
 def score_evaluation(identifier: UUID) -> Evaluation:
-    scoring.score(str(identifier))
+    tasks.score()
     return load_evaluation(identifier)
 
 
@@ -84,7 +83,7 @@ def test_worker_without_keys_takes_only_reports(
     report = arena.post("/competitions/small/threshold-reports", json={}).json()["id"]
     set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path)
     assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.QUEUED, 0)
-    advise.advise(report)
+    tasks.advise()
     with transaction() as session:
         assert session.get_one(ThresholdReport, UUID(report)).state == State.SCORED
 
