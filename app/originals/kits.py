@@ -84,7 +84,7 @@ def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     files = {
         "README.md": build_readme(rules, track, headers, originals, kit.service).encode(),
         "competition.toml": kit.file.encode(),
-        "notebook.ipynb": build_notebook(rules, track, originals, kit.service),
+        "notebook.ipynb": _build_notebook(rules, track, originals, kit.service),
         **{f"example/{name}.csv": content for name, content in example.files.items()},
         **({"example/score.json": example.score} if example.score else {}),
     }
@@ -186,7 +186,7 @@ def _build_release_options(track: AnyTrack, folder: str) -> str:
     return " ".join(f"--{name} {folder}/{name}.csv" for name in track.release_file_names)
 
 
-def build_notebook(rules: Rules, track: AnyTrack, originals: Collection[str], service: ServiceInfo) -> bytes:
+def _build_notebook(rules: Rules, track: AnyTrack, originals: Collection[str], service: ServiceInfo) -> bytes:
     """Return a notebook that scores the example, anonymizes the data and scores again, beside them."""
     original = {name: f"original/{name}.csv" for name in track.original_file_names if name in originals}
     example = {name: f"example/{name}.csv" for name in track.release_file_names}

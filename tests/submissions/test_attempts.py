@@ -191,6 +191,7 @@ def test_nothing_is_accepted_after_a_freeze_under_a_shorter_grace_period(
     assert (list_received_submissions(), list_targets()) == ([], [])
 
 
+@pytest.mark.contest(extra_toml="[limits]\nvalid_per_day = 1")
 def test_upload_counts_for_the_day_it_started(contest: Contest) -> None:
     """Two uploads start on either side of midnight and are accepted in reverse order."""
     principal, yesterdays_upload = receive_upload(contest.arena, "red", seed=1)

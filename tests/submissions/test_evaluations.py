@@ -67,12 +67,6 @@ def backdate(identifier: UUID) -> None:
         )
 
 
-def test_two_workers_cannot_claim_the_same_evaluation(arena: Arena) -> None:
-    identifier = submit_evaluation(arena)
-    assert claim_evaluation(identifier) is not None
-    assert claim_evaluation(identifier) is None
-
-
 def test_expired_claim_passes_on_and_cannot_record(arena: Arena) -> None:
     identifier = submit_evaluation(arena)
     expired_claim = require_claim(identifier, lease=timedelta(0))
@@ -142,14 +136,6 @@ def test_evaluation_fails_after_too_many_attempts(arena: Arena) -> None:
     assert claim_evaluation(identifier) is None
     assert load_evaluation(identifier).state == State.ERROR
     assert read_failure(identifier) == ("attempts_used_up", {"times": 3, "last": "its worker was lost"})
-
-
-def test_sweep_requeues_evaluations_after_the_queue_was_emptied(arena: Arena) -> None:
-    identifier = submit_evaluation(arena)
-    backdate(identifier)
-    empty_queue()
-    clock.sweep()
-    assert count_waiting_messages() == 1
 
 
 @pytest.mark.full
@@ -265,26 +251,28 @@ def set_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: in
 
 
 @pytest.mark.full
-def test_scoring_beyond_the_time_limit_fails_with_the_limit(
-    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("job", "limits", "failure"),
+    [
+        (ScoreJob, {"scoring_time_limit_s": 0}, ("time_limit", {"limit": 0})),
+        (GreedyScoreJob, {"scoring_memory_mb": 2000}, ("memory_limit", {"limit": 2000})),
+    ],
+)
+def test_scoring_beyond_a_limit_fails_with_the_limit(
+    arena: Arena,
+    *,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    job: type[ScoreJob],
+    limits: dict[str, int],
+    failure: tuple[str, dict[str, Any]],
 ) -> None:
     identifier = submit_evaluation(arena)
-    set_limits(settings, monkeypatch, scoring_time_limit_s=0)
+    set_limits(settings, monkeypatch, **limits)
+    monkeypatch.setattr(tasks, "ScoreJob", job)
     tasks.score()
     assert load_evaluation(identifier).state == State.ERROR
-    assert read_failure(identifier) == ("time_limit", {"limit": 0})
-
-
-@pytest.mark.full
-def test_scoring_beyond_the_memory_limit_fails(
-    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    identifier = submit_evaluation(arena)
-    set_limits(settings, monkeypatch, scoring_memory_mb=2000)
-    monkeypatch.setattr(tasks, "ScoreJob", GreedyScoreJob)
-    tasks.score()
-    assert load_evaluation(identifier).state == State.ERROR
-    assert read_failure(identifier) == ("memory_limit", {"limit": 2000})
+    assert read_failure(identifier) == failure
 
 
 @pytest.mark.full

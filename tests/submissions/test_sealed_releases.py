@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
@@ -16,13 +17,13 @@ from app.config import Settings
 from app.core import sealing
 from app.core.db.models import Evaluation, State, Submission
 from app.core.db.transaction import transaction
-from app.core.identity.session_cookie import COOKIE
 from app.core.storage import compute_digest, get_store
 from tests.support.arena import API, build_noisy_release
 from tests.support.contest import Contest
+from tests.support.database_rows import load_one
+from tests.support.page_requests import get_page
 from tests.support.secret_search import iterate_database_cells, iterate_files
 from tests.support.stored_files import build_blob_path
-from workers import jobs
 
 pytestmark = pytest.mark.full
 
@@ -70,11 +71,8 @@ def test_sealed_release_is_scored_and_published_like_others(client: TestClient) 
             )
             contest = Contest.create(client, slug=f"sealed-{is_sealed}".lower())
             submission = contest.submit("red")
-            with transaction() as session:
-                (verdict,) = (
-                    evaluation.verdict
-                    for evaluation in session.query(Evaluation).filter_by(submission_id=UUID(submission))
-                )
+            is_own = Evaluation.submission_id == UUID(submission)
+            verdict = load_one(select(Evaluation).where(is_own)).verdict
             row = contest.arena.get_submission(submission, "red")
             contest.open_attacks()
             (target,) = contest.list_targets("blue")
@@ -103,8 +101,7 @@ def test_sealed_release_cannot_be_downloaded(contest: Contest) -> None:
     for token in (arena.get_team_token("red"), arena.organizer_token):
         response = arena.get(f"/submissions/{submission}/data/anonymized.csv", token=token)
         assert (response.status_code, response.json()["code"]) == (404, "release_sealed")
-    cookie = {"Cookie": f"{COOKIE}={arena.get_session(arena.get_team_token('red'))}"}
-    page = arena.client.get(f"/submissions/{submission}", headers=cookie)
+    page = get_page(arena, f"/submissions/{submission}", team="red")
     assert (page.status_code, "/data/" in page.text) == (200, False)
     assert "nobody can download it" in page.text
     archive_response = arena.get(f"/competitions/{arena.slug}/export.zip")
@@ -138,15 +135,6 @@ def test_sealed_file_opens_only_with_worker_keys_for_its_submission(
     ):
         with pytest.raises(Unavailable):
             sealing.open_file(folder, bound_to=UUID(other_submission), content=other_content)
-
-
-def test_worker_opens_only_files_of_the_release(contest: Contest, settings: Settings) -> None:
-    submission = contest.submit("red")
-    files, plain_digest = load_stored_files(submission), get_store().save(b"a,b\n1,2\n")
-    opened = jobs.load_release(files, settings, sealed_for=UUID(submission))
-    assert opened["anonymized"] == build_current_release(contest)
-    assert jobs.load_files({"original": plain_digest}) == {"original": b"a,b\n1,2\n"}
-    assert jobs.load_files(files)["anonymized"] == read_stored_release(contest, submission)
 
 
 def test_sealed_release_waits_for_a_worker_with_the_key(

@@ -265,13 +265,3 @@ def test_only_teams_that_may_guess_can_check_a_guess(contest: Contest) -> None:
     assert (own_target_response.status_code, own_target_response.json()["code"]) == (403, "own_target")
     unknown = check_guess(contest, find_target(contest), guess, question="riddle")
     assert (unknown.status_code, unknown.json()["code"]) == (422, "unknown_question")
-
-
-def test_guess_check_after_the_phase_is_refused_like_a_guess(contest: Contest) -> None:
-    target = find_target(contest)
-    contest.move_phases(reidentification=(-1, 0))
-    guess = b"original_row\n" + b"1\n" * ROWS
-    check_response, refusal = check_guess(contest, target, guess), contest.submit_guess("blue", target, guess)
-    assert check_response.status_code == refusal.status_code == 409
-    assert check_response.json() == refusal.json()
-    assert check_response.json()["code"] == "phase_closed"

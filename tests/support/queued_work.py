@@ -69,40 +69,26 @@ def compute_time(seconds: float | None) -> datetime | None:
     return None if seconds is None else NOON + timedelta(seconds=seconds)
 
 
+_EMPTY_SUBMISSION: dict[str, Any] = {"comment": "", "files": {}, "uploaded_sha256": {}, "rows": 1} | {
+    "sizes": {}, "remarks": [], "commitment": "", "quota_left": {}
+}  # fmt: skip
+
+
 def insert_evaluations(queued_evaluations: Iterable[QueuedEvaluation]) -> list[UUID]:
     submissions: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
     for evaluation in queued_evaluations:
         submission_id, created_at = uuid4(), compute_time(evaluation.queued_s)
-        shared_columns: dict[str, Any] = {"round_id": evaluation.contest.round_id}
+        round_id, team_id = evaluation.contest.round_id, evaluation.team_id
         submissions.append(
-            shared_columns
-            | {
-                "id": submission_id,
-                "team_id": evaluation.team_id,
-                "user_id": evaluation.contest.user_id,
-                "received_at": created_at,
-            }
-            | {
-                "comment": "",
-                "files": {},
-                "uploaded_sha256": {},
-                "rows": 1,
-                "sizes": {},
-                "remarks": [],
-                "commitment": "",
-                "quota_left": {},
-            }
+            _EMPTY_SUBMISSION
+            | {"id": submission_id, "round_id": round_id, "team_id": team_id, "received_at": created_at}
+            | {"user_id": evaluation.contest.user_id}
         )
         rows.append(
-            shared_columns
-            | {
-                "id": uuid4(),
-                "submission_id": submission_id,
-                "party_id": evaluation.party_id or evaluation.team_id,
-                "created_at": created_at,
-            }
-            | {"state": evaluation.state, "started_at": compute_time(evaluation.started_s), "step_name": ""}
+            {"id": uuid4(), "round_id": round_id, "submission_id": submission_id, "created_at": created_at}
+            | {"party_id": evaluation.party_id or team_id, "state": evaluation.state, "step_name": ""}
+            | {"started_at": compute_time(evaluation.started_s)}
         )
     with transaction() as session:
         session.execute(insert(Submission), submissions)

@@ -1,0 +1,83 @@
+"""Charts of a team: the histogram of distances with its threshold, and the scores over time."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+import pytest
+
+from anoncup.rules.settings import Excessive
+from anoncup.schemas.verdicts import Excess, Histogram
+from app.core.locale.language import load_translator
+from app.core.pages.vega import Chart
+from app.submissions.distances_chart import draw_distances
+from app.submissions.score_chart import draw_scores
+from app.submissions.verdict_parts import ThresholdComparison
+
+EN = load_translator("en")
+START = datetime(2026, 7, 1, tzinfo=UTC)
+
+
+def draw_counts(
+    counts: list[int], distance: Literal["mean", "largest"] | None = None, language: str = "en"
+) -> Chart | None:
+    """Draw individuals at distances up to 0.5, with a mean of 0.125 and a threshold of 0.3."""
+    histogram = Histogram(counts=counts, end=0.5)
+    excess = Excess(distance="gower", mean=0.125, max=0.5, threshold=0.3, histogram=histogram)
+    comparison = ThresholdComparison(
+        Excessive(), compared_distance=distance, value=0.125, percent=None, is_over=False
+    )
+    return draw_distances(excess, comparison, load_translator(language))
+
+
+def test_bar_with_the_threshold_of_individuals_is_divided() -> None:
+    chart = draw_counts([5, 0, 2, 1], "largest")
+    assert chart is not None
+    bars, *_ = chart.specification["layer"]
+    assert [tuple(bar.values()) for bar in bars["data"]["values"]] == [
+        (0.0, 0.125, 5, False, "0 – 0.125: 5"),
+        (0.25, 0.3, 2, False, "0.25 – 0.3: 2"),
+        (0.3, 0.375, 2, True, "0.3 – 0.375: 2"),
+        (0.375, 0.5, 1, True, "0.375 – 0.5: 1"),
+    ]
+    assert [bars["encoding"][axis]["scale"]["domain"] for axis in "xy"] == [[0, 0.5], [0, 6.5]]
+    assert chart.description == "8 individuals, at distances from 0 to 0.5."
+    assert chart.head == ("Gower’s distance", "Individuals")
+    assert chart.rows == [("0 – 0.125", 5), ("0.25 – 0.375", 2), ("0.375 – 0.5", 1)]
+
+
+@pytest.mark.parametrize(
+    ("distance", "labels"), [("mean", ["しきい値 0.3", "平均 0.125"]), (None, ["平均 0.125"])]
+)
+def test_threshold_of_other_distances_divides_no_bar(
+    distance: Literal["mean"] | None, labels: list[str]
+) -> None:
+    chart = draw_counts([5, 0, 2, 1], distance, "ja")
+    assert chart is not None
+    bars, rule, _ = chart.specification["layer"]
+    assert [bar["beyond"] for bar in bars["data"]["values"]] == [False] * 3
+    assert [value["label"] for value in rule["data"]["values"]] == labels
+
+
+def test_scores_are_points_on_a_line_with_the_best_at_the_top() -> None:
+    scores = [(START, 0.4), (START + timedelta(hours=20), 0.5)]
+    chart = draw_scores(scores, [0.4, 0.4], ("Scores over time", "Score"), EN, zone="UTC")
+    assert chart is not None
+    first, last = (
+        {"at": "2026-07-01T00:00:00Z", "value": 0.4, "line": 0.4},
+        {"at": "2026-07-01T20:00:00Z", "value": 0.5, "line": 0.4},
+    )
+    assert chart.specification["data"]["values"] == [
+        first | {"description": "2026-07-01 00:00:00 UTC: 0.4"},
+        last | {"description": "2026-07-01 20:00:00 UTC: 0.5"},
+        {"at": "2026-07-01T21:00:00Z", "line": 0.4},
+    ]
+    assert [layer["encoding"]["y"]["scale"]["reverse"] for layer in chart.specification["layer"]] == [
+        True
+    ] * 2
+    assert chart.description == "Scores: 2. First: 0.4, last: 0.5."
+    assert chart.rows == [("2026-07-01 00:00:00 UTC", 0.4), ("2026-07-01 20:00:00 UTC", 0.5)]
+
+
+def test_nothing_is_drawn_without_individuals_or_scores() -> None:
+    assert draw_counts([0, 0]) is None
+    assert draw_scores([], [], ("Scores over time", "Score"), EN, zone="UTC") is None
