@@ -19,7 +19,6 @@ from uuid import UUID
 
 import structlog
 from sqlalchemy import text
-from sqlalchemy.orm import Session
 
 from anoncup.errors import DatabaseUnavailable, DomainError, Unavailable
 from app.config import Settings, get_settings
@@ -43,8 +42,6 @@ _MAX_RETRY_DELAY_S = 60.0
 """Maximum seconds before a failed round is tried again. The delay doubles, starting with one tick."""
 _MAX_CHILDREN = 3
 """Maximum number of children. Each loads the code that parses releases, and scoring needs memory as well."""
-_CHILD_TIMEOUT_S = 1800.0
-"""A child that takes longer counts as hanging and is killed. Files that it has written stay."""
 
 
 @dataclass(slots=True)
@@ -54,7 +51,7 @@ class TransitionPool:
     Use it from one thread: a child ends with the thread that started it.
     """
 
-    children: dict[UUID, tuple[subprocess.Popen[bytes], float]] = field(default_factory=dict)
+    children: dict[UUID, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
     def submit(self, round_id: UUID) -> None:
         """Start a child for the round.
@@ -64,26 +61,21 @@ class TransitionPool:
         if round_id in self.children or len(self.children) >= _MAX_CHILDREN:
             return
         command = [sys.executable, "-m", "workers.lifecycle", str(round_id)]
-        process = child_process.start(command, parent_death_signal=signal.SIGKILL)
-        self.children[round_id] = (process, time.monotonic() + _CHILD_TIMEOUT_S)
+        self.children[round_id] = child_process.start(command, parent_death_signal=signal.SIGKILL)
 
     def pop_failed(self) -> list[UUID]:
         """Remove all children that have ended, and return the rounds of those that failed."""
-        ended_ids = [
-            round_id
-            for round_id, (process, deadline) in self.children.items()
-            if _has_ended(process, deadline)
-        ]
-        statuses = {round_id: self.children.pop(round_id)[0].returncode for round_id in ended_ids}
-        failed_ids = [round_id for round_id, status in statuses.items() if status != 0]
-        for round_id in failed_ids:
-            log.error("turning_work_failed", round=str(round_id), status=statuses[round_id])
-        return failed_ids
+        ended = {round_id: child for round_id, child in self.children.items() if child.poll() is not None}
+        self.children = {round_id: self.children[round_id] for round_id in self.children.keys() - ended}
+        failed = {round_id: child for round_id, child in ended.items() if child.returncode != 0}
+        for round_id, child in failed.items():
+            log.error("turning_work_failed", round=str(round_id), status=child.returncode)
+        return list(failed)
 
     def stop(self) -> None:
-        for process, _ in self.children.values():
-            _kill(process)
-        self.children.clear()
+        for child in self.children.values():
+            child.kill()
+            child.wait()
 
 
 @dataclass(slots=True)
@@ -169,17 +161,6 @@ class Clock:
             remove_stale_files()
 
 
-def _has_ended(process: subprocess.Popen[bytes], deadline: float) -> bool:
-    if process.poll() is None and time.monotonic() > deadline:
-        _kill(process)
-    return process.poll() is not None
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
-
-
 def _describe_problem(problem: Exception) -> dict[str, Any]:
     """Return log fields: the reason, and the traceback of an unexpected error."""
     if isinstance(problem, DomainError):
@@ -192,32 +173,26 @@ def _advance_round(round_id: UUID) -> bool:
 
     Running it concurrently or killing it at any point does no harm.
     """
-    while _run_step(contest_lifecycle.take_next_step, round_id):
-        pass
+    has_advanced = True
+    while has_advanced:
+        with transaction() as session:
+            session.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"))
+            has_advanced = contest_lifecycle.take_next_step(session, round_id)
     with transaction() as session:
         return contest_lifecycle.has_long_work(session, round_id)
-
-
-def _run_step(action: Callable[[Session, UUID], bool], round_id: UUID) -> bool:
-    with transaction() as session:
-        session.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"))
-        return action(session, round_id)
 
 
 def sweep() -> None:
     """Send messages again for lost jobs. Concurrent runs do no harm."""
     waiting_messages = queue.count_messages_by_task()
-    with transaction() as session:
-        requeued_counts = (
-            {}
-            if waiting_messages is None
-            else leases.requeue_unattended(session, waiting_messages=waiting_messages)
-        )
+    if waiting_messages is not None:
+        with transaction() as session:
+            requeued_counts = leases.requeue_unattended(session, waiting_messages=waiting_messages)
+        if requeued_counts:
+            log.info("asked_again", rings=requeued_counts)
     with transaction() as session:
         deliveries.add_phase_events(session)
         health.record_heartbeat(session, health.SWEEP_TASK)
-    if requeued_counts:
-        log.info("asked_again", rings=requeued_counts)
 
 
 def remove_stale_files() -> None:

@@ -5,6 +5,7 @@ This process holds private keys, so it parses no uploaded file: the sandbox does
 usage: python -m workers.lifecycle ROUND_ID
 """
 
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,8 +35,12 @@ from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
 log = structlog.get_logger(__name__)
 
+_TIMEOUT_S = 1800
+"""A process that takes longer counts as hanging and is killed. Files that it has written stay."""
+
 
 def main() -> None:
+    signal.alarm(_TIMEOUT_S)
     logs.configure()
     package_calls.enable()
     try:

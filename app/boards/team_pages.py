@@ -25,7 +25,7 @@ from app.core.pages.language import adapt_to_track
 from app.core.pages.pages import PageRoute, RequestedPage
 from app.core.pages.sentences import join_names
 from app.core.pages.vega import Chart
-from app.submissions.score_chart import draw_scores
+from app.submissions.charts import draw_scores
 
 router = APIRouter(route_class=PageRoute)
 _ONE_HOUR = timedelta(hours=1)

@@ -18,8 +18,7 @@ from app.core.locale.language import Translator
 from app.core.pages.language import adapt_to_track
 from app.core.pages.pages import PageRoute, RequestedUserPage
 from app.submissions import submissions
-from app.submissions.distances_chart import draw_distances
-from app.submissions.submission_lines import build_lines, summarize_finals
+from app.submissions.charts import draw_distances
 from app.submissions.verdict_parts import (
     AttackerLine,
     MeasureLine,
@@ -58,7 +57,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
         own_summaries = (
             submissions.list_summaries(session, page.principal, frame.contest.address) if is_own else []
         )
-        (line,) = build_lines(session, [submission])
+        (line,) = submissions.build_lines(session, [submission])
         verdict = line.evaluation.parsed_verdict
         access = visibility.find_board_access(session, page.principal, frame.contest.address)
         board = anonymization.build_board(session, access) if access and verdict else None
@@ -71,7 +70,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
         sealed=frame.contest.track.target_files.seals_release,
         line=line,
         own=is_own,
-        finals=summarize_finals(frame, own_summaries),
+        finals=submissions.summarize_finals(frame, own_summaries),
         changed_package=find_changed_package(frame.rules) if line.is_unfinished else None,
         waits_for_rules=line.is_unfinished and is_unsupported(frame.rules),
         result=verdict,

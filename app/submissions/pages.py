@@ -34,10 +34,9 @@ from app.jobs.leases import UNFINISHED
 from app.originals import allocated_files
 from app.originals.allocated_files import TeamFiles
 from app.submissions import quota, submissions
+from app.submissions.charts import draw_submissions
 from app.submissions.quota import QuotaCap
 from app.submissions.receiving import receive_dry_run, receive_upload
-from app.submissions.score_chart import draw_submissions
-from app.submissions.submission_lines import IntakeState, build_lines, find_intake_state, summarize_finals
 from app.submissions.submissions import SubmissionSummary
 from app.submissions.upload_form import (
     MAX_SCANNED_BYTES,
@@ -113,7 +112,7 @@ def _render_submissions(
         frame = load_frame(session, principal, slug)
         page_rows, next_cursor = _load_page(session, principal, slug, cursor)
         state = _load_state(session, principal, frame)
-        lines = build_lines(session, page_rows)
+        lines = submissions.build_lines(session, page_rows)
         parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
     return page.render(
         "submissions/submissions.html",
@@ -131,7 +130,7 @@ def _render_submissions(
         caps=state.caps,
         tag=state.compute_tag(),
         lines=lines,
-        finals=summarize_finals(frame, state.summaries),
+        finals=submissions.summarize_finals(frame, state.summaries),
         own=state.team_files,
         timeline=draw_submissions(state.summaries, t, frame.rules.timezone),
         older=next_cursor,
@@ -143,7 +142,7 @@ def _render_submissions(
 class _PageState(NamedTuple):
     """What an open page shows of the contest and the team; it is out of date if any of it has changed."""
 
-    intake: IntakeState
+    intake: submissions.IntakeState
     phases: tuple[Phase, ...]
     summaries: Sequence[SubmissionSummary]
     caps: Sequence[QuotaCap]
@@ -156,7 +155,7 @@ class _PageState(NamedTuple):
 def _load_state(session: Session, principal: Principal, frame: Frame) -> _PageState:
     slug = frame.contest.address
     return _PageState(
-        find_intake_state(frame),
+        submissions.find_intake_state(frame),
         frame.rules.phases,
         submissions.list_summaries(session, principal, slug),
         quota.load_report(session, principal, slug).caps,
@@ -313,12 +312,12 @@ def show_row(page: RequestedUserPage, submission_id: UUID) -> HTMLResponse:
         submission = submissions.find_own(session, page.principal, submission_id)
         frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
         own_summaries = submissions.list_summaries(session, page.principal, frame.contest.address)
-        (line,) = build_lines(session, [submission])
+        (line,) = submissions.build_lines(session, [submission])
     return page.render(
         "submissions/submission_row.html",
         frame=frame,
         line=line,
-        finals=summarize_finals(frame, own_summaries),
+        finals=submissions.summarize_finals(frame, own_summaries),
     )
 
 

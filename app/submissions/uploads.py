@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID, uuid4
 
 from sqlalchemy import select
@@ -27,7 +27,7 @@ from app.competitions import competitions, phases
 from app.competitions.contest import Contest
 from app.config import get_settings
 from app.core import sealing
-from app.core.db.models import Guess, Round, Secret, Submission, Team
+from app.core.db.models import Round, Secret, Submission, Team
 from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
 from app.core.processes import parsing
@@ -53,7 +53,8 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     """
 
     phase: ClassVar[str]
-    row_type: ClassVar[type[Submission] | type[Guess]]
+    row_type: ClassVar[Any]
+    """The model of what is accepted: submissions or guesses."""
 
     key: str | None = field(default=None, kw_only=True)
     """Idempotency key."""
@@ -64,6 +65,10 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     file_names: tuple[str, ...] = field(default=(), init=False)
     """Names of all files to be sent."""
     team_id: UUID = field(init=False)
+    team_name: str = field(default="", init=False)
+    """Empty for baselines, which share one allocation."""
+    own_files: Mapping[str, str] = field(default_factory=dict, init=False)
+    """SHA-256 of the team's own files by name, where the service allocates such files."""
     attempt: Attempt | None = field(default=None, init=False)
     """The counted attempt; None for a retry of an accepted upload, a dry run or a baseline."""
     started_at: datetime | None = field(default=None, init=False)
@@ -124,9 +129,14 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         self.admit(session, round_, team, principal.user_id)
         if self.attempt is not None:
             attempts.end(session, self.attempt, counts=self.accepted_id is None)
-        if self.accepted_id is not None:
-            return self.load_accepted(session, self.accepted_id)
-        return self.insert(session, round_, team, principal.user_id)
+        if self.accepted_id is None:
+            return self.insert(session, round_, team, principal.user_id)
+        accepted: AcceptedT = session.get_one(self.row_type, self.accepted_id, options=[undefer("*")])
+        if accepted.fingerprint != self.fingerprint:  # type: ignore[attr-defined]  # of both models
+            raise InvalidInput(
+                "this Idempotency-Key was used for another upload", code="idempotency_key_reused"
+            )
+        return accepted
 
     def _lock(
         self, session: Session, principal: Principal, round_id: UUID, *, is_exclusive: bool = False
@@ -223,9 +233,11 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
     def insert(self, session: Session, round_: Round, team: Team, user_id: UUID) -> AcceptedT:
         """Insert the rows of the admitted upload."""
 
-    @abstractmethod
-    def load_accepted(self, session: Session, accepted_id: UUID) -> AcceptedT:
-        """Return what was accepted; raises InvalidInput if the new request differs from the accepted one."""
+    def load_inputs(self) -> tuple[str, dict[str, bytes], TeamData]:
+        """Return what the files are read with: the competition file, the original, and the team."""
+        own_files = {name: get_store().get(digest) for name, digest in self.own_files.items()}
+        original = competitions.load_contents(dict(self.original))
+        return self.round.file, original, TeamData(self.team_name, own_files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,10 +257,6 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
     row_type = Submission
 
     slug: str
-    own_files: Mapping[str, str] = field(default_factory=dict, init=False)
-    """SHA-256 of the team's own files by name, where the service allocates such files."""
-    team_name: str = field(default="", init=False)
-    """Empty for baselines, which share one allocation."""
     submission_id: UUID = field(default_factory=uuid4, init=False)
     """Id of the future submission, to which sealed files are bound."""
     comment: str = field(default="", init=False)
@@ -295,14 +303,20 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
         if "comment" in files:
             raise InvalidInput("send the comment as text, not as a file", code="comment")
         self.comment = texts.get("comment", "")
+        if not is_storable(self.comment):
+            raise InvalidInput(
+                "a comment must not contain the character NUL or half a character", code="comment"
+            )
+        if len(self.comment) > MAX_COMMENT_LENGTH:
+            raise InvalidInput(
+                "a comment is text of at most {most} characters", code="comment", most=MAX_COMMENT_LENGTH
+            )
         return self.comment
 
     def parse_files(self, files: Mapping[str, bytes]) -> None:
-        _require_comment(self.comment)
-        tables = {name: files[name] for name in self.track.release_file_names}
-        file, original, team = self._describe_upload()
-        secret = self._choose_answer(files)
+        tables, secret = self._select_tables(files), self._choose_answer(files)
         assert secret is not None  # noqa: S101  # no file is missing
+        file, original, team = self.load_inputs()
         job = ReadReleaseJob(competition_file=file, original=original, files=tables, secret=secret, team=team)
         self.release = parsing.read_upload(job, self.track.name)
         stored = self.release.files if self.rules.publication.shuffle_targets else tables
@@ -313,25 +327,16 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
 
         The InvalidUpload error also lists missing files, so that a form's files can be checked one by one.
         """
-        comment = self.read_texts(files, texts)
-        missing = self.list_missing(files)
-        tables = {name: files[name] for name in self.track.release_file_names if name in files}
-        file, original, team = self._describe_upload()
+        self.read_texts(files, texts)
+        missing, tables = self.list_missing(files), self._select_tables(files)
+        secret, (file, original, team) = self._choose_answer(files), self.load_inputs()
+        job = CheckReleaseJob(
+            competition_file=file, original=original, files=tables, secret=secret, team=team
+        )
         try:
-            _require_comment(comment)
-            rows, remarks = parsing.read_upload(
-                CheckReleaseJob(
-                    competition_file=file,
-                    original=original,
-                    files=tables,
-                    secret=self._choose_answer(files),
-                    team=team,
-                ),
-                self.track.name,
-            )
+            rows, remarks = parsing.read_upload(job, self.track.name)
         except InvalidUpload as error:
-            total = len(missing) + error.total
-            raise InvalidUpload([*missing, *error.problems], total=total) from None
+            raise InvalidUpload([*missing, *error.problems], total=len(missing) + error.total) from None
         if missing:
             raise InvalidUpload(missing)
         digests = {name: compute_digest(content) for name, content in tables.items()}
@@ -339,11 +344,8 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
             repetition = _list_repetition_remarks(session, self.round.id, self.team_id, digests)
         return ReleaseCheck(digests, rows, (*remarks, *repetition))
 
-    def _describe_upload(self) -> tuple[str, dict[str, bytes], TeamData]:
-        """Return what a release is read with: the competition file, the original, and the team."""
-        own_files = {name: get_store().get(digest) for name, digest in self.own_files.items()}
-        original = competitions.load_contents(dict(self.original))
-        return self.round.file, original, TeamData(self.team_name, own_files)
+    def _select_tables(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        return {name: files[name] for name in self.track.release_file_names if name in files}
 
     def _choose_answer(self, files: Mapping[str, bytes]) -> bytes | None:
         """Return the secret that was sent, or the answer that the service has allocated to the team."""
@@ -392,22 +394,6 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
         evaluations.include_in_open_rescore(session, round_.id, submission.id)
         return submission
 
-    def load_accepted(self, session: Session, accepted_id: UUID) -> Submission:
-        submission = session.get_one(Submission, accepted_id, options=[undefer(Submission.number)])
-        require_same_request(submission.fingerprint, self.fingerprint)
-        return submission
-
-
-def _require_comment(comment: str) -> None:
-    if not is_storable(comment):
-        raise InvalidInput("a comment must not contain the character NUL or half a character", code="comment")
-    if len(comment) > MAX_COMMENT_LENGTH:
-        raise InvalidInput(
-            "a comment is text of at most {most} characters",
-            code="comment",
-            most=MAX_COMMENT_LENGTH,
-        )
-
 
 def is_storable(text: str) -> bool:
     """Return whether Postgres can store the text: it accepts neither NUL nor lone surrogates."""
@@ -434,12 +420,6 @@ def _compute_fingerprint(digests: Mapping[str, str], text: str) -> str:
     """Return the SHA-256 of all parts of a request, which identifies a retry with its key."""
     parts = [*sorted(digests.items()), ("text", compute_digest(text.encode(errors="surrogatepass")))]
     return compute_digest("".join(f"{name} {digest}\n" for name, digest in parts).encode())
-
-
-def require_same_request(stored_fingerprint: str | None, new_fingerprint: str) -> None:
-    """Raise InvalidInput if an idempotency key is used again for a different request."""
-    if stored_fingerprint != new_fingerprint:
-        raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
 
 
 def _list_repetition_remarks(

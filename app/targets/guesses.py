@@ -14,7 +14,7 @@ from anoncup.errors import Conflict, Forbidden, InvalidUpload, NotFound
 from anoncup.runner.jobs import ParsedGuess, ReadGuessJob
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS_FILE
-from anoncup.tracks.model import AnyQuestion, Sizes, TeamData
+from anoncup.tracks.model import AnyQuestion, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.accounts import memberships
 from app.competitions import competitions, phases, visibility
@@ -29,7 +29,7 @@ from app.jobs import leases, queue
 from app.jobs.leases import Lease
 from app.originals import allocated_files, sealed_inputs
 from app.originals.sealed_inputs import AllocationInputs, SealedBox
-from app.submissions import quota, uploads
+from app.submissions import quota
 from app.submissions.quota import QuotaCap
 from app.submissions.uploads import Upload
 from app.targets import rejudgements, targets
@@ -79,9 +79,6 @@ class GuessUpload(Upload[Guess, GuessCheck]):
     guess: ParsedGuess = field(init=False)
     file: str = field(default="", init=False)
     """SHA-256 of the stored guess."""
-    guesser: str = field(default="", init=False)
-    own_files: Mapping[str, str] = field(default_factory=dict, init=False)
-    """SHA-256 of the own files of the team that guesses, by name."""
 
     @property
     def questions(self) -> dict[str, AnyQuestion]:
@@ -97,7 +94,7 @@ class GuessUpload(Upload[Guess, GuessCheck]):
     def _find_accepted_target(self, session: Session, principal: Principal) -> Target | None:
         """Return the target if the team's guess was accepted, even if it has since been withdrawn.
 
-        The key may have been used for another target; ``load_accepted`` then refuses the upload.
+        The key may have been used for another target; ``accept`` then refuses the upload.
         """
         target = session.get(Target, self.target_id) if self.key is not None else None
         if target is None:
@@ -108,7 +105,7 @@ class GuessUpload(Upload[Guess, GuessCheck]):
 
     def load(self, session: Session, team: Team) -> None:
         self.sizes = self._load_attackable_target(session, team).sizes
-        self.guesser = team.name
+        self.team_name = team.name
         self.own_files = allocated_files.load_files(session, self.round.id, team.id) or {}
 
     def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
@@ -160,12 +157,12 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         return GuessCheck(self.question, guess.answered, guess.remarks)
 
     def _call_parser(self, content: bytes) -> ParsedGuess:
-        own_files = {name: get_store().get(digest) for name, digest in self.own_files.items()}
+        file, original, guesser = self.load_inputs()
         job = ReadGuessJob(
-            competition_file=self.round.file,
-            original=competitions.load_contents(dict(self.original)),
+            competition_file=file,
+            original=original,
             guess=content,
-            guesser=TeamData(self.guesser, own_files),
+            guesser=guesser,
             question=self.question,
             sizes=dict(self.sizes),
         )
@@ -190,11 +187,6 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         session.flush()
         queue.enqueue_after_commit(session, queue.JUDGE)
         rejudgements.include_in_open_rescore(session, guess)
-        return guess
-
-    def load_accepted(self, session: Session, accepted_id: UUID) -> Guess:
-        guess = session.get_one(Guess, accepted_id)
-        uploads.require_same_request(guess.fingerprint, self.fingerprint)
         return guess
 
 

@@ -20,8 +20,7 @@ from app.core.pages.notation import localize_number
 from app.core.pages.pages import templates
 from app.core.pages.vega import Chart
 from app.setup.threshold_chart import draw_threshold_errors
-from app.submissions.distances_chart import draw_distances
-from app.submissions.score_chart import draw_scores
+from app.submissions.charts import draw_distances, draw_scores
 from app.submissions.verdict_parts import ThresholdComparison
 from tests.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 from tests.support.browser import SITE, STYLESHEET_LINKS, serve_page

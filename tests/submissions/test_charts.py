@@ -9,8 +9,7 @@ from anoncup.rules.settings import Excessive
 from anoncup.schemas.verdicts import Excess, Histogram
 from app.core.locale.language import load_translator
 from app.core.pages.vega import Chart
-from app.submissions.distances_chart import draw_distances
-from app.submissions.score_chart import draw_scores
+from app.submissions.charts import draw_distances, draw_scores
 from app.submissions.verdict_parts import ThresholdComparison
 
 EN = load_translator("en")

@@ -1,0 +1,175 @@
+"""Charts of a team: the distances of individuals to their originals, and scores over time."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import accumulate
+
+from anoncup.schemas.verdicts import Excess
+from app.core.db.models import State
+from app.core.locale.language import Translator
+from app.core.pages.notation import format_clock_time, localize_number
+from app.core.pages.vega import (
+    DATA,
+    DESCRIBED,
+    OWN,
+    Chart,
+    Spec,
+    choose,
+    draw_rules,
+    encode_number,
+    encode_time,
+    find_ends,
+    format_wall_clock,
+)
+from app.submissions.submissions import SubmissionSummary
+from app.submissions.verdict_parts import ThresholdComparison
+
+_LABEL_ROOM = 1.3
+"""Height of the histogram as a multiple of the highest bar, with room for the labels of the lines."""
+
+_Bin = tuple[float, float, int]
+
+
+def draw_distances(excess: Excess, comparison: ThresholdComparison, t: Translator) -> Chart | None:
+    """Draw the histogram with the threshold, or nothing without individuals.
+
+    Bars beyond the threshold differ if it applies to each individual. Under Approach I it applies to
+    distances to other individuals, which are not drawn.
+    """
+    bins = [bin_ for bin_ in _list_bins(excess) if bin_[2]]
+    if not bins:
+        return None
+    threshold = excess.threshold if comparison.compared_distance else None
+    limit = threshold if comparison.compared_distance == "largest" else None
+    title = t.label(f"distance_{excess.distance}", "") or excess.distance
+    bars = [
+        {
+            "low": low,
+            "high": high,
+            "count": count,
+            "beyond": limit is not None and low >= limit,
+            "description": f"{_format_range(low, high, t)}: {localize_number(count, t)}",
+        }
+        for low, high, count in _split_bins(bins, limit)
+    ]
+    rules = {t("Threshold"): threshold, t("Mean"): excess.mean}
+    x = encode_number("low", title, (0, max(bins[-1][1], excess.mean, threshold or 0)))
+    y = encode_number("count", t("Individuals"), (0, _LABEL_ROOM * max(count for _, _, count in bins)))
+    encoding = {
+        "x": x | {"bin": "binned"},
+        "x2": {"field": "high"},
+        "y": y | {"axis": {"tickMinStep": 1}},
+        "color": choose("datum.beyond", OWN, DATA),
+        "fillOpacity": choose("datum.beyond", 0.45, 0.75),
+        **DESCRIBED,
+    }
+    lines = {f"{name} {localize_number(at, t)}": at for name, at in rules.items() if at is not None}
+    return Chart(
+        "distances",
+        t("Individuals by their distance to their own original"),
+        t(
+            "{count} individuals, at distances from {least} to {largest}.",
+            count=localize_number(sum(count for _, _, count in bins), t),
+            least=localize_number(bins[0][0], t),
+            largest=localize_number(bins[-1][1], t),
+        ),
+        {
+            "height": 240,
+            "layer": [
+                {"data": {"values": bars}, "mark": "bar", "encoding": encoding},
+                *draw_rules(x, lines),
+            ],
+        },
+        head=(title, t("Individuals")),
+        rows=[(_format_range(low, high, t), count) for low, high, count in bins],
+    )
+
+
+def _list_bins(excess: Excess) -> Iterator[_Bin]:
+    counts, end = excess.histogram.counts, excess.histogram.end
+    for index, count in enumerate(counts):
+        yield end * index / len(counts), end * (index + 1) / len(counts), count
+
+
+def _split_bins(bins: Sequence[_Bin], limit: float | None) -> Iterator[_Bin]:
+    """Divide the bin that contains the limit, so that the parts of its bar can differ."""
+    for low, high, count in bins:
+        if limit is not None and low < limit < high:
+            yield low, limit, count
+            yield limit, high, count
+        else:
+            yield low, high, count
+
+
+def _format_range(low: float, high: float, t: Translator) -> str:
+    return f"{localize_number(low, t)} – {localize_number(high, t)}"
+
+
+def draw_submissions(summaries: Sequence[SubmissionSummary], t: Translator, zone: str) -> Chart | None:
+    """Draw the scores of the accepted submissions that count, with a line of the best so far."""
+    scores = sorted(
+        (summary.received_at, summary.overall)
+        for summary in summaries
+        if summary.state == State.SCORED and summary.overall is not None and not summary.is_disqualified
+    )
+    best = list(accumulate((score for _, score in scores), min))
+    titles = t("Your scores over time"), t("Overall score (lower is better)")
+    return draw_scores(scores, best, titles, t, zone=zone)
+
+
+def draw_scores(
+    scores: Sequence[tuple[datetime, float]],
+    line: Sequence[float],
+    titles: tuple[str, str],
+    t: Translator,
+    *,
+    zone: str,
+    descending: bool = False,
+) -> Chart | None:
+    """Draw scores as points, if there are any, and a line with the better values at the top.
+
+    ``titles`` are those of the chart and of the scores.
+    """
+    if not scores:
+        return None
+    texts = [localize_number(score, t) for _, score in scores]
+    rows: list[Spec] = [
+        {
+            "at": format_wall_clock(at, zone),
+            "value": score,
+            "line": line_value,
+            "description": f"{format_clock_time(at, zone)}: {text}",
+        }
+        for (at, score), line_value, text in zip(scores, line, texts, strict=True)
+    ]
+    start, last = scores[0][0], scores[-1][0]
+    end = last + (last - start) / 20  # so that the last value is a line
+    rows.append({"at": format_wall_clock(end, zone), "line": line[-1]})
+    values = encode_number("value", titles[1], find_ends([score for _, score in scores]), padding=12)
+    values["scale"]["reverse"] = not descending
+    points = {"y": values, **DESCRIBED}
+    return Chart(
+        "timeline",
+        titles[0],
+        t(
+            "Scores: {count}. First: {first}, last: {last}.",
+            count=len(scores),
+            first=texts[0],
+            last=texts[-1],
+        ),
+        {
+            "data": {"values": rows},
+            "height": 240,
+            "encoding": {"x": encode_time((start, end), zone)},
+            "layer": [
+                {"mark": "line", "encoding": {"y": {**values, "field": "line"}}},
+                {
+                    "transform": [{"filter": "isValid(datum.value)"}],
+                    "mark": {"type": "point", "size": 50},
+                    "encoding": points,
+                },
+            ],
+        },
+        head=(t("Received"), titles[1]),
+        rows=[(format_clock_time(at, zone), score) for at, score in scores],
+    )
