@@ -147,57 +147,33 @@ class DatabaseCollector(Collector):
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        queue_depth = queue.count_messages()
-        yield _build_gauge(
-            "anoncup_queue_up", "Whether the queue can be reached.", float(queue_depth is not None)
-        )
-        if queue_depth is not None:
-            yield _build_gauge("anoncup_queue_depth", "Messages that wait in the queue.", queue_depth)
+        depth = queue.count_messages()
+        yield _build_gauge("queue_up", "Whether the queue can be reached.", depth is not None)
+        if depth is not None:
+            yield _build_gauge("queue_depth", "Messages that wait in the queue.", depth)
         try:
             with transaction() as session:
-                metrics = [
-                    *_collect_jobs(session),
-                    *_collect_deliveries(session),
-                    _build_gauge(
-                        "anoncup_heartbeat_age_seconds",
-                        "Since a regular task last ran to its end.",
-                        health.load_heartbeat_ages(session),
-                        label="task",
-                    ),
-                ]
+                metrics = list(_collect_from_database(session))
         except Unavailable:
             metrics = []
-        yield _build_gauge(
-            "anoncup_database_up", "Whether the database can be reached.", float(bool(metrics))
-        )
+        yield _build_gauge("database_up", "Whether the database can be reached.", bool(metrics))
         yield from metrics
 
 
-def _collect_jobs(session: Session) -> Iterator[Metric]:
+def _collect_from_database(session: Session) -> Iterator[Metric]:
     for name, kind in (("evaluations", Evaluation), ("guesses", Guess)):
         counts = health.count_by_state(session, kind, is_in_present_round(kind))
-        yield _build_gauge(
-            f"anoncup_{name}",
-            f"{name.capitalize()} that are not done, by state.",
-            {state.value: float(counts[state]) for state in _REPORTED_STATES},
-            label="state",
-        )
+        text = f"{name.capitalize()} that are not done, by state."
+        yield _build_gauge(name, text, {state: counts[state] for state in _REPORTED_STATES}, label="state")
+    text = "How long the evaluation that has waited longest has waited."
+    yield _build_gauge("oldest_queued_seconds", text, health.measure_oldest_queued(session))
+    waiting, overdue_s = health.count_deliveries(session)
+    yield _build_gauge("deliveries_waiting", "Notifications and mail that wait to be sent.", waiting)
+    text = "For how long the event that is longest overdue should have been sent."
+    yield _build_gauge("deliveries_overdue_seconds", text, overdue_s)
+    ages = health.load_heartbeat_ages(session)
     yield _build_gauge(
-        "anoncup_oldest_queued_seconds",
-        "How long the evaluation that has waited longest has waited.",
-        health.measure_oldest_queued(session),
-    )
-
-
-def _collect_deliveries(session: Session) -> Iterator[Metric]:
-    counts = health.count_deliveries(session)
-    yield _build_gauge(
-        "anoncup_deliveries_waiting", "Notifications and mail that wait to be sent.", counts.waiting
-    )
-    yield _build_gauge(
-        "anoncup_deliveries_overdue_seconds",
-        "For how long the event that is longest overdue should have been sent.",
-        counts.overdue_s,
+        "heartbeat_age_seconds", "Since a regular task last ran to its end.", ages, label="task"
     )
 
 
@@ -205,7 +181,7 @@ def _build_gauge(
     name: str, documentation: str, value: float | Mapping[str, float], *, label: str = ""
 ) -> Metric:
     """Return a gauge with one value, or with one for each value of ``label``."""
-    family = GaugeMetricFamily(name, documentation, labels=[label] if label else [])
+    family = GaugeMetricFamily(f"anoncup_{name}", documentation, labels=[label] if label else [])
     for label_value, number in value.items() if isinstance(value, Mapping) else [("", value)]:
         family.add_metric([label_value] if label else [], number)
     return family

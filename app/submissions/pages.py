@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -21,7 +21,6 @@ from starlette.responses import RedirectResponse, Response
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.rules.settings import Phase
-from anoncup.tracks.files import FileSpec
 from anoncup.tracks.swapped_files import MISPLACED_FILE_CODE as MISPLACED
 from app.competitions.frame import Frame, load_frame
 from app.core.db.models import Submission
@@ -42,7 +41,6 @@ from app.submissions.upload_form import (
     MAX_SCANNED_BYTES,
     UPLOAD_ERRORS,
     Hint,
-    ReleasePart,
     build_parts,
     classify_problem,
     classify_remarks,
@@ -113,19 +111,15 @@ def _render_submissions(
         page_rows, next_cursor = _load_page(session, principal, slug, cursor)
         state = _load_state(session, principal, frame)
         lines = submissions.build_lines(session, page_rows)
-        parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
+        form = _describe_form(frame, rejection)
     return page.render(
         "submissions/submissions.html",
+        **form,
         problem=rejection.problem if rejection else None,
         frame=frame,
-        fields=list_file_names(frame.contest.track),
-        parts=parts,
-        mistakes=_collect_hints(rejection, parts, secret, frame.contest.round.original_rows or 0),
         script_words=translate_script_texts(t),
-        secret=secret,
-        secret_samples=parse_samples(secret) if secret else (),
+        secret_samples=parse_samples(form["secret"]) if form["secret"] else (),
         key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_IDEMPOTENCY_KEY_BYTES),
-        rejection=rejection,
         rejection_text=translate_error(rejection.problem, t) if rejection else None,
         caps=state.caps,
         tag=state.compute_tag(),
@@ -163,16 +157,21 @@ def _load_state(session: Session, principal: Principal, frame: Frame) -> _PageSt
     )
 
 
-def _collect_hints(
-    rejection: RejectedForm | None, parts: Sequence[ReleasePart], secret: FileSpec | None, original_rows: int
-) -> dict[str, list[Hint]]:
-    """Return hints about common mistakes in the rejected files, except swapped ones, by file."""
-    if rejection is None or not rejection.file_problems:
-        return {}
-    headers = {part.name: part.sample.header for part in parts}
-    misplaced_names = {problem.file for problem in rejection.file_problems if problem.code == MISPLACED}
-    files = {name: content for name, content in rejection.files.items() if name not in misplaced_names}
-    return find_hints(files, headers, secret=secret, original_rows=original_rows)
+def _describe_form(frame: Frame, rejection: RejectedForm | None) -> dict[str, Any]:
+    """Return the files of the form, with hints about common mistakes in the rejected ones."""
+    contest = frame.contest
+    parts, secret = build_parts(contest), get_secret_spec(contest.track)
+    mistakes: dict[str, list[Hint]] = {}
+    if rejection is not None and rejection.file_problems:
+        headers = {part.name: part.sample.header for part in parts}
+        swapped_names = {problem.file for problem in rejection.file_problems if problem.code == MISPLACED}
+        files = {name: content for name, content in rejection.files.items() if name not in swapped_names}
+        rows = contest.round.original_rows or 0
+        mistakes = find_hints(files, headers, secret=secret, original_rows=rows)
+    fields = list_file_names(contest.track)
+    return {
+        "fields": fields, "parts": parts, "secret": secret, "rejection": rejection, "mistakes": mistakes
+    }  # fmt: skip
 
 
 @router.get("/competitions/{slug}/submissions/state")
@@ -234,28 +233,24 @@ def _render_failed_check(
     page: UserPage, slug: str, problem: DomainError, files: Mapping[str, bytes]
 ) -> HTMLResponse:
     """Render the problems of a failed check. Files that are not chosen yet do not count as problems."""
-    t = page.t
-    with transaction() as session:
-        frame = load_frame(session, page.principal, slug)
-        parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
     rejection, message, verdict = None, "", "incomplete"
     remaining_problem = _drop_missing_files(problem)
     if remaining_problem is not None:
         rejection, verdict = RejectedForm(remaining_problem, files=files), classify_problem(remaining_problem)
-        message = translate_error(remaining_problem, t)
+        message = translate_error(remaining_problem, page.t)
         if isinstance(remaining_problem, InvalidUpload):
-            message = t.ngettext(
+            message = page.t.ngettext(
                 "{n} fault was found. Nothing was sent.",
                 "{n} faults were found. Nothing was sent.",
                 remaining_problem.total,
             )
+    with transaction() as session:
+        form = _describe_form(load_frame(session, page.principal, slug), rejection)
     response = page.render(
         "submissions/upload_checked.html",
+        **form,
         problem=problem,
-        fields=list_file_names(frame.contest.track),
-        rejection=rejection,
         rejection_text=message,
-        mistakes=_collect_hints(rejection, parts, secret, frame.contest.round.original_rows or 0),
         verdict=verdict,
         warnings=(),
         summary="",

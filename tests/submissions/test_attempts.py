@@ -122,22 +122,6 @@ def test_guess_started_in_time_is_judged_before_the_contest_closes(contest: Cont
     assert contest.get_state() == "closed"
 
 
-def test_closing_does_not_wait_for_a_guess_beyond_the_grace_period(
-    contest: Contest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    red_submission = contest.submit("red")
-    contest.arena.get_team_token("blue")
-    contest.open_attacks()
-    with start_guess(
-        contest, "blue", contest.find_target(red_submission)["id"], contest.build_guess(red_submission, 3)
-    ) as upload:
-        contest.move_phases(reidentification=(-1, 0))
-        monkeypatch.setattr(attempts, "get_grace_period", lambda: timedelta(0))
-        run_clock()
-        assert contest.get_state() == "closed"
-        assert upload.finish().status_and_code == (409, "too_late")
-
-
 def test_upload_of_the_first_phase_does_not_delay_the_second(contest: Contest) -> None:
     """The upload exceeds its grace period and is still being sent when the second phase opens and closes."""
     with start_upload(contest, "red") as upload:

@@ -9,8 +9,7 @@ from uuid import UUID
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import event, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import select, update
 
 from app.core.db.transaction import transaction
 from app.core.http import admission
@@ -21,7 +20,7 @@ from app.targets.guesses import GuessUpload
 from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest, judge_everything, load_round, run_clock
 from tests.support.database_rows import execute, load_all
-from tests.support.phase_changes import begin_upload, get_principal, score_submission
+from tests.support.phase_changes import begin_upload, get_principal
 from tests.support.uploads_in_flight import (
     end_first_phase,
     list_open_attempts,
@@ -74,36 +73,6 @@ def test_retry_continues_the_attempt_of_a_killed_process(contest: Contest) -> No
     assert [(attempt.id, attempt.senders) for attempt in list_attempts()] == [(first_attempt.id, 2)]
     assert list_received_submissions() == [(first_attempt.started_at, receipt["id"])]
     assert list_open_attempts() == []
-
-
-def test_database_failure_while_a_retry_enters_is_reported_and_changes_nothing(contest: Contest) -> None:
-    first_attempt = record_interrupted_attempt(contest)
-
-    def close_connection(session: Session) -> None:
-        connection = session.connection().connection.driver_connection
-        if connection is not None and any(isinstance(row, Attempt) for row in session.identity_map.values()):
-            connection.close()
-
-    event.listen(Session, "before_commit", close_connection)
-    try:
-        response = submit(contest)
-    finally:
-        event.remove(Session, "before_commit", close_connection)
-    assert (response.status_code, response.json()["code"]) == (503, "database_unavailable")
-    assert [(attempt.id, attempt.senders) for attempt in list_attempts()] == [(first_attempt.id, 1)]
-    assert submit(contest).status_code == 202
-
-
-def test_retry_after_the_deadline_is_accepted_if_the_first_try_was_in_time(contest: Contest) -> None:
-    record_interrupted_attempt(contest)
-    end_first_phase(contest)
-    run_clock()
-    assert load_round().frozen_at is None
-    response = submit(contest)
-    assert response.status_code == 202
-    score_submission(response.json()["id"])
-    run_clock()
-    assert load_round().frozen_at is not None
 
 
 def test_retry_after_the_grace_period_starts_anew_and_counts_once(contest: Contest) -> None:

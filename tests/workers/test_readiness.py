@@ -1,6 +1,6 @@
 """A worker without the store, a stored file or a key takes no work and uses up no attempts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import UUID
 
@@ -56,6 +56,12 @@ def score_evaluation(identifier: UUID) -> Evaluation:
     return load_evaluation(identifier)
 
 
+def score(identifier: UUID) -> tuple[State, int]:
+    """Score the next evaluation, and return state and attempt of this one."""
+    evaluation = score_evaluation(identifier)
+    return evaluation.state, evaluation.attempt
+
+
 def test_worker_with_another_store_takes_no_work_until_fixed(
     arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -63,17 +69,12 @@ def test_worker_with_another_store_takes_no_work_until_fixed(
     with capture_logs() as logs:
         set_environment(worker_environment, ANONCUP_STORE=tmp_path)
         for _ in range(5):
-            assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (
-                State.QUEUED,
-                0,
-            )
+            assert score(identifier) == (State.QUEUED, 0)
         restore_environment(worker_environment)
-        assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 1)
-    events = [entry["event"] for entry in logs]
-    assert (events.count("takes_no_work"), events.count("takes_work_again")) == (1, 1)
-    assert "is it the right store" in next(
-        entry["reason"] for entry in logs if entry["event"] == "takes_no_work"
-    )
+        assert score(identifier) == (State.SCORED, 1)
+    refused, resumed = (entry for entry in logs if entry["event"].startswith("takes_"))
+    assert (refused["event"], resumed["event"]) == ("takes_no_work", "takes_work_again")
+    assert "is it the right store" in refused["reason"]
 
 
 def test_worker_without_keys_takes_only_reports(
@@ -82,7 +83,7 @@ def test_worker_without_keys_takes_only_reports(
     identifier = submit_evaluation(arena)
     report = arena.post("/competitions/small/threshold-reports", json={}).json()["id"]
     set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path)
-    assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.QUEUED, 0)
+    assert score(identifier) == (State.QUEUED, 0)
     tasks.advise()
     with transaction() as session:
         assert session.get_one(ThresholdReport, UUID(report)).state == State.SCORED
@@ -107,18 +108,15 @@ def test_claim_without_its_key_is_returned_uncounted(
     [pytest.param(Path.unlink, 4, marks=pytest.mark.full), (lambda path: path.write_bytes(b"harmed"), 1)],
 )
 def test_damaged_file_costs_no_attempt_and_is_scored_once_restored(
-    arena: Arena, settings: Settings, damage: object, times: int
+    arena: Arena, settings: Settings, damage: Callable[[Path], object], times: int
 ) -> None:
     identifier = submit_evaluation(arena)
     blob = build_blob_path(settings.data, read_release_digest(identifier))
     content = blob.read_bytes()
-    assert callable(damage)
     damage(blob)
     for attempt in range(1, times + 1):  # one more than the attempts of a submission
-        assert (score_evaluation(identifier).state, load_evaluation(identifier).excused) == (
-            State.QUEUED,
-            attempt,
-        )
+        evaluation = score_evaluation(identifier)
+        assert (evaluation.state, evaluation.excused) == (State.QUEUED, attempt)
         clear_retry_delays()
     get_store().save(content)
     assert score_evaluation(identifier).state == State.SCORED
@@ -164,15 +162,6 @@ def test_returned_evaluation_is_delayed_before_the_next_claim(
     clock.sweep()
     assert queue.count_messages() == 1
     assert claim_evaluation(identifier) is not None
-
-
-def test_service_without_files_needs_only_a_writable_store(
-    settings: Settings, worker_environment: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    assert readiness.SCORING_READINESS.find_problem() is None
-    (tmp_path / "file").write_bytes(b"")
-    set_environment(worker_environment, ANONCUP_STORE=tmp_path / "file")
-    assert readiness.SCORING_READINESS.find_problem() is not None
 
 
 def test_newest_files_are_found_without_a_full_scan(settings: Settings) -> None:
