@@ -114,7 +114,8 @@ def _record_failure(lease: Lease[Any], problem: DomainError, readiness: Readines
         _decline(lease, problem, readiness)
     else:
         if not isinstance(problem, DatabaseUnavailable):  # that one is logged already
-            log.warning("work_postponed", **lease.describe(), reason=str(problem))
+            write_log = log.error if is_competition_unavailable else log.warning
+            write_log("work_postponed", **lease.describe(), reason=str(problem))
         with transaction() as session:
             leases.release(session, lease, problem.coded_message, counts=not is_competition_unavailable)
 

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from tests.support.allocation_track import (
@@ -24,23 +23,18 @@ HIDDEN_FILE_PATH = "/competitions/small/organize/truth/hidden.csv"
 DOWNLOAD_LINK = re.compile(r"/api/v1/competitions/small/own/(\w+)\.csv")
 
 
-@pytest.fixture
-def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
+@pytest.fixture(autouse=True)
+def allocating_track(monkeypatch: pytest.MonkeyPatch) -> None:
     install_allocation(monkeypatch, TEAM_ALLOCATION)
-    return Contest.create(client)
 
 
-def post_hidden_file(contest: Contest, content: bytes) -> Response:
+def upload_hidden_file(contest: Contest, content: bytes = build_label_file(ROWS)) -> Response:
     files = {"table": ("hidden.csv", content)}
     return post_form(contest.arena, HIDDEN_FILE_PATH, files=files, organizer=True)
 
 
-def upload_hidden_file(contest: Contest, content: bytes) -> int:
-    return int(post_hidden_file(contest, content).status_code)
-
-
 def test_team_finds_its_allocated_data(contest: Contest) -> None:
-    assert upload_hidden_file(contest, build_label_file(ROWS)) == 303
+    assert upload_hidden_file(contest).status_code == 303
     html_before = get_page(contest.arena, SUBMISSIONS_PAGE, team="red").text
     state = get_page(contest.arena, f"{SUBMISSIONS_PAGE}/state", team="red").text
     assert "as soon as the anonymization phase begins" in html_before
@@ -58,7 +52,7 @@ def test_organizers_upload_hidden_files_until_the_allocation(contest: Contest) -
     html = get_page(contest.arena, DATA_PAGE, organizer=True).text
     assert "Files that only you hold" in html
     assert f'action="{HIDDEN_FILE_PATH}"' in html
-    refused = post_hidden_file(contest, b"label\nA SECRET LABEL\n")
+    refused = upload_hidden_file(contest, b"label\nA SECRET LABEL\n")
     assert_refused(refused, 422, "41 lines are needed")
     assert "<code>hidden.csv</code>" in refused.text.partition('role="alert"')[2].partition("</div>")[0]
     assert "SECRET LABEL" not in refused.text
@@ -67,18 +61,18 @@ def test_organizers_upload_hidden_files_until_the_allocation(contest: Contest) -
     assert missing in get_page(contest.arena, desk, organizer=True).text
     run_clock()
     assert contest.arena.client.get("/api/v1/competitions/small").json()["seed_commitment"]
-    assert upload_hidden_file(contest, build_label_file(ROWS)) == 303
+    assert upload_hidden_file(contest).status_code == 303
     assert missing not in get_page(contest.arena, desk, organizer=True).text
     updated_html = get_page(contest.arena, DATA_PAGE, organizer=True).text
     (commitment,) = contest.arena.get("/competitions/small").json()["truth_commitments"].values()
     assert commitment in updated_html
     run_clock()
-    assert upload_hidden_file(contest, build_label_file(ROWS)) == 409
+    assert upload_hidden_file(contest).status_code == 409
 
 
 def test_rules_show_the_commitment_and_later_the_seed(contest: Contest) -> None:
     assert "SHA-256:" not in get_page(contest.arena, RULES_PAGE).text
-    upload_hidden_file(contest, build_label_file(ROWS))
+    upload_hidden_file(contest)
     run_clock()
     commitment = contest.arena.get("/competitions/small").json()["seed_commitment"]
     html = get_page(contest.arena, RULES_PAGE).text

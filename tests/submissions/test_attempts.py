@@ -32,11 +32,6 @@ from tests.support.uploads_in_flight import (
 pytestmark = pytest.mark.full
 
 
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.create(client)
-
-
 @contextmanager
 def start_guess(contest: Contest, team: str, target: str, content: bytes) -> Iterator[StreamedRequest]:
     path, token = f"/api/v1/targets/{target}/guesses", contest.arena.get_team_token(team)

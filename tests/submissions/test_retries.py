@@ -35,11 +35,6 @@ pytestmark = pytest.mark.full
 IDEMPOTENCY_KEY = "first-try"
 
 
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.create(client)
-
-
 def record_interrupted_attempt(contest: Contest, key: str = IDEMPOTENCY_KEY) -> Attempt:
     """Record the attempt of an upload whose web process dies right afterwards."""
     _, upload = begin_upload(contest.arena, "red", key=key)

@@ -28,17 +28,12 @@ from tests.support.stored_files import build_blob_path
 pytestmark = pytest.mark.full
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def sealing_track(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the track seal releases in this process; the scoring child knows nothing of it."""
     monkeypatch.setitem(
         TRACKS, "microdata", replace(TRACKS["microdata"], target_files=TargetFiles(seals_release=True))
     )
-
-
-@pytest.fixture
-def contest(client: TestClient, sealing_track: None) -> Contest:
-    return Contest.create(client)
 
 
 def list_row_runs(table: bytes) -> set[bytes]:
