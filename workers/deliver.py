@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import asdict
 from threading import Thread
 from typing import NoReturn
+from uuid import UUID
 
 import structlog
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from anoncup.errors import DomainError, Unavailable
 from app.config import SmtpServer, get_settings
@@ -36,15 +37,16 @@ _CLEANUP_INTERVAL_S = 3600.0
 def send_due_notifications() -> int:
     """Send the notifications of organizers that are due, one after another, and return the number."""
     count = 0
-    while claimed := _claim_notification():
+    while claimed := _claim(Delivery.notification_url_id):
         count += 1
         _send_notification(claimed)
     return count
 
 
-def _claim_notification() -> ClaimedDelivery | None:
+def _claim(receiver_id: InstrumentedAttribute[UUID | None]) -> ClaimedDelivery | None:
+    """Claim the next event to receivers of a kind."""
     with transaction() as session:
-        return deliveries.claim_next(session, Delivery.notification_url_id)
+        return deliveries.claim_next(session, receiver_id)
 
 
 def _send_notification(claimed: ClaimedDelivery) -> None:
@@ -74,7 +76,7 @@ def send_due_mail() -> int:
             return 0
     count = 0
     with mail_sender.connect(server) as connection:
-        while claimed := _claim_mail():
+        while claimed := _claim(Delivery.email_address_id):
             count += 1
             outcome = _send_mail(server, connection, claimed)
             if outcome == mail.UNKNOWN:
@@ -84,11 +86,6 @@ def send_due_mail() -> int:
             if outcome == mail_sender.CONNECTION_LOST:
                 break
     return count
-
-
-def _claim_mail() -> ClaimedDelivery | None:
-    with transaction() as session:
-        return deliveries.claim_next(session, Delivery.email_address_id)
 
 
 def _send_mail(

@@ -17,7 +17,6 @@ from anoncup.errors import (
     Unavailable,
 )
 from anoncup.messages import N_, replace_control_characters
-from anoncup.rules.model import Rules
 from anoncup.rules.settings import count_required_rows
 from anoncup.tables.files import Remark
 from anoncup.tables.foreign_formats import explain_header, is_binary_format
@@ -87,28 +86,20 @@ def build_parts(contest: Contest) -> tuple[ReleasePart, ...]:
 
 
 def _build_part(file: FileSpec, contest: Contest, original_rows: int) -> ReleasePart:
-    rules, sample = contest.rules, _load_sample(file, contest)
+    """Describe a file; a sample is the head of the original with the same columns, else only its header."""
+    rules, columns = contest.rules, contest.rules.columns
+    if file.header_like is not None:
+        sample = samples.read_sample(contest.round.original[file.header_like])
+    else:
+        sample = FileSample(file.header(rules) or (), ())
     min_rows, max_rows = file.row_limits({"originals": original_rows}, rules)
-    min_share = rules.limits.min_rows_kept
     if not file.rows_are_individuals:
         return ReleasePart(file, sample, min_rows, max_rows, 0, ())
+    min_share = rules.limits.min_rows_kept
     required_rows = 0 if min_share is None else count_required_rows(min_share, original_rows)
-    return ReleasePart(file, sample, min_rows, max_rows, required_rows, _list_roles(rules, sample))
-
-
-def _load_sample(file: FileSpec, contest: Contest) -> FileSample:
-    """Return the first rows of the original with the same columns, else only the header of the file."""
-    if file.header_like is not None:
-        return samples.read_sample(contest.round.original[file.header_like])
-    return FileSample(file.header(contest.rules) or (), ())
-
-
-def _list_roles(rules: Rules, sample: FileSample) -> tuple[str, ...]:
-    columns = rules.columns
-    if columns is None:
-        return ()
-    quasi_identifiers = set(columns.quasi_identifiers)
-    return tuple("quasi_identifiers" if name in quasi_identifiers else "sensitive" for name in sample.header)
+    quasi_identifiers = columns.quasi_identifiers if columns else ()
+    roles = ["quasi_identifiers" if name in quasi_identifiers else "sensitive" for name in sample.header]
+    return ReleasePart(file, sample, min_rows, max_rows, required_rows, tuple(roles if columns else ()))
 
 
 def list_file_names(track: AnyTrack) -> tuple[str, ...]:
