@@ -1,7 +1,7 @@
 """Whether database and store accept writes, and whether the store is the right one."""
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -61,11 +61,6 @@ def check_store() -> None:
     """
     with transaction() as session:
         digests = sample_digests(session)
-    require_any_stored(digests)
-
-
-def require_any_stored(digests: Collection[str]) -> None:
-    """Raise Unavailable unless the store has one of the files; if there is none, it must be writable."""
     if not digests:
         write_to_store()
     elif not any(get_store().contains(digest) for digest in digests):

@@ -21,7 +21,7 @@ from app.core.http.multipart import MultipartForm, open_form
 from app.core.http.problems import DomainHTTPException
 from app.core.identity.principal import Principal
 from app.core.processes.parsing import PackageFailure
-from app.jobs.readiness import require_any_stored, sample_digests
+from app.jobs.readiness import check_store
 from app.submissions import attempts
 from app.submissions.models import Attempt
 from app.submissions.uploads import Upload
@@ -32,11 +32,11 @@ CheckT = TypeVar("CheckT")
 
 async def receive_upload(request: Request, principal: Principal, upload: Upload[AcceptedT, Any]) -> AcceptedT:
     """Receive an upload and accept it, or return what was accepted earlier under its key."""
-    digests = await run_in_threadpool(_begin, principal, upload)
+    await run_in_threadpool(_begin, principal, upload)
     admission = get_admission(request)
     team_key = f"team:{upload.team_id}" if upload.attempt else f"user:{principal.user_id}"
     async with _record_failure_on_error(upload):
-        await run_in_threadpool(require_any_stored, digests)
+        await run_in_threadpool(check_store)
         async with (
             admission.hold_slot(admission.upload_slots, upload.round.competition_id, team_key),
             # Record a failure before the slot is released, so that the team's next upload under the same
@@ -64,19 +64,16 @@ async def receive_dry_run(request: Request, principal: Principal, upload: Upload
         )
 
 
-def _begin(principal: Principal, upload: Upload[Any, Any]) -> list[str]:
-    """Begin the upload, and return digests to check the store with. If this fails, no attempt is stored."""
+def _begin(principal: Principal, upload: Upload[Any, Any]) -> None:
     with transaction() as session:
         upload.begin(session, principal)
-        return sample_digests(session)
 
 
 def _begin_dry_run(principal: Principal, upload: Upload[Any, Any]) -> None:
     with transaction() as session:
         upload.begin_dry_run(session, principal)
-        digests = sample_digests(session)
     throttle.count_check(upload.team_id)
-    require_any_stored(digests)
+    check_store()
 
 
 def _accept(principal: Principal, upload: Upload[AcceptedT, Any], form: MultipartForm) -> AcceptedT:
