@@ -1,5 +1,6 @@
 """Routes of the teams' questions to the organizers, and of their answers."""
 
+from collections.abc import Sequence
 from typing import Annotated
 from uuid import UUID
 
@@ -9,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.clarifications import clarifications
-from app.clarifications.clarifications import VisibleClarification
 from app.core.db.transaction import transaction
 from app.core.http.paging import RequestedPage
 from app.core.identity.authentication import CurrentPrincipal, OptionalPrincipal
@@ -44,7 +44,7 @@ class AnswerIn(BaseModel):
 @router.get("/competitions/{slug}/clarifications")
 def list_clarifications(
     slug: str, principal: OptionalPrincipal, page: RequestedPage
-) -> list[schemas.Clarification]:
+) -> Sequence[schemas.Clarification]:
     """List clarifications, newest first.
 
     Organizers see all; others see public ones and those of their team.
@@ -53,10 +53,7 @@ def list_clarifications(
         rows = clarifications.list_clarifications(
             session, principal, slug, cursor=page.position, limit=page.fetch_limit
         )
-    return [
-        _serialize_clarification(row)
-        for row in page.take_page(rows, lambda last: (last.clarification.asked_at, last.clarification.id))
-    ]
+    return page.take_page(rows, lambda last: (last.asked_at, last.id))
 
 
 @router.post("/competitions/{slug}/clarifications", status_code=status.HTTP_201_CREATED)
@@ -65,7 +62,7 @@ def ask_for_clarification(
 ) -> schemas.Clarification:
     """Ask the organizers a question in your team's name. They and your team can read it."""
     with transaction() as session:
-        return _serialize_clarification(clarifications.ask(session, principal, slug, body.question))
+        return clarifications.ask(session, principal, slug, body.question)
 
 
 @router.put("/clarifications/{clarification_id}/answer")
@@ -74,10 +71,4 @@ def answer_clarification(
 ) -> schemas.Clarification:
     """Publish or replace the answer, to the team or to everybody. For organizers."""
     with transaction() as session:
-        return _serialize_clarification(
-            clarifications.answer(session, principal, clarification_id, body.answer, public=body.public)
-        )
-
-
-def _serialize_clarification(visible: VisibleClarification) -> schemas.Clarification:
-    return schemas.Clarification.from_row(visible.clarification, own=visible.is_own, team=visible.team_name)
+        return clarifications.answer(session, principal, clarification_id, body.answer, public=body.public)

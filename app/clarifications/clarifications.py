@@ -1,15 +1,14 @@
 """Questions of teams to the organizers, with answers that are private to the team or public."""
 
-from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
+from anoncup import schemas
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.clarifications.models import Clarification
 from app.competitions import competitions, visibility
-from app.competitions.visibility import Viewer
 from app.core import audit
 from app.core.db.now import read_clock
 from app.core.db.paging import Position, fetch_newest_first
@@ -22,19 +21,7 @@ MAX_UNANSWERED = 10
 """Maximum number of unanswered questions per team."""
 
 
-@dataclass(frozen=True, slots=True)
-class VisibleClarification:
-    """A clarification as one person may see it.
-
-    ``is_own``: the person's team asked it. ``team_name``: None if the person may not know who asked.
-    """
-
-    clarification: Clarification
-    is_own: bool
-    team_name: str | None
-
-
-def ask(session: Session, principal: Principal, slug: str, question: str) -> VisibleClarification:
+def ask(session: Session, principal: Principal, slug: str, question: str) -> schemas.Clarification:
     """Ask a question on behalf of the person's team; disqualified teams may ask, too."""
     contest, team = competitions.find_for_member(session, principal, slug, scope="submit", for_update=True)
     open_query = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
@@ -49,7 +36,7 @@ def ask(session: Session, principal: Principal, slug: str, question: str) -> Vis
     )
     session.add(clarification)
     session.flush()
-    return VisibleClarification(clarification, is_own=True, team_name=team.name)
+    return _mask_clarification(clarification, team_id=team.id)
 
 
 def _clean_text(text: str) -> str:
@@ -65,7 +52,7 @@ def _clean_text(text: str) -> str:
 
 def answer(
     session: Session, principal: Principal, clarification_id: UUID, text: str, *, public: bool
-) -> VisibleClarification:
+) -> schemas.Clarification:
     """Answer a question as an organizer, or replace its answer.
 
     ``public``: everybody can read the question and the answer, but not who asked.
@@ -89,7 +76,7 @@ def answer(
         after={"answer": clarification.answer, "public": public},
     )
     session.flush()
-    return VisibleClarification(clarification, is_own=False, team_name=clarification.team.name)
+    return _mask_clarification(clarification, is_organizer=True)
 
 
 def list_clarifications(
@@ -99,7 +86,7 @@ def list_clarifications(
     *,
     cursor: Position | None = None,
     limit: int | None = None,
-) -> list[VisibleClarification]:
+) -> list[schemas.Clarification]:
     """Return the clarifications that this person may read, newest first.
 
     Organizers see all of them, others those of their own team and the public ones.
@@ -112,30 +99,29 @@ def list_clarifications(
     rows = fetch_newest_first(
         session, query, Clarification.asked_at, Clarification.id, cursor=cursor, limit=limit
     )
-    return [_mask_clarification(clarification, viewer) for clarification in rows]
+    return [
+        _mask_clarification(row, team_id=viewer.team_id, is_organizer=viewer.is_organizer) for row in rows
+    ]
 
 
 def list_public_answers(
     session: Session, principal: Principal | None, slug: str, *, limit: int
-) -> list[VisibleClarification]:
+) -> list[schemas.Clarification]:
     """Return the public answers as visitors see them, latest answer first."""
     contest = competitions.find(session, principal, slug)
     conditions = Clarification.competition_id == contest.id, Clarification.public
     query = select(Clarification).where(*conditions, Clarification.answered_at.is_not(None))
     ordered_query = query.order_by(Clarification.answered_at.desc(), Clarification.id.desc())
-    return [
-        VisibleClarification(clarification, is_own=False, team_name=None)
-        for clarification in session.scalars(ordered_query.limit(limit))
-    ]
+    return [_mask_clarification(row) for row in session.scalars(ordered_query.limit(limit))]
 
 
-def _mask_clarification(clarification: Clarification, viewer: Viewer) -> VisibleClarification:
-    is_own = clarification.team_id == viewer.team_id
-    return VisibleClarification(
-        clarification,
-        is_own=is_own,
-        team_name=clarification.team.name if is_own or viewer.is_organizer else None,
-    )
+def _mask_clarification(
+    row: Clarification, *, team_id: UUID | None = None, is_organizer: bool = False
+) -> schemas.Clarification:
+    """Return a clarification without the name of the team, unless the reader is of it or an organizer."""
+    is_own = row.team_id == team_id
+    team = row.team.name if is_own or is_organizer else None
+    return schemas.Clarification.from_row(row, own=is_own, team=team)
 
 
 def count_unanswered(session: Session, competition_id: UUID) -> int:

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.clarifications import api, organizer_pages, pages
+from app.clarifications import api, pages
 
 API: tuple[APIRouter, ...] = (api.router,)
-PAGES: tuple[APIRouter, ...] = (organizer_pages.router, pages.router)
+PAGES: tuple[APIRouter, ...] = (pages.router,)

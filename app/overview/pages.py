@@ -122,7 +122,7 @@ def show_overview(
         announcements=announcement_rows,
         answers=answers,
         in_view=_MAX_OPEN_ANNOUNCEMENTS,
-        answered=sum(question.clarification.answer is not None for question in questions),
+        answered=sum(question.answer is not None for question in questions),
         waits_until=_find_late_reveal(frame, reveal_time),
         step=_choose_action(frame, page.principal, is_board_open=board is not None),
         organizer_status=organizer_status,
