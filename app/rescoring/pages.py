@@ -71,7 +71,7 @@ def _render_rescore(
         frame=frame,
         preview=rescore_preview,
         done="" if notice == "rescore_begun" and rescore_preview.stage != "scoring" else notice,
-        rules=list_rule_changes(frame.rules, new_rules)
+        rules=_list_rule_changes(frame.rules, new_rules)
         if rescore_preview.stage in ("scoring", "ready")
         else [],
         parts=rescores.list_changed_parts(frame.contest.round, rescore_preview.rescore),
@@ -175,7 +175,7 @@ def _load_frame(session: Session, page: OrganizerPage, rescore_id: UUID) -> Fram
     return frame
 
 
-def list_rule_changes(old_rules: Rules, new_rules: Rules) -> list[tuple[str, Any, Any]]:
+def _list_rule_changes(old_rules: Rules, new_rules: Rules) -> list[tuple[str, Any, Any]]:
     """Return the name, old value and new value of each changed weight, and of the threshold if it changed."""
     old_weights, new_weights = _collect_weights(old_rules), _collect_weights(new_rules)
     changes: list[tuple[str, Any, Any]] = [
