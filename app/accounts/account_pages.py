@@ -1,23 +1,23 @@
 """The account page: a user's competitions, tokens, sessions and password."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.errors import DomainError, NotSignedIn
+from anoncup.errors import DomainError
 from anoncup.schemas import TokenKind
 from app.accounts import email_addresses, identities, memberships, passwords
 from app.accounts.passwords import limit_concurrency
 from app.accounts.step_up import FormReauthentication
 from app.core.db.transaction import transaction
-from app.core.http import throttle
 from app.core.identity import tokens
 from app.core.identity.authentication import ClientAddress, CurrentPrincipal
-from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage, see_other
+from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage, see_other, show_problem
 
 router = APIRouter(route_class=PageRoute)
 
@@ -31,31 +31,44 @@ def show_account(page: RequestedUserPage) -> HTMLResponse:
     return render_account(page)
 
 
-def render_account(page: UserPage, **content: Any) -> HTMLResponse:
+def render_account(
+    page: UserPage,
+    *,
+    problem: DomainError | None = None,
+    wrong_form: str | None = None,
+    name: str = "",
+    scopes: tuple[str, ...] = ("read", "submit"),
+    days: str = "180",
+    typed_address: str = "",
+    status: int = 200,
+    token: str | None = None,
+) -> HTMLResponse:
+    """Render the account with what was typed into a rejected form, or with a new token."""
     with transaction() as session:
         valid_tokens = tokens.list_valid_tokens(session, page.principal)
-        teams = [
-            (competition.slug, competition.title, team)
-            for competition, team in memberships.list_teams(session, page.principal.user_id)
-        ]
-        organized = [
-            (competition.slug, competition.title)
-            for competition in memberships.list_organized(session, page.principal.user_id)
-        ]
+        teams = memberships.list_teams(session, page.principal.user_id)
+        organized = memberships.list_organized(session, page.principal.user_id)
         issuer = identities.find_issuer(session, page.principal.user_id)
         email_address = email_addresses.find(session, page.principal.user_id)
-    scopes = tokens.list_allowed_scopes(page.principal.role)
+    allowed_scopes = tokens.list_allowed_scopes(page.principal.role)
     return page.render(
         "accounts/account.html",
+        problem=problem,
+        status=status,
+        wrong_form=wrong_form,
         teams=teams,
         organizes=organized,
         tokens=[token for token in valid_tokens if token.kind == TokenKind.API],
         sessions=[token for token in valid_tokens if token.kind == TokenKind.SESSION],
         issuer=issuer,
         email_address=email_address,
-        scopes=[scope for scope in scopes if scope in page.principal.scopes],
+        scopes=[scope for scope in allowed_scopes if scope in page.principal.scopes],
         lives=_TOKEN_LIFETIMES,
-        **content,
+        new_token=token,
+        token_name=name,
+        chosen=scopes,
+        days=days,
+        typed_address=typed_address,
     )
 
 
@@ -67,6 +80,7 @@ def redirect_to_account() -> Response:
 
 
 @router.post("/account/tokens")
+@show_problem(partial(render_account, wrong_form="token"))
 def create_token(
     page: RequestedUserPage,
     *,
@@ -74,17 +88,11 @@ def create_token(
     name: Annotated[str, Form()] = "",
     scopes: Annotated[tuple[str, ...], Form()] = (),
     days: Annotated[_TokenLifetimeDays, Form()] = "180",
-) -> HTMLResponse:
-    lifetime = timedelta(days=int(days))
-    try:
-        principal = reauthenticate()
-        with transaction() as session:
-            token = tokens.create_token(session, principal, name=name, scopes=scopes, lifetime=lifetime)
-    except NotSignedIn:
-        raise
-    except DomainError as problem:
-        return render_account(
-            page, problem=problem, wrong_form="token", token_name=name, chosen=scopes, days=days
+) -> Response:
+    principal = reauthenticate()
+    with transaction() as session:
+        token = tokens.create_token(
+            session, principal, name=name, scopes=scopes, lifetime=timedelta(days=int(days))
         )
     return render_account(page, status=201, token=token)
 
@@ -98,6 +106,7 @@ def revoke_token(token_id: UUID, principal: CurrentPrincipal) -> Response:
 
 @router.post("/account/password")
 @limit_concurrency
+@show_problem(partial(render_account, wrong_form="password"))
 def change_password(
     page: RequestedUserPage,
     address: ClientAddress,
@@ -105,9 +114,5 @@ def change_password(
     old: Annotated[str, Form()] = "",
     new: Annotated[str, Form()] = "",
 ) -> Response:
-    try:
-        with throttle.limit_tries(address, account=page.principal.step_up_key):
-            passwords.change_own_password(page.principal, old=old, new=new)
-    except DomainError as problem:
-        return render_account(page, problem=problem, wrong_form="password")
+    passwords.change_own_password(page.principal, address, old=old, new=new)
     return see_other("/account", notice="password_changed")

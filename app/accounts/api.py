@@ -9,12 +9,11 @@ from pydantic import BaseModel, Field, SecretStr
 
 from anoncup import schemas
 from anoncup.schemas.fields import PersonName, example
-from app.accounts import memberships, password_changes
-from app.accounts.passwords import change_own_password, limit_concurrency, verify_password
+from app.accounts import memberships
+from app.accounts.passwords import change_own_password, limit_concurrency, reset_with_link, sign_in
 from app.core.db.transaction import transaction
-from app.core.http import throttle
 from app.core.http.paging import Cursor, Limit, PageRequest
-from app.core.identity import password_hashes, tokens, users
+from app.core.identity import tokens
 from app.core.identity.authentication import ClientAddress, CurrentPrincipal
 
 router = APIRouter(tags=["accounts"])
@@ -63,49 +62,32 @@ class PasswordByCode(BaseModel):
     password: Password
 
 
-@router.post(
-    "/password",
-    status_code=status.HTTP_204_NO_CONTENT,
-)
+@router.post("/password", status_code=status.HTTP_204_NO_CONTENT)
 @limit_concurrency
 def set_password(body: PasswordByCode, address: ClientAddress) -> None:
     """Set a new password with the code of a password link, which works once. All tokens and sessions end."""
-    with throttle.limit_tries(address):
-        password_hash = password_hashes.hash_password(body.password.get_secret_value())
-        with transaction() as session:
-            user = password_changes.reset_with_link(session, code=body.code, new_hash=password_hash)
-    throttle.remember_address(address, user.name_key)
+    reset_with_link(address, code=body.code, password=body.password.get_secret_value())
 
 
-@router.put(
-    "/me/password",
-    status_code=status.HTTP_204_NO_CONTENT,
-)
+@router.put("/me/password", status_code=status.HTTP_204_NO_CONTENT)
 @limit_concurrency
 def change_password(body: NewPassword, principal: CurrentPrincipal, address: ClientAddress) -> None:
     """Change your password. All your tokens and sessions end, except the one that makes this request."""
-    with throttle.limit_tries(address, account=principal.step_up_key):
-        change_own_password(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
+    change_own_password(principal, address, old=body.old.get_secret_value(), new=body.new.get_secret_value())
 
 
-@router.post(
-    "/tokens",
-    status_code=status.HTTP_201_CREATED,
-)
+@router.post("/tokens", status_code=status.HTTP_201_CREATED)
 @limit_concurrency
 def create_token(body: SignIn, address: ClientAddress) -> schemas.IssuedToken:
     """Create a personal API token with a name and password."""
-    account = users.build_search_key(body.name)
-    with throttle.limit_tries(address, account=account):
-        verified_hash = verify_password(body.name, body.password.get_secret_value())
-        with transaction() as session:
-            token = tokens.issue_token(
-                session,
-                users.lock_verified_user(session, name=body.name, verified_hash=verified_hash),
-                name=body.token_name,
-                scopes=None if body.scopes is None else tuple(body.scopes),
-                lifetime=timedelta(days=body.expires_in_days),
-            )
+    with sign_in(address, name=body.name, password=body.password.get_secret_value()) as (session, user):
+        token = tokens.issue_token(
+            session,
+            user,
+            name=body.token_name,
+            scopes=None if body.scopes is None else tuple(body.scopes),
+            lifetime=timedelta(days=body.expires_in_days),
+        )
     return schemas.IssuedToken(token=token)
 
 

@@ -1,13 +1,14 @@
 """The e-mail address of an account, and the links in mail. Without a mail server, no page exists."""
 
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Depends, Form, Query
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.errors import DomainError, NotFound, NotSignedIn
+from anoncup.errors import DomainError, NotFound
 from app.accounts import email_addresses
 from app.accounts.account_pages import render_account
 from app.accounts.step_up import FormReauthentication
@@ -15,7 +16,7 @@ from app.core import outbox
 from app.core.db.transaction import transaction
 from app.core.http import throttle
 from app.core.identity.authentication import AppSettings, ClientAddress, CurrentPrincipal, require_same_origin
-from app.core.pages.pages import Page, PageRoute, RequestedPage, RequestedUserPage, see_other
+from app.core.pages.pages import Page, PageRoute, RequestedPage, RequestedUserPage, see_other, show_problem
 
 
 def _require_mail(settings: AppSettings) -> None:
@@ -26,6 +27,7 @@ def _require_mail(settings: AppSettings) -> None:
 router = APIRouter(route_class=PageRoute, dependencies=[Depends(_require_mail)])
 
 _CodeQuery = Annotated[str, Query()]
+_AddressField = Annotated[str, Form(alias="address")]
 
 
 @router.get("/account/email")
@@ -35,22 +37,18 @@ def redirect_to_account() -> Response:
 
 
 @router.post("/account/email")
+@show_problem(partial(render_account, wrong_form="email"))
 def store_address(
     page: RequestedUserPage,
     client_address: ClientAddress,
     *,
     reauthenticate: FormReauthentication,
-    address: Annotated[str, Form()] = "",
+    typed_address: _AddressField = "",
 ) -> Response:
-    try:
-        principal = reauthenticate()
-        throttle.count_mail(client_address, recipient=address, account=str(principal.user_id))
-        with transaction() as session:
-            email_addresses.store(session, principal, address=address, language=page.t.language)
-    except NotSignedIn:
-        raise
-    except DomainError as problem:
-        return render_account(page, problem=problem, wrong_form="email", typed_address=address)
+    principal = reauthenticate()
+    throttle.count_mail(client_address, recipient=typed_address, account=str(principal.user_id))
+    with transaction() as session:
+        email_addresses.store(session, principal, address=typed_address, language=page.t.language)
     return see_other("/account", notice="email_stored")
 
 
@@ -68,20 +66,25 @@ def remove_address(principal: CurrentPrincipal) -> Response:
     return see_other("/account", notice="email_removed")
 
 
+def _render_confirmation(page: Page, *, code: str, problem: DomainError | None = None) -> HTMLResponse:
+    return page.render("accounts/email_confirmation.html", problem=problem, code=code)
+
+
 @router.get("/email")
 def show_confirmation(page: RequestedPage, code: _CodeQuery = "") -> HTMLResponse:
     """Show a button: programs that check mail open its links, which must not confirm anything."""
-    return page.render("accounts/email_confirmation.html", code=code)
+    return _render_confirmation(page, code=code)
 
 
-@router.post("/email")
-def confirm_address(request: Request, client_address: ClientAddress, code: _CodeQuery = "") -> Response:
-    require_same_origin(request)
-    try:
-        with throttle.limit_tries(client_address), transaction() as session:
-            email_addresses.confirm(session, code)
-    except DomainError as problem:
-        return Page(request, None).render("accounts/email_confirmation.html", problem=problem, code=code)
+@router.post("/email", dependencies=[Depends(require_same_origin)])
+@show_problem(_render_confirmation)
+def confirm_address(
+    page: RequestedPage,  # noqa: ARG001  # for show_problem
+    client_address: ClientAddress,
+    code: _CodeQuery = "",
+) -> Response:
+    with throttle.limit_tries(client_address), transaction() as session:
+        email_addresses.confirm(session, code)
     return see_other("/", notice="email_confirmed")
 
 
@@ -98,23 +101,27 @@ def unsubscribe(page: RequestedPage, address: UUID) -> HTMLResponse:
     return page.render("accounts/email_unsubscribe.html", address=address, is_done=True)
 
 
+def _render_forgotten_password(
+    page: Page, *, typed_address: str = "", problem: DomainError | None = None
+) -> HTMLResponse:
+    return page.render("accounts/forgotten_password.html", problem=problem, typed_address=typed_address)
+
+
 @router.get("/password/forgotten")
 def show_forgotten_password(page: RequestedPage) -> HTMLResponse:
-    return page.render("accounts/forgotten_password.html", typed_address="")
+    return _render_forgotten_password(page)
 
 
-@router.post("/password/forgotten")
+@router.post("/password/forgotten", dependencies=[Depends(require_same_origin)])
+@show_problem(_render_forgotten_password)
 def request_password_link(
-    request: Request, client_address: ClientAddress, address: Annotated[str, Form()] = ""
+    page: RequestedPage,  # noqa: ARG001  # for show_problem
+    client_address: ClientAddress,
+    typed_address: _AddressField = "",
 ) -> Response:
     """Ask for a link by mail. The answer is the same whether or not an account has the address."""
-    require_same_origin(request)
-    try:
-        throttle.count_mail(client_address, recipient=address)
-        if valid_address := email_addresses.clean_address(address):
-            with transaction() as session:
-                outbox.add_password_links(session, valid_address)
-    except DomainError as problem:
-        page = Page(request, None)
-        return page.render("accounts/forgotten_password.html", problem=problem, typed_address=address)
+    throttle.count_mail(client_address, recipient=typed_address)
+    if valid_address := email_addresses.clean_address(typed_address):
+        with transaction() as session:
+            outbox.add_password_links(session, valid_address)
     return see_other("/sign-in", notice="password_mail")

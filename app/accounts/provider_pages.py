@@ -1,5 +1,6 @@
 """Signing in with a provider; linking, unlinking and confirming with it."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -11,7 +12,7 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, NotFound, NotSignedIn, WrongCredential
 from app.accounts import identities, sign_in_providers
 from app.accounts.account_pages import render_account
-from app.accounts.sign_in_pages import build_sign_up_path, sanitize_redirect_path
+from app.accounts.sign_in_pages import build_sign_up_path, render_sign_in, sanitize_redirect_path
 from app.accounts.sign_in_providers import SignInFlow
 from app.accounts.step_up import FormReauthentication
 from app.config import get_settings
@@ -21,7 +22,15 @@ from app.core.identity import tokens, users
 from app.core.identity.authentication import ClientAddress, get_service_url, require_same_origin
 from app.core.identity.principal import Principal
 from app.core.identity.session_cookie import set_session_cookie
-from app.core.pages.pages import Page, PageRoute, RequestedPage, RequestedUserPage, UserPage, see_other
+from app.core.pages.pages import (
+    Page,
+    PageRoute,
+    RequestedPage,
+    RequestedUserPage,
+    UserPage,
+    see_other,
+    show_problem,
+)
 
 router = APIRouter(route_class=PageRoute)
 
@@ -48,7 +57,7 @@ async def begin_sign_in(
     try:
         return await _begin(page, address, flow)
     except DomainError as problem:
-        return _render_sign_in(page, problem, flow.to)
+        return render_sign_in(page, to=flow.to, problem=problem)
 
 
 @router.post("/account/identities/{provider}")
@@ -94,13 +103,10 @@ async def _begin(page: Page, address: str | None, flow: SignInFlow) -> Response:
     with which a provider passes a person on to other sites.
     """
     await run_in_threadpool(throttle.count_provider_sign_in, address)
-    url = await sign_in_providers.begin(page.request, flow, _build_callback_url(page.request, flow))
+    callback_url = f"{get_service_url(page.request)}/sign-in/{flow.provider}/callback"
+    url = await sign_in_providers.begin(page.request, flow, callback_url)
     label = sign_in_providers.find_provider(flow.provider).label
     return page.render("accounts/to_provider.html", url=url, label=label, to="/")
-
-
-def _build_callback_url(request: Request, flow: SignInFlow) -> str:
-    return f"{get_service_url(request)}/sign-in/{flow.provider}/callback"
 
 
 @router.get("/sign-in/{provider}/callback")
@@ -149,26 +155,21 @@ def _confirm(session: Session, principal: Principal, issuer: str, subject: str) 
 
 
 @router.post("/account/unlink")
-def unlink(page: RequestedUserPage, reauthenticate: FormReauthentication) -> Response:
-    try:
-        principal = reauthenticate()
-        with transaction() as session:
-            identities.unlink(session, principal)
-    except NotSignedIn:
-        raise
-    except DomainError as problem:
-        return _render_identity_problem(page, problem)
+@show_problem(partial(render_account, wrong_form="identity"))
+def unlink(
+    page: RequestedUserPage,  # noqa: ARG001  # for show_problem
+    reauthenticate: FormReauthentication,
+) -> Response:
+    principal = reauthenticate()
+    with transaction() as session:
+        identities.unlink(session, principal)
     return see_other("/account", notice="identity_unlinked")
 
 
 def _render_problem(page: Page, problem: DomainError) -> HTMLResponse:
     if page.principal is None:
-        return _render_sign_in(page, problem, "/")
+        return render_sign_in(page, to="/", problem=problem)
     return _render_identity_problem(UserPage(page.request, page.principal), problem)
-
-
-def _render_sign_in(page: Page, problem: DomainError, to: str) -> HTMLResponse:
-    return page.render("accounts/sign_in.html", problem=problem, to=to, new_here=build_sign_up_path(to))
 
 
 def _render_identity_problem(page: UserPage, problem: DomainError) -> HTMLResponse:

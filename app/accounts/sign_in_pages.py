@@ -1,17 +1,17 @@
 """Signing in and out."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from anoncup.errors import NotSignedIn, TooManyRequests
-from app.accounts.passwords import limit_concurrency, verify_password
+from anoncup.errors import DomainError, NotSignedIn, TooManyRequests
+from app.accounts import passwords
+from app.accounts.passwords import limit_concurrency
 from app.core.db.transaction import transaction
-from app.core.http import throttle
-from app.core.identity import tokens, users
+from app.core.identity import tokens
 from app.core.identity.authentication import AppSettings, ClientAddress, require_same_origin
 from app.core.identity.session_cookie import delete_session_cookie, set_session_cookie
 from app.core.pages.pages import Page, PageRoute, RequestedPage
@@ -21,15 +21,18 @@ router = APIRouter(route_class=PageRoute)
 _MAX_PATH_LENGTH = 500
 
 
+def render_sign_in(
+    page: Page, *, to: str, problem: DomainError | None = None, **content: Any
+) -> HTMLResponse:
+    path = sanitize_redirect_path(to)
+    new_here = build_sign_up_path(path)
+    return page.render("accounts/sign_in.html", problem=problem, to=path, new_here=new_here, **content)
+
+
 @router.get("/sign-in")
 def show_sign_in(page: RequestedPage, to: str = "/", unsent: str = "") -> HTMLResponse:
     """Show the form. ``unsent`` is set if another form was lost because the session had ended."""
-    return page.render(
-        "accounts/sign_in.html",
-        to=sanitize_redirect_path(to),
-        new_here=build_sign_up_path(to),
-        unsent=bool(unsent),
-    )
+    return render_sign_in(page, to=to, unsent=bool(unsent))
 
 
 @router.post("/sign-in")
@@ -45,22 +48,12 @@ def sign_in(
 ) -> Response:
     require_same_origin(request)
     try:
-        with throttle.limit_tries(address, account=users.build_search_key(name)):
-            verified_hash = verify_password(name, password)
-            with transaction() as session:
-                user = users.lock_verified_user(session, name=name, verified_hash=verified_hash)
-                token = tokens.begin_session(session, user)
+        with passwords.sign_in(address, name=name, password=password) as (session, user):
+            token = tokens.begin_session(session, user)
     except (NotSignedIn, TooManyRequests) as problem:
-        return Page(request, None).render(
-            "accounts/sign_in.html",
-            problem=problem,
-            to=sanitize_redirect_path(to),
-            new_here=build_sign_up_path(to),
-            name=name,
-        )
-    return set_session_cookie(
-        RedirectResponse(sanitize_redirect_path(to), status_code=303), token, request, settings
-    )
+        return render_sign_in(Page(request, None), to=to, problem=problem, name=name)
+    response = RedirectResponse(sanitize_redirect_path(to), status_code=303)
+    return set_session_cookie(response, token, request, settings)
 
 
 @router.post("/sign-out")

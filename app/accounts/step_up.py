@@ -12,9 +12,7 @@ from anyio import from_thread
 from fastapi import Depends, Form, Header
 
 from anoncup.errors import WrongCredential
-from app.accounts import password_changes
-from app.accounts.passwords import limit_concurrency
-from app.core.db.transaction import transaction
+from app.accounts.passwords import limit_concurrency, load_hash
 from app.core.http import throttle
 from app.core.identity import password_hashes
 from app.core.identity.authentication import ClientAddress, CurrentPrincipal
@@ -36,9 +34,7 @@ _PasswordHeader = Annotated[
 
 def _check_password(principal: Principal, address: str | None, password: str) -> Principal:
     with throttle.limit_tries(address, account=principal.step_up_key):
-        with transaction() as session:
-            password_hash = password_changes.load_hash(session, principal)
-        if not password_hashes.is_correct_password(password_hash, password):
+        if not password_hashes.is_correct_password(load_hash(principal), password):
             raise WrongCredential("the password is wrong", code="wrong_password")
     return principal.mark_reauthenticated()
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidInput, NotFound
-from app.accounts import password_changes
+from app.accounts import passwords
 from app.accounts.step_up import FormReauthentication
 from app.competitions import phases
 from app.competitions.frame import Frame
@@ -237,7 +237,7 @@ def create_password_link(
         name = next((member.name for member in entrant.members if member.user_id == user_id), None)
         if name is None:
             raise NotFound("the team has no such member", code="no_such_user")
-        issued_link = password_changes.issue_link(session, principal, name)
+        issued_link = passwords.issue_link(session, principal, name)
     link = f"{get_service_url(page.request)}/password?code={issued_link.code}"
     password = {"link": link, "name": name, "expires_at": issued_link.expires_at}
     return render_team(page, team_id, password=password)

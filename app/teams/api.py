@@ -12,7 +12,7 @@ from app.accounts.step_up import ReauthenticatedCaller
 from app.core.db.transaction import transaction
 from app.core.identity.authentication import CurrentPrincipal
 from app.teams import invites, members, organizers
-from app.teams.users_api import ByName
+from app.teams.account_api import ByName
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
 

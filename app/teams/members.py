@@ -1,6 +1,6 @@
 """Joining, leaving and describing teams."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,11 +10,14 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.schemas import Person
 from anoncup.schemas.roles import Role
-from app.accounts import memberships, password_changes
+from app.accounts import memberships, passwords
 from app.competitions import competitions
 from app.core import audit
 from app.core.db.models import Competition, Member, Organizer, Submission, Team, User
+from app.core.db.transaction import transaction
+from app.core.http import throttle
 from app.core.identity import names, users
+from app.core.identity.password_hashes import UNUSABLE_HASH, hash_password
 from app.core.identity.principal import Principal
 from app.core.texts import is_valid_text, normalize_text
 from app.teams import invites
@@ -42,17 +45,29 @@ class JoinedMember:
 
 
 def sign_up(
-    session: Session,
+    address: str | None,
     *,
     code: str,
     team_name: str | None,
     name: str,
-    password_hash: str,
-) -> JoinedMember:
-    """Create an account and add it to the team of the invite."""
-    invite = invites.redeem(session, code)
-    user = users.add_user(session, name=name, password_hash=password_hash)
-    return _add_member(session, invite, user, team_name)
+    password: str | None,
+    begin: Callable[[Session, User], str],
+) -> tuple[JoinedMember, str]:
+    """Create an account, add it to the team of the invite, and return it with the token of ``begin``.
+
+    Without a password, the person signs in with a provider.
+    """
+    with throttle.limit_invite_tries(address):
+        with transaction() as session:
+            invites.find_usable(session, code)  # reject a wrong code before hashing the password
+        password_hash = UNUSABLE_HASH if password is None else hash_password(password)
+        with transaction() as session:
+            invite = invites.redeem(session, code)
+            user = users.add_user(session, name=name, password_hash=password_hash)
+            joined_member = _add_member(session, invite, user, team_name)
+            token = begin(session, user)
+    throttle.remember_address(address, user.name_key)
+    return joined_member, token
 
 
 def join(session: Session, principal: Principal, *, code: str, team_name: str | None) -> JoinedMember:
@@ -69,7 +84,7 @@ def _add_member(session: Session, invite: Invite, user: User, team_name: str | N
     """Add a locked user to the invite's team or to a new one."""
     _require_can_join(session, invite.competition_id, user)
     # A password link from an organizer of another competition must not give access to this one.
-    password_changes.expire_links(session, user.id)
+    passwords.expire_links(session, user.id)
     joined_team = _resolve_team(session, invite, team_name)
     session.add(Member(competition_id=invite.competition_id, user_id=user.id, team_id=joined_team.id))
     return JoinedMember(user, joined_team, session.get_one(Competition, invite.competition_id))

@@ -11,24 +11,23 @@ from anoncup.schemas.roles import Role
 from app.competitions import competitions
 from app.core import audit
 from app.core.db.models import Member, Organizer, User
+from app.core.db.transaction import transaction
 from app.core.identity import users
+from app.core.identity.password_hashes import hash_password
 from app.core.identity.principal import Principal
 
 
-def create_user(session: Session, principal: Principal, *, name: str, password_hash: str, role: Role) -> User:
-    """Create an account of any role. Only administrators may do this."""
-    require_can_create_accounts(principal)
-    user = users.add_user(session, name=name, password_hash=password_hash, role=role)
-    audit.record(session, principal, "user.create", None, subject=user.name, after={"role": role})
-    return user
-
-
-def require_can_create_accounts(principal: Principal) -> None:
-    """Require an administrator and the password, so that a stolen token cannot create an account."""
+def create_user(principal: Principal, *, name: str, password: str, role: Role) -> User:
+    """Create an account of any role. Only administrators may do this, and only with their password."""
     principal.require("organize")
     if principal.role != Role.ADMINISTRATOR:
         raise Forbidden("only administrators create accounts", code="not_administrator")
     principal.require_reauthentication()
+    password_hash = hash_password(password)
+    with transaction() as session:
+        user = users.add_user(session, name=name, password_hash=password_hash, role=role)
+        audit.record(session, principal, "user.create", None, subject=user.name, after={"role": role})
+    return user
 
 
 def list_organizers(session: Session, principal: Principal, slug: str) -> list[Person]:

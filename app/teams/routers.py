@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.teams import api, sign_up_api, sign_up_pages, users_api
+from app.teams import account_api, api, sign_up_pages
 
-API: tuple[APIRouter, ...] = (api.router, sign_up_api.router, users_api.router)
+API: tuple[APIRouter, ...] = (api.router, account_api.router)
 PAGES: tuple[APIRouter, ...] = (sign_up_pages.router,)

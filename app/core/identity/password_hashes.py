@@ -5,7 +5,7 @@ import unicodedata
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from anoncup.errors import InvalidInput, NotSignedIn
+from anoncup.errors import InvalidInput
 
 _MIN_PASSWORD_LENGTH = 8
 _MAX_PASSWORD_LENGTH = 256
@@ -45,30 +45,8 @@ def _encode_password(password: str) -> bytes:
 
 
 def is_correct_password(password_hash: str | None, password: str) -> bool:
-    """Return whether the password matches the hash. Without a hash this takes as long as with one.
-
-    Hashes of earlier versions are of the password as typed.
-    """
-    spellings = dict.fromkeys((_normalize(password), password))
-    return any(_matches(password_hash or DUMMY_HASH, spelling) for spelling in spellings)
-
-
-def _matches(password_hash: str, password: str) -> bool:
+    """Return whether the password matches the hash. Without a hash this takes as long as with one."""
     try:
-        return hasher.verify(password_hash, _encode_password(password[: _MAX_PASSWORD_LENGTH + 1]))
+        return hasher.verify(password_hash or DUMMY_HASH, _encode_password(_normalize(password)))
     except (VerificationError, InvalidHashError):
         return False
-
-
-def verify_password(password_hash: str | None, password: str) -> str:
-    """Return the hash if the password matches. Raise the same error for an unknown name and a wrong password.
-
-    No session is needed, so that no transaction is open during the slow comparison.
-    """
-    if not is_correct_password(password_hash, password) or password_hash is None:
-        raise build_wrong_password_error()
-    return password_hash
-
-
-def build_wrong_password_error() -> NotSignedIn:
-    return NotSignedIn("name or password is wrong", code="wrong_password")
