@@ -1,19 +1,18 @@
 """Routes of targets: list and download them, read the manifest and, at the end, the revealed secrets."""
 
 from collections.abc import Iterator
-from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Response
 
 from anoncup import schemas
 from anoncup.errors import NotFound
-from app.core.db.models import Target
 from app.core.db.transaction import transaction
 from app.core.http.archives import Content, ZipResponse, build_download, build_zip
 from app.core.http.file_names import key_by_file_name
 from app.core.http.openapi import CsvResponse
 from app.core.identity.authentication import CurrentPrincipal, OptionalPrincipal
+from app.core.spreadsheet import render_csv
 from app.core.storage import compute_digest, get_store
 from app.targets import targets
 
@@ -24,7 +23,7 @@ router = APIRouter(tags=["targets"])
 def list_targets(slug: str, principal: CurrentPrincipal) -> list[schemas.Target]:
     """List the targets, from the start of the second phase on. Replaced targets accept no more guesses."""
     with transaction() as session:
-        return [_serialize_target(row) for row in targets.list_visible(session, principal, slug)]
+        return targets.list_visible(session, principal, slug)
 
 
 @router.get("/competitions/{slug}/targets.zip", response_class=ZipResponse)
@@ -34,12 +33,11 @@ def download_targets(slug: str, principal: CurrentPrincipal) -> ZipResponse:
     `MANIFEST` lists the targets of all teams. Its digest is public.
     """
     with transaction() as session:
-        _, all_targets = targets.load_manifest(session, principal, slug)
-        attackable_targets = targets.list_attackable(session, principal, slug)
-    return build_download(
-        build_zip(_iter_archive_files(attackable_targets, targets.render_checksums(all_targets))),
-        name=f"{slug}-targets.zip",
-    )
+        manifest = targets.load_manifest(session, principal, slug)
+        visible_targets = targets.list_visible(session, principal, slug)
+    attackable_targets = [target for target in visible_targets if not (target.own or target.withdrawn)]
+    files = _iter_archive_files(attackable_targets, targets.render_checksums(manifest))
+    return build_download(build_zip(files), name=f"{slug}-targets.zip")
 
 
 @router.get("/targets/{target_id}/data/{file}", response_class=CsvResponse)
@@ -56,12 +54,8 @@ def download_target(target_id: UUID, file: str, principal: CurrentPrincipal) -> 
 def get_manifest(slug: str, principal: OptionalPrincipal) -> schemas.Manifest:
     """Return the digests of all targets and the commitments of their secrets, once they are published."""
     with transaction() as session:
-        rows = targets.load_manifest_with_teams(session, principal, slug)
-    entries = [
-        schemas.ManifestEntry.from_row(target, **_build_file_fields(target), team=team)
-        for target, team in rows
-    ]
-    checksums = targets.render_checksums([target for target, _ in rows])
+        entries = targets.load_manifest(session, principal, slug)
+    checksums = targets.render_checksums(entries)
     return schemas.Manifest(sha256=compute_digest(checksums.encode()), targets=entries)
 
 
@@ -73,7 +67,7 @@ def get_reveal(slug: str, principal: OptionalPrincipal) -> list[schemas.Revealed
     return [
         schemas.RevealedTarget.from_row(
             row,
-            **_build_file_fields(row),
+            **targets.list_public_fields(row),
             team=row.submission.team.name,
             salt=row.opening.salt.hex(),
             secret_sha256=row.opening.secret,
@@ -91,31 +85,13 @@ def get_secret(target_id: UUID, _: OptionalPrincipal) -> Response:
     return CsvResponse(get_store().get(digest))
 
 
-def _serialize_target(row: targets.VisibleTarget) -> schemas.Target:
-    target = row.target
-    return schemas.Target.from_row(
-        row,
-        id=target.id,
-        name=target.name,
-        rows=target.rows,
-        **_build_file_fields(target),
-        own=row.is_own,
-        withdrawn=row.is_withdrawn,
-    )
-
-
-def _build_file_fields(target: Target) -> dict[str, Any]:
-    return {
-        "files": key_by_file_name(target.files or {}),
-        "commitment": target.submission.commitment,
-    }
-
-
-def _iter_archive_files(rows: list[targets.VisibleTarget], manifest: str) -> Iterator[tuple[str, Content]]:
-    attackable_targets = [row.target for row in rows]
+def _iter_archive_files(
+    attackable_targets: list[schemas.Target], manifest: str
+) -> Iterator[tuple[str, Content]]:
+    commitments = [(target.name, target.team or "", target.commitment) for target in attackable_targets]
     yield "MANIFEST", manifest.encode()
     yield "SHA256SUMS", targets.render_checksums(attackable_targets).encode()
-    yield "commitments.csv", targets.render_commitments(rows).encode()
+    yield "commitments.csv", render_csv(["target", "team", "commitment"], commitments).encode()
     for target in attackable_targets:
-        for name, digest in key_by_file_name(target.files or {}).items():
+        for name, digest in target.files.items():
             yield f"{target.name}/{name}", get_store().read_chunks(digest)

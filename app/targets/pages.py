@@ -9,7 +9,10 @@ from uuid import UUID
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
 
+from anoncup import schemas
 from anoncup.errors import DomainError, FileProblem, InvalidUpload, NotFound
 from anoncup.rules.model import Rules
 from anoncup.runner.jobs import NO_ANSWER
@@ -18,15 +21,23 @@ from anoncup.tracks.model import AnyQuestion, AnyTrack
 from anoncup.tracks.outcomes import Outcome
 from app.competitions import phases
 from app.competitions.frame import Frame, load_frame
-from app.core.db.models import Guess, Round, State, Target
+from app.core.db.models import Guess, Opening, Round, State, Target
 from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
-from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage
+from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage, see_other
 from app.core.pages.questions import group_by_guess_file
 from app.submissions import quota
-from app.submissions.upload_form import translate_script_texts
+from app.submissions.receiving import receive_dry_run, receive_upload
+from app.submissions.upload_form import (
+    UPLOAD_ERRORS,
+    classify_problem,
+    classify_remarks,
+    get_check_status,
+    run_upload,
+    translate_script_texts,
+)
 from app.targets import guesses, targets
-from app.targets.targets import VisibleTarget
+from app.targets.guesses import GuessCheck, GuessUpload
 
 router = APIRouter(route_class=PageRoute)
 
@@ -57,7 +68,7 @@ class OwnGuess:
     def refusal(self) -> dict[str, Any]:
         """The template variables of the problems for which the guess was refused; empty for others."""
         error = self.guess.parsed_refusal
-        return list_file_problems(error) if error else {}
+        return _list_file_problems(error) if error else {}
 
     @property
     def is_pending(self) -> bool:
@@ -102,13 +113,13 @@ def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
         more=max(0, len(own_guesses) - _MAX_SHOWN_GUESSES),
         has_pending_guesses=any(guess.is_pending for guess in own_guesses),
         best=find_best_by_target(own_guesses),
-        teams={target.target.id: target.team for target in published_targets or []},
+        teams={target.id: target.team for target in published_targets or []},
         report=quota_report,
         guide=_build_guide(frame),
     )
 
 
-def _load_published_targets(session: Session, principal: Principal, slug: str) -> list[VisibleTarget] | None:
+def _load_published_targets(session: Session, principal: Principal, slug: str) -> list[schemas.Target] | None:
     try:
         return targets.list_visible(session, principal, slug)
     except NotFound:  # load_frame has found the competition, so only its targets can be missing
@@ -138,10 +149,7 @@ def _count_lines(question: AnyQuestion, target: Target, rules: Rules) -> int | N
     return minimum if minimum == maximum else None
 
 
-_BestOutcomes = Mapping[UUID, Mapping[str, GuessOutcome]]
-
-
-def find_best_by_target(own_guesses: Sequence[OwnGuess]) -> _BestOutcomes:
+def find_best_by_target(own_guesses: Sequence[OwnGuess]) -> defaultdict[UUID, dict[str, GuessOutcome]]:
     """Return the best known outcome by target and question; as on boards, it is the one of largest risk."""
     best: defaultdict[UUID, dict[str, GuessOutcome]] = defaultdict(dict)
     for own_guess in own_guesses:
@@ -219,10 +227,10 @@ def _list_guess_options(frame: Frame, questions: Sequence[AnyQuestion]) -> list[
 
 @router.get("/targets/{target_id}")
 def show_target(page: RequestedUserPage, target_id: UUID) -> HTMLResponse:
-    return render_target(page, target_id)
+    return _render_target(page, target_id)
 
 
-def render_target(
+def _render_target(
     page: UserPage, target_id: UUID, problem: DomainError | None = None, question: str | None = None
 ) -> HTMLResponse:
     """Render a target. ``problem`` is the reason why a guess on ``question`` was rejected."""
@@ -232,11 +240,11 @@ def render_target(
     if problem:
         questions = content["target_questions"]
         content["refused_at"] = questions[0].name if len(questions) == 1 else question
-        content |= list_file_problems(problem)
+        content |= _list_file_problems(problem)
     return page.render("targets/target.html", problem=problem, **content)
 
 
-def list_file_problems(problem: DomainError) -> dict[str, Any]:
+def _list_file_problems(problem: DomainError) -> dict[str, Any]:
     """Return the template variables of a guess with an invalid file; none for other problems."""
     if not isinstance(problem, InvalidUpload):
         return {}
@@ -274,25 +282,25 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
     slug = session.get_one(Round, target.round_id).address
     frame = load_frame(session, principal, slug)
     visible_target = next(
-        candidate
-        for candidate in targets.list_visible(session, principal, slug)
-        if candidate.target.id == target_id
+        candidate for candidate in targets.list_visible(session, principal, slug) if candidate.id == target_id
     )
     own_guesses = [
         guess for guess in _load_own_guesses(session, principal, frame) if guess.guess.target_id == target_id
     ]
     return {
         "frame": frame,
-        "visible_target": visible_target,
+        "target": visible_target,
         "own_guesses": own_guesses,
         "has_pending_guesses": any(own_guess.is_pending for own_guess in own_guesses),
-        "files": [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())],
         "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files.specs},
         "originals": frame.contest.round.original_rows or 0,
-        "salt": _load_salt(session, principal, frame.contest.round, target),
+        "salt": session.get_one(Opening, target_id).salt.hex() if frame.contest.round.revealed_at else None,
         "can_guess": _can_guess(frame, visible_target),
         "target_questions": _build_target_questions(
-            frame, visible_target, find_best_by_target(own_guesses).get(target_id, {})
+            frame,
+            target,
+            visible_target.guesses_left_by_question,
+            find_best_by_target(own_guesses)[target_id],
         ),
         "guide": _build_guide(frame),
         "no_answer": NO_ANSWER,
@@ -300,39 +308,84 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
 
 
 def _build_target_questions(
-    frame: Frame, visible_target: VisibleTarget, best: Mapping[str, GuessOutcome]
+    frame: Frame, target: Target, guesses_left: dict[str, int] | None, best: Mapping[str, GuessOutcome]
 ) -> list[TargetQuestion]:
     return [
         TargetQuestion(
             question=question,
-            guesses_left=visible_target.guesses_left_by_question.get(question.name)
-            if visible_target.guesses_left_by_question
-            else None,
+            guesses_left=guesses_left.get(question.name) if guesses_left else None,
             best=best.get(question.name),
-            line_count=_count_lines(question, visible_target.target, frame.rules),
+            line_count=_count_lines(question, target, frame.rules),
         )
         for question in _list_questions(frame)
     ]
 
 
-def _load_salt(session: Session, principal: Principal, row: Round, target: Target) -> str | None:
-    """Return the salt of the target's commitment, or None before the secrets are revealed."""
-    if row.revealed_at is None:
-        return None
-    revealed_targets = targets.list_revealed(session, principal, row.address)
-    return next(
-        (
-            revealed_target.opening.salt.hex()
-            for revealed_target in revealed_targets
-            if revealed_target.id == target.id and revealed_target.opening
-        ),
-        None,
-    )
-
-
-def _can_guess(frame: Frame, visible_target: VisibleTarget) -> bool:
+def _can_guess(frame: Frame, visible_target: schemas.Target) -> bool:
     return (
         frame.status.is_open(phases.REIDENTIFICATION)
         and bool(visible_target.guesses_left)
         and not (frame.team and frame.team.disqualified_at)
     )
+
+
+class FormGuessUpload(GuessUpload):
+    """A guess sent with the form, which sends no idempotency key."""
+
+    def accept(self, session: Session, principal: Principal) -> Guess:
+        """Accept the guess under a key derived from its content, so that sending it twice counts once."""
+        self.key = self.derive_key(session)
+        return super().accept(session, principal)
+
+
+@router.get("/targets/{target_id}/guesses")
+def redirect_to_target(target_id: UUID) -> Response:
+    """Redirect to the target if the response of the form is reloaded."""
+    return see_other(f"/targets/{target_id}")
+
+
+@router.post("/targets/{target_id}/guesses")
+async def submit_guess(page: RequestedUserPage, target_id: UUID) -> Response:
+    upload = FormGuessUpload(target_id)
+    try:
+        await run_upload(receive_upload(page.request, page.principal, upload))
+    except UPLOAD_ERRORS as error:
+        return await run_in_threadpool(_render_target, page, target_id, error, upload.question or None)
+    return see_other(f"/targets/{target_id}", notice="guess_submitted")
+
+
+@router.post("/targets/{target_id}/guesses/check")
+async def check_guess(page: RequestedUserPage, target_id: UUID) -> HTMLResponse:
+    """Check the chosen file without submitting it. The form's script inserts the response into the page."""
+    upload = GuessUpload(target_id)
+    try:
+        guess_check = await run_upload(receive_dry_run(page.request, page.principal, upload))
+    except UPLOAD_ERRORS as error:
+        return await run_in_threadpool(_render_check, page, upload, problem=error)
+    return await run_in_threadpool(_render_check, page, upload, guess_check)
+
+
+def _render_check(
+    page: UserPage,
+    upload: GuessUpload,
+    guess_check: GuessCheck | None = None,
+    *,
+    problem: DomainError | None = None,
+) -> HTMLResponse:
+    has_one_form = not upload.question or len(upload.questions) == 1
+    answered = guess_check.answered if guess_check else 0
+    warnings = guess_check.remarks if guess_check else ()
+    response = page.render(
+        "targets/guess_checked.html",
+        problem=problem,
+        id="guess" if has_one_form else f"guess-{upload.question}",
+        verdict=classify_problem(problem) if problem else classify_remarks(warnings),
+        warnings=warnings,
+        summary=page.t.ngettext("{n} row is answered.", "{n} rows are answered.", answered)
+        if guess_check
+        else "",
+        **(_list_file_problems(problem) if problem else {}),
+    )
+    if problem:
+        response.status_code = get_check_status(problem)
+    return response

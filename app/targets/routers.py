@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.targets import api, guess_api, guess_pages, pages
+from app.targets import api, guess_api, pages
 
 API: tuple[APIRouter, ...] = (api.router, guess_api.router)
-PAGES: tuple[APIRouter, ...] = (guess_pages.router, pages.router)
+PAGES: tuple[APIRouter, ...] = (pages.router,)

@@ -1,43 +1,22 @@
 """Targets of attacks, their manifest and, after the reveal, their secrets."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.sql.base import ExecutableOption
 
+from anoncup import schemas
 from anoncup.errors import NotFound
 from app.competitions import competitions, visibility
 from app.competitions.contest import Contest
 from app.competitions.visibility import Viewer
 from app.core.db.models import Evaluation, Guess, Opening, Round, State, Submission, Target, Team
 from app.core.identity.principal import Principal
-from app.core.spreadsheet import render_csv
 from app.submissions import quota
-
-
-@dataclass(frozen=True, slots=True)
-class VisibleTarget:
-    """A target as one person may see it.
-
-    ``team`` is the name of its team; None while that is hidden. ``guesses_left_by_question`` is the number of
-    guesses that the person's team has left; None if it cannot guess.
-    """
-
-    target: Target
-    commitment: str
-    is_own: bool
-    is_withdrawn: bool
-    team: str | None
-    guesses_left_by_question: dict[str, int] | None
-
-    @property
-    def guesses_left(self) -> int | None:
-        """Number of guesses left over all questions; None if the team cannot guess."""
-        return None if self.guesses_left_by_question is None else sum(self.guesses_left_by_question.values())
 
 
 def _is_in_contest() -> ColumnElement[bool]:
@@ -74,8 +53,8 @@ def is_withdrawn(target: Target) -> bool:
     return is_disqualified or submission.evaluation.state != State.SCORED
 
 
-def list_visible(session: Session, principal: Principal, slug: str) -> list[VisibleTarget]:
-    """Return a competition's targets, sorted by name.
+def list_visible(session: Session, principal: Principal, slug: str) -> list[schemas.Target]:
+    """Return a competition's targets as this person may see them, sorted by name.
 
     Withdrawn ones are included only for their own team and for organizers.
     """
@@ -89,7 +68,7 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[Visi
     limit = 0 if viewer.team_id is None else quota.load_guess_limit(session, contest, viewer.team_id)
     questions = contest.track.select_questions(contest.rules)
     return [
-        _build_visible_target(
+        _mask_target(
             contest,
             target,
             viewer,
@@ -105,22 +84,31 @@ def _can_see(target: Target, viewer: Viewer) -> bool:
     return is_own or viewer.is_organizer or not is_withdrawn(target)
 
 
-def _build_visible_target(
+def _mask_target(
     contest: Contest, target: Target, viewer: Viewer, guesses_left: dict[str, int]
-) -> VisibleTarget:
+) -> schemas.Target:
     is_own = target.submission.team_id == viewer.team_id
     is_team_known = is_own or visibility.can_see_owners(contest, viewer)
-    is_target_withdrawn = is_withdrawn(target)
-    return VisibleTarget(
-        target=target,
-        commitment=target.submission.commitment,
-        is_own=is_own,
-        is_withdrawn=is_target_withdrawn,
+    can_guess = not is_own and not is_withdrawn(target) and viewer.team_id is not None
+    return schemas.Target(
+        **list_public_fields(target),
+        id=target.id,
+        own=is_own,
+        withdrawn=is_withdrawn(target),
         team=target.submission.team.name if is_team_known else None,
-        guesses_left_by_question=None
-        if is_own or is_target_withdrawn or viewer.team_id is None
-        else guesses_left,
+        guesses_left=sum(guesses_left.values()) if can_guess else None,
+        guesses_left_by_question=guesses_left if can_guess else None,
     )
+
+
+def list_public_fields(target: Target) -> dict[str, Any]:
+    """Return what everybody may know of a target, by the names of the API."""
+    return {
+        "name": target.name,
+        "rows": target.rows,
+        "files": {f"{name}.csv": digest for name, digest in (target.files or {}).items()},
+        "commitment": target.submission.commitment,
+    }
 
 
 def _count_used_guesses(session: Session, round_: Round, viewer: Viewer) -> Mapping[UUID, Mapping[str, int]]:
@@ -147,32 +135,26 @@ def find_visible(session: Session, principal: Principal, target_id: UUID) -> Tar
 
     A withdrawn target is found only by its own team and the organizers.
     """
-    target = session.scalar(select_targets().where(Target.id == target_id))
-    if target is None:
-        raise NotFound("there is no such target", code="no_such_target")
+    in_round = select_targets().join(Round, Round.id == Target.round_id)
+    query = in_round.where(Target.id == target_id, Round.removed_at.is_(None))
+    if (target := session.scalar(query)) is None:
+        raise _build_missing_error()
     round_ = session.get_one(Round, target.round_id)
-    if round_.removed_at is not None:
-        raise NotFound("there is no such target", code="no_such_target")
     viewer = visibility.load_viewer(session, round_.competition, principal)
     if not (viewer.is_organizer or viewer.team_id) or not _can_see(target, viewer):
-        raise NotFound("there is no such target", code="no_such_target")
+        raise _build_missing_error()
     visibility.require_targets(session, Contest(round_), viewer)
     return target
 
 
-def list_attackable(session: Session, principal: Principal, slug: str) -> list[VisibleTarget]:
-    """Return the targets that the person's team may attack; for organizers all that are not withdrawn."""
-    return [
-        target
-        for target in list_visible(session, principal, slug)
-        if not target.is_own and not target.is_withdrawn
-    ]
+def _build_missing_error() -> NotFound:
+    return NotFound("there is no such target", code="no_such_target")
 
 
-def load_manifest(
+def _load_published(
     session: Session, principal: Principal | None, slug: str, *options: ExecutableOption
 ) -> tuple[Contest, Sequence[Target]]:
-    """Return all published targets, even withdrawn ones, for the public list of digests and commitments."""
+    """Return all published targets, even withdrawn ones."""
     contest = competitions.find(session, principal, slug)
     if contest.round.published_at is None:
         raise NotFound("the targets are not published yet", code="no_targets_yet")
@@ -180,46 +162,39 @@ def load_manifest(
     return contest, session.scalars(query.order_by(Target.name)).all()
 
 
-def load_manifest_with_teams(
-    session: Session, principal: Principal | None, slug: str
-) -> list[tuple[Target, str | None]]:
-    """Return the manifest's targets, each with the name of its team, or None while that is hidden."""
-    contest, targets = load_manifest(session, principal, slug)
-    are_teams_known = visibility.can_see_owners(
-        contest, visibility.load_viewer(session, contest.competition, principal)
-    )
-    return [(target, target.submission.team.name if are_teams_known else None) for target in targets]
-
-
-def render_checksums(targets: Sequence[Target]) -> str:
-    """Return the SHA-256 of every file in the format of ``sha256sum --check``."""
-    lines = [
-        f"{digest}  {target.name}/{name}.csv\n"
+def load_manifest(session: Session, principal: Principal | None, slug: str) -> list[schemas.ManifestEntry]:
+    """Return the public list of digests and commitments, with the teams unless they are hidden."""
+    contest, targets = _load_published(session, principal, slug)
+    viewer = visibility.load_viewer(session, contest.competition, principal)
+    are_teams_known = visibility.can_see_owners(contest, viewer)
+    return [
+        schemas.ManifestEntry(
+            **list_public_fields(target), team=target.submission.team.name if are_teams_known else None
+        )
         for target in targets
-        for name, digest in sorted((target.files or {}).items())
     ]
-    return "".join(lines)
 
 
-def render_commitments(targets: Sequence[VisibleTarget]) -> str:
-    """Return a CSV of each target's team (blank while hidden) and its commitment to the secret."""
-    rows = [(target.target.name, target.team or "", target.commitment) for target in targets]
-    return render_csv(["target", "team", "commitment"], rows)
+def render_checksums(targets: Iterable[schemas.ManifestEntry]) -> str:
+    """Return the SHA-256 of every file in the format of ``sha256sum --check``."""
+    return "".join(
+        f"{digest}  {target.name}/{file}\n"
+        for target in targets
+        for file, digest in sorted(target.files.items())
+    )
 
 
 def list_revealed(session: Session, principal: Principal | None, slug: str) -> Sequence[Target]:
     """Return all targets with salt and secret. Raise an error before the reveal."""
-    contest, targets = load_manifest(session, principal, slug, joinedload(Target.opening))
+    contest, targets = _load_published(session, principal, slug, joinedload(Target.opening))
     visibility.require_reveal(contest.round)
     return targets
 
 
 def find_revealed_secret(session: Session, target_id: UUID) -> str:
     """Return the digest of a target's secret file. Raise an error before the reveal."""
-    target = session.get(Target, target_id)
-    round_ = session.get_one(Round, target.round_id) if target else None
-    is_removed = round_ is None or round_.removed_at is not None
-    if round_ is None or is_removed:
-        raise NotFound("there is no such target", code="no_such_target")
+    query = select(Round).join(Target).where(Target.id == target_id, Round.removed_at.is_(None))
+    if (round_ := session.scalar(query)) is None:
+        raise _build_missing_error()
     visibility.require_reveal(round_)
     return session.get_one(Opening, target_id).secret
