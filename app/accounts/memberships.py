@@ -73,12 +73,6 @@ def list_organized(session: Session, user_id: UUID) -> Sequence[Competition]:
     ).all()
 
 
-def list_organized_ids(session: Session, principal: Principal) -> set[UUID]:
-    """Return the competitions that the person organizes, not counting the rights of administrators."""
-    query = select(Organizer.competition_id).where(Organizer.user_id == principal.user_id)
-    return set(session.scalars(query))
-
-
 def load_members_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[Person]]:
     """Return the members of every team of a competition, sorted by name."""
     rows = session.execute(

@@ -144,7 +144,7 @@ def _require_authority(
         return
     if principal.role != Role.ORGANIZER:
         raise Forbidden("only organizers and administrators may do that", code="not_organizer")
-    own_competitions = memberships.list_organized_ids(session, principal)
+    own_competitions = {row.id for row in memberships.list_organized(session, principal.user_id)}
     if user is None or user.role != Role.PARTICIPANT or not own_competitions.intersection(competition_ids):
         raise NotFound("nobody of that name takes part in your competitions", code="no_such_user")
     if not own_competitions.issuperset(competition_ids):

@@ -2,12 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.accounts import account_pages, api, email_pages, provider_pages, sign_in_pages
+from app.accounts import account_pages, api, sign_in_pages
 
 API: tuple[APIRouter, ...] = (api.router,)
-PAGES: tuple[APIRouter, ...] = (
-    account_pages.router,
-    email_pages.router,
-    provider_pages.router,
-    sign_in_pages.router,
-)
+PAGES: tuple[APIRouter, ...] = (account_pages.router, account_pages.mail_router, sign_in_pages.router)

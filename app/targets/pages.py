@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from anoncup import schemas
-from anoncup.errors import DomainError, FileProblem, InvalidUpload, NotFound
+from anoncup.errors import DomainError, InvalidUpload, NotFound
 from anoncup.rules.model import Rules
 from anoncup.runner.jobs import NO_ANSWER
 from anoncup.schemas import GuessOutcome
@@ -248,33 +248,7 @@ def _list_file_problems(problem: DomainError) -> dict[str, Any]:
     """Return the template variables of a guess with an invalid file; none for other problems."""
     if not isinstance(problem, InvalidUpload):
         return {}
-    return {"problems": _group_problems(problem.problems), "total": problem.total}
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemRun:
-    """Problems of one kind in consecutive rows: the first problem, the last row and their number."""
-
-    first: FileProblem
-    last_row: int | None
-    count: int = 1
-
-
-def _group_problems(problems: Sequence[FileProblem]) -> list[ProblemRun]:
-    """Combine the same problem in consecutive rows into one entry."""
-    runs: list[ProblemRun] = []
-    for problem in problems:
-        previous = runs[-1] if runs else None
-        if (
-            previous
-            and previous.first.code == problem.code
-            and previous.last_row is not None
-            and problem.row == previous.last_row + 1
-        ):
-            runs[-1] = replace(previous, last_row=problem.row, count=previous.count + 1)
-        else:
-            runs.append(ProblemRun(problem, problem.row))
-    return runs
+    return {"problems": problem.problems, "total": problem.total}
 
 
 def _build_target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.targets import api, guess_api, pages
+from app.targets import api, pages
 
-API: tuple[APIRouter, ...] = (api.router, guess_api.router)
+API: tuple[APIRouter, ...] = (api.router, api.guess_router)
 PAGES: tuple[APIRouter, ...] = (pages.router,)

@@ -1,4 +1,4 @@
-"""Routes of the teams and organizers of a competition."""
+"""Routes of accounts, and of the teams and organizers of a competition."""
 
 from typing import Annotated
 from uuid import UUID
@@ -8,13 +8,113 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
+from anoncup.schemas.roles import Role
+from app.accounts import passwords
+from app.accounts.api import Code, Name, NewName, Password
+from app.accounts.passwords import limit_concurrency
 from app.accounts.step_up import ReauthenticatedCaller
 from app.core.db.transaction import transaction
-from app.core.identity.authentication import CurrentPrincipal
+from app.core.http import throttle
+from app.core.identity import tokens
+from app.core.identity.authentication import ClientAddress, CurrentPrincipal
 from app.teams import invites, members, organizers
-from app.teams.account_api import ByName
 
-router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
+router = APIRouter()
+
+
+class SignUp(BaseModel):
+    """An invite, and the new account."""
+
+    invite: Annotated[
+        Code, Field(description="code of an organizer, for a new team, or of a team, to join it")
+    ]
+    team: Annotated[
+        str | None,
+        Field(
+            max_length=1000,
+            description="name of the new team; to join a team, its name or nothing",
+        ),
+        example("Red"),
+    ] = None
+    name: NewName
+    password: Password
+
+
+class Join(BaseModel):
+    """An invite for a person who has an account."""
+
+    invite: Code
+    team: Annotated[
+        str | None, Field(max_length=1000, description="as for a new account"), example("Red")
+    ] = None
+
+
+class UserIn(BaseModel):
+    """A new account."""
+
+    name: NewName
+    password: Password
+    role: Annotated[Role, example("participant")]
+
+
+class ByName(BaseModel):
+    """The name of a person."""
+
+    name: Name
+
+
+@router.post("/signup", tags=["accounts"], status_code=status.HTTP_201_CREATED)
+@limit_concurrency
+def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
+    """Create an account with an invite: for a new team, or for the team that the invite belongs to."""
+    membership, token = members.sign_up(
+        address,
+        code=body.invite,
+        team_name=body.team,
+        name=body.name,
+        password=body.password.get_secret_value(),
+        begin=lambda session, user: tokens.issue_token(session, user, name="sign-up"),
+    )
+    return schemas.SignedUp(
+        **_serialize_membership(membership).model_dump(), user_id=membership.user.id, token=token
+    )
+
+
+@router.post("/join", tags=["accounts"], status_code=status.HTTP_201_CREATED)
+def join(body: Join, principal: CurrentPrincipal, address: ClientAddress) -> schemas.TeamMembership:
+    """Take part in another competition with an invite: create a team, or join one."""
+    with throttle.limit_invite_tries(address), transaction() as session:
+        return _serialize_membership(members.join(session, principal, code=body.invite, team_name=body.team))
+
+
+def _serialize_membership(membership: members.JoinedMember) -> schemas.TeamMembership:
+    return schemas.TeamMembership(
+        team_id=membership.team.id, team=membership.team.name, competition=membership.competition.slug
+    )
+
+
+@router.post("/users", tags=["users"], status_code=status.HTTP_201_CREATED)
+@limit_concurrency
+def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
+    """Create an account with any role. For administrators; teams sign up with invites."""
+    user = organizers.create_user(
+        principal, name=body.name, password=body.password.get_secret_value(), role=body.role
+    )
+    return schemas.User(user_id=user.id, name=user.name, role=user.role)
+
+
+@router.post("/users/password-links", tags=["users"], status_code=status.HTTP_201_CREATED)
+def create_password_link(body: ByName, principal: ReauthenticatedCaller) -> schemas.PasswordLink:
+    """Create a code with which a person sets a new password, once within 48 hours. Earlier codes end.
+
+    Administrators create codes for everybody. Organizers create codes for participants of their own
+    competitions, unless those also take part in a competition of other organizers.
+    """
+    with transaction() as session:
+        return passwords.issue_link(session, principal, body.name)
+
+
+team_router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
 
 
 class InviteIn(BaseModel):
@@ -31,7 +131,7 @@ class MethodDescriptionIn(BaseModel):
     ]
 
 
-@router.get("/team")
+@team_router.get("/team")
 def get_own_team(slug: str, principal: CurrentPrincipal) -> schemas.Team:
     """Return your team in this competition."""
     with transaction() as session:
@@ -39,7 +139,7 @@ def get_own_team(slug: str, principal: CurrentPrincipal) -> schemas.Team:
         return schemas.Team.from_row(team, members=persons)
 
 
-@router.put("/team/method")
+@team_router.put("/team/method")
 def set_method_description(slug: str, principal: CurrentPrincipal, body: MethodDescriptionIn) -> schemas.Team:
     """Set the description of your team's method. It becomes public at the close; an empty text removes it."""
     with transaction() as session:
@@ -48,7 +148,7 @@ def set_method_description(slug: str, principal: CurrentPrincipal, body: MethodD
         return schemas.Team.from_row(team, members=persons)
 
 
-@router.post("/team/invites", status_code=status.HTTP_201_CREATED)
+@team_router.post("/team/invites", status_code=status.HTTP_201_CREATED)
 def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
     """Create a code with which people join your team. It is valid for 60 days."""
     with transaction() as session:
@@ -57,7 +157,7 @@ def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: Invite
         )
 
 
-@router.delete("/team/members/{user_id}", status_code=status.HTTP_204_NO_CONTENT)
+@team_router.delete("/team/members/{user_id}", status_code=status.HTTP_204_NO_CONTENT)
 def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None:
     """Leave your team, or remove another member, which also ends the team's invites.
 
@@ -67,7 +167,7 @@ def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None
         members.remove(session, principal, slug, user_id)
 
 
-@router.get("/teams")
+@team_router.get("/teams")
 def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     """List all teams with their members, oldest first. For organizers."""
     with transaction() as session:
@@ -78,28 +178,28 @@ def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     ]
 
 
-@router.get("/organizers", tags=["organizers"])
+@team_router.get("/organizers", tags=["organizers"])
 def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Person]:
     """List the competition's organizers. For organizers."""
     with transaction() as session:
         return organizers.list_organizers(session, principal, slug)
 
 
-@router.post("/organizers", tags=["organizers"], status_code=status.HTTP_201_CREATED)
+@team_router.post("/organizers", tags=["organizers"], status_code=status.HTTP_201_CREATED)
 def add_organizer(slug: str, principal: ReauthenticatedCaller, body: ByName) -> schemas.Person:
     """Add an organizer: a person with an organizer's account who is in no team of the competition."""
     with transaction() as session:
         return organizers.add(session, principal, slug, body.name)
 
 
-@router.delete("/organizers/{user_id}", tags=["organizers"], status_code=status.HTTP_204_NO_CONTENT)
+@team_router.delete("/organizers/{user_id}", tags=["organizers"], status_code=status.HTTP_204_NO_CONTENT)
 def remove_organizer(slug: str, user_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Remove an organizer. The last one cannot be removed."""
     with transaction() as session:
         organizers.remove(session, principal, slug, user_id)
 
 
-@router.post("/invites", status_code=status.HTTP_201_CREATED)
+@team_router.post("/invites", status_code=status.HTTP_201_CREATED)
 def create_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
     """Create a code with which teams sign up. After the anonymization phase this requires the password."""
     with transaction() as session:

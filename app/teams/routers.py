@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.teams import account_api, api, sign_up_pages
+from app.teams import api, sign_up_pages
 
-API: tuple[APIRouter, ...] = (api.router, account_api.router)
+API: tuple[APIRouter, ...] = (api.router, api.team_router)
 PAGES: tuple[APIRouter, ...] = (sign_up_pages.router,)

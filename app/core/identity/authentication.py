@@ -107,6 +107,5 @@ def get_client_address(request: Request) -> str | None:
 
 
 ClientAddress = Annotated[str | None, Depends(get_client_address)]
-RequestCredential = Annotated[Credential | None, Depends(read_credential)]
 CurrentPrincipal = Annotated[Principal, Depends(require_principal)]
 OptionalPrincipal = Annotated[Principal | None, Depends(_find_principal)]
