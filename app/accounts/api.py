@@ -129,10 +129,8 @@ def me(principal: CurrentPrincipal) -> schemas.Me:
     with transaction() as session:
         own_teams = memberships.list_teams(session, principal.user_id)
         organized = memberships.list_organized(session, principal.user_id)
-    return schemas.Me(
-        user_id=principal.user_id,
-        name=principal.name,
-        role=principal.role,
+    return schemas.Me.from_row(
+        principal,
         scopes=sorted(principal.scopes),
         teams=[
             schemas.TeamMembership(competition=competition.slug, team_id=team.id, team=team.name)

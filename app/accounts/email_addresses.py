@@ -12,6 +12,7 @@ from app.accounts.models import PasswordLink
 from app.config import EMAIL_PATTERN
 from app.core import audit, outbox
 from app.core.db.models import EmailAddress
+from app.core.db.now import read_clock
 from app.core.identity import tokens, users
 from app.core.identity.principal import Principal
 
@@ -61,9 +62,7 @@ def confirm(session: Session, code: str) -> None:
     if row is None:
         raise WrongCredential("the code is unknown, used or expired", code="invalid_code")
     if row.confirmed_at is None:
-        session.execute(
-            update(EmailAddress).where(EmailAddress.id == row.id).values(confirmed_at=func.clock_timestamp())
-        )
+        row.confirmed_at = read_clock(session)
 
 
 def set_subscribed(session: Session, principal: Principal, subscribed: bool) -> None:

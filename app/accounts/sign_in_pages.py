@@ -20,7 +20,7 @@ from app.config import get_settings
 from app.core.db.transaction import transaction
 from app.core.http import throttle
 from app.core.identity import tokens, users
-from app.core.identity.authentication import AppSettings, ClientAddress, get_service_url, require_same_origin
+from app.core.identity.authentication import ClientAddress, get_service_url, require_same_origin
 from app.core.identity.principal import Principal
 from app.core.identity.session_cookie import delete_session_cookie, set_session_cookie
 from app.core.pages.pages import (
@@ -56,7 +56,6 @@ def show_sign_in(page: RequestedPage, to: str = "/", unsent: str = "") -> HTMLRe
 @limit_concurrency
 def sign_in(
     request: Request,
-    settings: AppSettings,
     address: ClientAddress,
     *,
     name: Annotated[str, Form()] = "",
@@ -70,16 +69,16 @@ def sign_in(
     except (NotSignedIn, TooManyRequests) as problem:
         return _render_sign_in(Page(request, None), to=to, problem=problem, name=name)
     response = RedirectResponse(_sanitize_redirect_path(to), status_code=303)
-    return set_session_cookie(response, token, request, settings)
+    return set_session_cookie(response, token, request)
 
 
 @router.post("/sign-out")
-def sign_out(page: RequestedPage, settings: AppSettings) -> Response:
+def sign_out(page: RequestedPage) -> Response:
     if page.principal is not None:
         with transaction() as session:
             tokens.revoke_current(session, page.principal)
     response = RedirectResponse("/", status_code=303)
-    delete_session_cookie(response, page.request, settings)
+    delete_session_cookie(response, page.request)
     return response
 
 
@@ -203,7 +202,7 @@ def _begin_session(request: Request, flow: SignInFlow, issuer: str, subject: str
         sign_in_providers.store_flow(request, SignInFlow(provider=flow.provider, subject=subject))
         return see_other(_build_sign_up_path(flow.to, provider=flow.provider))
     response = RedirectResponse(flow.to, status_code=303)
-    return set_session_cookie(response, token, request, get_settings())
+    return set_session_cookie(response, token, request)
 
 
 def _confirm(session: Session, principal: Principal, issuer: str, subject: str) -> None:

@@ -13,7 +13,6 @@ from anoncup.errors import DomainError
 from app.accounts import identities, passwords
 from app.accounts.passwords import limit_concurrency
 from app.accounts.sign_in_providers import find_flow, find_provider
-from app.config import get_settings
 from app.core.db.models import User
 from app.core.db.transaction import transaction
 from app.core.http import throttle
@@ -112,7 +111,7 @@ def sign_up(
         begin=begin,
     )
     page.request.session.clear()
-    return set_session_cookie(_redirect_to_submissions(membership), token, page.request, get_settings())
+    return set_session_cookie(_redirect_to_submissions(membership), token, page.request)
 
 
 @router.get("/join")

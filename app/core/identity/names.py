@@ -57,12 +57,10 @@ def _is_visible(character: str) -> bool:
     """Return whether a character is visible by itself. Combining marks are not."""
     if is_hidden(character):
         return False
-    return unicodedata.category(character)[0] in "LNPS" or _is_unassigned(character)
-
-
-def _is_unassigned(character: str) -> bool:
-    """Return whether a newer Unicode version than Python's may define the character, such as a new emoji."""
-    return unicodedata.category(character) == "Cn" and not _is_noncharacter(character)
+    category = unicodedata.category(character)
+    # A newer Unicode version than Python's may define an unassigned character, such as a new emoji.
+    is_unassigned = category == "Cn" and not _is_noncharacter(character)
+    return category[0] in "LNPS" or is_unassigned
 
 
 def _is_noncharacter(character: str) -> bool:
