@@ -13,9 +13,8 @@ from app.core.db.models import Token
 from app.core.db.transaction import transaction
 from app.core.identity import tokens
 from app.core.identity.session_cookie import COOKIE
-from tests.support.accounts import create_person, get_me, read_refusal, request_token
+from tests.support.accounts import create_person, get_me, read_refusal, request_token, sign_in_browser
 from tests.support.arena import API, PASSWORD
-from tests.support.passwords import sign_in_browser
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full

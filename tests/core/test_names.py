@@ -137,7 +137,8 @@ def test_name_has_one_to_a_hundred_characters(name: str) -> None:
         "हिन्दी",
         "葛\U000e0100城",
         "É",
-        "=",
+        "=SUM(A1:A9)",
+        "\\'; DROP TABLE teams; --",
         "x" * 100,
     ],
 )

@@ -14,6 +14,7 @@ from app.core.db import now
 from app.core.db.models import AuditEntry, Base
 from app.core.db.transaction import transaction
 from app.core.identity import users
+from app.core.identity.session_cookie import COOKIE
 from app.teams.models import Invite
 from tests.support.arena import API, PASSWORD, Arena, serial_numbers
 from tests.support.database_rows import load_all, load_one
@@ -99,3 +100,15 @@ def list_audit_entries() -> list[tuple[str, str, str]]:
     """Return the entries of the audit log as (actor, action, subject), oldest first."""
     rows = load_all(select(AuditEntry).order_by(AuditEntry.number))
     return [(row.actor, row.action, row.subject) for row in rows]
+
+
+def sign_in_browser(client: TestClient, name: str) -> str:
+    client.post(
+        "/sign-in",
+        data={"name": name, "password": PASSWORD},
+        headers={"Sec-Fetch-Site": "same-origin"},
+        follow_redirects=False,
+    )
+    cookie = client.cookies[COOKIE]
+    client.cookies.clear()
+    return str(cookie)

@@ -1,5 +1,4 @@
-"""Allocation from a committed seed: once per team, visible to that team only, and reproducible after the
-reveal."""
+"""Allocation from a committed seed: once per team or for all, visible to its team only, and reproducible."""
 
 import hashlib
 from collections import Counter
@@ -28,7 +27,6 @@ from app.config import Settings, get_settings
 from app.core.db.models import Round, Team
 from app.core.db.transaction import transaction
 from app.core.identity import tokens, users
-from app.core.locale.language import LANGUAGES
 from app.core.storage import get_store
 from app.originals import allocated_files as data_draws
 from app.originals.models import AllocatedFiles, Seed
@@ -43,6 +41,7 @@ from tests.support.allocated_contest import (
     upload_organizer_file,
 )
 from tests.support.allocation_track import (
+    SHARED_ALLOCATION,
     TEAM_ALLOCATION,
     allocate_order,
     build_label_file,
@@ -136,10 +135,19 @@ def test_allocation_needs_the_first_phase_and_organizer_data(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
-    contest.arena.get_team_token("red")
     contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
+    reasons = [get_team_file(contest.arena, "red").json()]
+    contest.move_phases(anonymization=(-1, 2))
     run_clock()
-    assert upload_organizer_file(contest.arena).status_code == 200
+    reasons.append(get_team_file(contest.arena, "red").json())
+    upload_organizer_file(contest.arena)
+    reasons.append(get_team_file(contest.arena, "red").json())
+    assert [(reason["code"], reason["detail"]) for reason in reasons] == [
+        ("not_drawn_yet", data_draws.PHASE_NOT_BEGUN),
+        ("not_drawn_yet", data_draws.FILES_MISSING),
+        ("not_drawn_yet", data_draws.NOT_READY),
+    ]
+    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
     run_clock()
     assert load_allocations() == {}
     contest.move_phases(anonymization=(-1, 2))
@@ -147,33 +155,14 @@ def test_allocation_needs_the_first_phase_and_organizer_data(
     assert set(load_allocations()) == {"", "red"}
 
 
-def test_team_without_files_is_told_why(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    contest = create_contest(client, monkeypatch, TEAM_ALLOCATION)
-    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
-    responses = [get_team_file(contest.arena, "red").json()]
-    contest.move_phases(anonymization=(-1, 2))
-    responses.append(get_team_file(contest.arena, "red").json())
-    upload_organizer_file(contest.arena)
-    responses.append(get_team_file(contest.arena, "red").json())
-    assert {response["code"] for response in responses} == {"not_drawn_yet"}
-    assert [response["detail"] for response in responses] == [
-        data_draws.PHASE_NOT_BEGUN,
-        data_draws.FILES_MISSING,
-        data_draws.NOT_READY,
-    ]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_team_that_joins_too_late_is_told_that_it_gets_no_files(contest: Contest, language: str) -> None:
+def test_team_that_joins_too_late_is_told_that_it_gets_no_files(contest: Contest) -> None:
     contest.arena.get_team_token("red")
     run_clock()
     contest.start_pause()
     late_response = get_team_file(contest.arena, "late")
     assert (late_response.status_code, late_response.json()["code"]) == (409, "drawing_over")
-    team_page = get_page(contest.arena, f"{COMPETITION_PATH}/submissions", team="late", language=language)
-    message = translate(
-        "The anonymization phase is over, and no more data are drawn: your team has none.", language
-    )
+    team_page = get_page(contest.arena, f"{COMPETITION_PATH}/submissions", team="late")
+    message = "The anonymization phase is over, and no more data are drawn: your team has none."
     assert message in unescape(team_page.text)
 
 
@@ -237,9 +226,8 @@ def test_invalid_organizer_data_are_refused(contest: Contest) -> None:
     assert upload_organizer_file(contest.arena, file="other.csv").json()["code"] == "no_such_file"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_teams_and_organizers_are_told_if_no_allocation_is_left(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, language: str
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers.allocate, "MAX_ATTEMPTS", 60)
     allocation_rule = Allocation(
@@ -267,16 +255,11 @@ def test_teams_and_organizers_are_told_if_no_allocation_is_left(
         submit_response,
     ):
         assert (response.status_code, response.json()["code"]) == (409, "no_allocation_left")
-    message = translate(
-        "All data are assigned to other teams: there are none left for your team. Ask the organizers.",
-        language,
-    )
-    team_page = get_page(contest.arena, f"{COMPETITION_PATH}/submissions", team="green", language=language)
+    message = "All data are assigned to other teams: there are none left for your team. Ask the organizers."
+    team_page = get_page(contest.arena, f"{COMPETITION_PATH}/submissions", team="green")
     assert message in unescape(team_page.text)
-    organizer_page = get_page(
-        contest.arena, f"{COMPETITION_PATH}/organize", organizer=True, language=language
-    )
-    assert translate("duty_unallocated", language, n=2) in unescape(organizer_page.text)
+    organizer_page = get_page(contest.arena, f"{COMPETITION_PATH}/organize", organizer=True)
+    assert translate("duty_unallocated", n=2) in unescape(organizer_page.text)
     run_clock()
     assert len(load_audit_entries("own.exhausted")) == 2
 
@@ -477,3 +460,42 @@ def test_without_a_private_key_phases_change_but_no_seed_is_made(
     assert load_round().published_at is not None
     monkeypatch.undo()
     get_settings.cache_clear()
+
+
+def test_shared_allocations_are_published_with_the_original(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = create_contest(client, monkeypatch, SHARED_ALLOCATION)
+    arena = contest.arena
+    early_response = arena.submit("red")
+    assert (early_response.status_code, early_response.json()["code"]) == (409, "not_drawn_yet")
+    assert arena.get(f"{COMPETITION_PATH}/original/hints.csv").json()["code"] == "no_such_file"
+    run_clock()
+    hints = arena.get(f"{COMPETITION_PATH}/original/hints.csv").text
+    assert hints.splitlines()[1].startswith(f"{ROWS},")
+    description = arena.get(COMPETITION_PATH).json()
+    assert description["original_sha256"]["hints.csv"] == hashlib.sha256(hints.encode()).hexdigest()
+    assert arena.submit("red").status_code == 202
+    score_everything()
+    assert arena.get(f"{COMPETITION_PATH}/submissions/all").json()[0]["status"] == "SCORED"
+    assert [entry.after for entry in load_audit_entries("data.draw")] == [dict(load_round().shared_files)]
+
+
+def test_shared_allocations_follow_the_original_and_never_replace_uploads(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = create_contest(client, monkeypatch, SHARED_ALLOCATION)
+    arena = contest.arena
+    run_clock()
+    first_hints = arena.get(f"{COMPETITION_PATH}/original/hints.csv").text
+    longer_table = arena.table.iloc[[0, *range(ROWS)]]
+    arena.put(f"{COMPETITION_PATH}/original/original.csv", content=write_csv(longer_table))
+    assert load_round().shared_files == {}
+    run_clock()
+    second_hints = arena.get(f"{COMPETITION_PATH}/original/hints.csv").text
+    assert second_hints == first_hints.replace(f"\n{ROWS},", f"\n{ROWS + 1},")
+    uploaded_hints = b"rows,number\n1,2\n"
+    assert arena.put(f"{COMPETITION_PATH}/original/hints.csv", content=uploaded_hints).status_code == 200
+    run_clock()
+    assert load_round().shared_files == {}
+    assert arena.get(f"{COMPETITION_PATH}/original/hints.csv").content == uploaded_hints

@@ -83,23 +83,6 @@ def test_targets_are_unavailable_before_the_second_phase(contest: Contest) -> No
     assert contest.arena.get(data, team="blue").status_code == 200
 
 
-def test_hidden_guesses_change_only_the_organizers_boards(contest: Contest) -> None:
-    red, _ = contest.publish_targets("red", "blue")
-    names = ("anonymization", "reidentification", "matrix")
-    audiences = (None, "red", "blue")
-    boards_before = {(name, team): contest.get_board(name, team=team) for name in names for team in audiences}
-    contest.submit_correct_guess("blue", red, 10)
-    boards_after = {(name, team): contest.get_board(name, team=team) for name in names for team in audiences}
-    assert boards_after == boards_before
-    own = contest.arena.get(f"{contest.path}/guesses", team="blue").json()
-    assert (own[0]["status"], own[0]["correct"], own[0]["rate"]) == ("SCORED", None, None)
-    assert own[0]["outcome"] is None
-    assert find_row(contest.get_board("reidentification", organizer=True), "blue")["identified"] == 10
-    contest.close_attacks()
-    assert find_row(contest.get_board("reidentification"), "blue")["identified"] == 10
-    assert find_row(contest.get_board(), "red")["rival_risk"] == 10 / ROWS
-
-
 def test_secrets_are_published_at_the_reveal_and_not_before(contest: Contest) -> None:
     (red,) = contest.publish_targets("red")
     target = contest.find_target(red)
