@@ -1,18 +1,18 @@
 """The deadlines of a competition as an iCalendar file (RFC 5545)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import icalendar
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from sqlalchemy import and_, cast, func, or_, select
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Session
 
 from anoncup.rules.rounds import choose_text
-from anoncup.rules.settings import Phase
-from app.competitions import competitions, phase_changes
-from app.competitions.contest import Contest
-from app.competitions.phase_changes import CalendarVersion
+from app.competitions import competitions
+from app.core.db.models import AuditEntry, Competition, Round
 from app.core.db.transaction import transaction
 from app.core.http.etags import send_if_changed
 from app.core.identity.authentication import get_service_url
@@ -22,94 +22,82 @@ from app.core.pages.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 
-
-@dataclass(frozen=True, slots=True)
-class CalendarEvent:
-    """A calendar event.
-
-    If the event is moved, ``uid`` stays the same, ``sequence`` grows and ``changed_at`` is the time of the
-    move. ``is_confirmed`` is false while the competition is paused, because the deadline then keeps moving.
-    """
-
-    uid: str
-    start: datetime
-    end: datetime
-    summary: str
-    description: str
-    url: str
-    sequence: int
-    changed_at: datetime
-    is_confirmed: bool = True
+_CALENDAR_PARTS = ("phases", "rounds", "title")
+"""The parts of a competition's file that appear in its calendar."""
 
 
 @router.get("/competitions/{slug}/calendar.ics")
 def download_calendar(request: Request, slug: str) -> Response:
-    with transaction() as session:
-        contest = competitions.find(session, None, slug)
-        calendar_version = phase_changes.load_calendar_version(session, contest.round)
-        rounds = [Contest(round_) for round_ in contest.competition.rounds]
-    t, service_url = language.negotiate_translator(request), get_service_url(request)
-    title = choose_text(contest.competition.title, t.language)
-    events = [
-        _build_event(round_, phase, calendar_version, f"{service_url}/competitions/{round_.address}", t)
-        for round_ in rounds
-        for phase in round_.rules.phases
-    ]
-    calendar = render_calendar(title, events, language=t.language)
-    headers = {
-        "Cache-Control": "no-cache",
-        "Vary": "Accept-Language, Cookie",
-        "Content-Disposition": f'inline; filename="{slug}.ics"',
-    }
-    return send_if_changed(request, calendar, media_type="text/calendar; charset=utf-8", headers=headers)
-
-
-def _build_event(
-    contest: Contest, phase: Phase, calendar_version: CalendarVersion, page_url: str, t: Translator
-) -> CalendarEvent:
-    title = choose_text(contest.rules.title, t.language)
-    hint = t("The competition’s page says what to do until then:")
-    return CalendarEvent(
-        uid=f"{contest.round.id}-{phase.name}@anoncup",
-        start=phase.start,
-        end=phase.end,
-        summary=t("{competition}: {phase}", competition=title, phase=t.label(f"phase_{phase.name}")),
-        description=f"{hint} {page_url}",
-        url=page_url,
-        sequence=calendar_version.sequence,
-        changed_at=calendar_version.changed_at,
-        is_confirmed=contest.round.paused_at is None,
-    )
-
-
-def render_calendar(name: str, events: Sequence[CalendarEvent], *, language: str) -> bytes:
     """Return a calendar that clients can subscribe to; it asks them to refresh it every hour."""
+    with transaction() as session:
+        competition = competitions.find(session, None, slug).competition
+        version = _load_version(session, competition)
+        rounds = competition.rounds
+    t, service_url = language.negotiate_translator(request), get_service_url(request)
     calendar = icalendar.Calendar()
     calendar.add("VERSION", "2.0")
     calendar.add("PRODID", "-//anoncup//schedule//EN")
     calendar.add("CALSCALE", "GREGORIAN")
     calendar.add("METHOD", "PUBLISH")
     calendar.add("REFRESH-INTERVAL", timedelta(hours=1), parameters={"value": "DURATION"})
+    title = icalendar.vText(choose_text(competition.title, t.language))
     for property_name in ("NAME", "X-WR-CALNAME"):
-        calendar.add(property_name, icalendar.vText(name))  # icalendar escapes neither unless it is a vText
-    for event in events:
-        calendar.add_component(_build_component(event, language))
-    body: bytes = calendar.to_ical()
-    return body
-
-
-def _build_component(event: CalendarEvent, language: str) -> icalendar.Event:
-    component = icalendar.Event.new(
-        uid=event.uid,
-        stamp=event.changed_at,
-        last_modified=event.changed_at,
-        sequence=event.sequence,
-        start=event.start.astimezone(UTC),
-        end=event.end.astimezone(UTC),
-        url=event.url,
-        status=icalendar.STATUS.CONFIRMED if event.is_confirmed else icalendar.STATUS.TENTATIVE,
-        transparency=icalendar.TRANSP.TRANSPARENT,
+        calendar.add(property_name, title)  # icalendar escapes neither unless it is a vText
+    for round_ in rounds:
+        for event in _iter_events(round_, version, service_url, t):
+            calendar.add_component(event)
+    headers = {
+        "Cache-Control": "no-cache",
+        "Vary": "Accept-Language, Cookie",
+        "Content-Disposition": f'inline; filename="{slug}.ics"',
+    }
+    return send_if_changed(
+        request, calendar.to_ical(), media_type="text/calendar; charset=utf-8", headers=headers
     )
-    component.add("SUMMARY", event.summary, parameters={"language": language})
-    component.add("DESCRIPTION", event.description, parameters={"language": language})
-    return component
+
+
+def _load_version(session: Session, competition: Competition) -> tuple[int, datetime]:
+    """Return the number of changes to the calendar, from the audit log, and the time of the last one."""
+    changed_parts = cast(AuditEntry.after["changed"], JSONB)
+    calendar_actions = or_(
+        AuditEntry.action.startswith("phase."),
+        and_(
+            AuditEntry.action == "competition.revise",
+            or_(*(changed_parts.contains([part]) for part in _CALENDAR_PARTS)),
+        ),
+    )
+    query = select(func.count(), func.max(AuditEntry.at)).where(
+        AuditEntry.competition_id == competition.id, calendar_actions
+    )
+    sequence, changed_at = session.execute(query).one()
+    return sequence, changed_at or competition.created_at
+
+
+def _iter_events(
+    round_: Round, version: tuple[int, datetime], service_url: str, t: Translator
+) -> Iterator[icalendar.Event]:
+    """Yield an event for each phase.
+
+    A moved event keeps its identifier and gets a higher sequence number. Events of a paused round are
+    tentative, because the deadlines then keep moving.
+    """
+    sequence, changed_at = version
+    title, text_parameters = choose_text(round_.rules.title, t.language), {"language": t.language}
+    url = f"{service_url}/competitions/{round_.address}"
+    hint = t("The competition’s page says what to do until then:")
+    for phase in round_.rules.phases:
+        event = icalendar.Event.new(
+            uid=f"{round_.id}-{phase.name}@anoncup",
+            stamp=changed_at,
+            last_modified=changed_at,
+            sequence=sequence,
+            start=phase.start.astimezone(UTC),
+            end=phase.end.astimezone(UTC),
+            url=url,
+            status=icalendar.STATUS.TENTATIVE if round_.paused_at else icalendar.STATUS.CONFIRMED,
+            transparency=icalendar.TRANSP.TRANSPARENT,
+        )
+        summary = t("{competition}: {phase}", competition=title, phase=t.label(f"phase_{phase.name}"))
+        event.add("SUMMARY", summary, parameters=text_parameters)
+        event.add("DESCRIPTION", f"{hint} {url}", parameters=text_parameters)
+        yield event

@@ -1,11 +1,9 @@
 """Changes to phases by organizers: extend, pause, resume."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from sqlalchemy import and_, cast, func, or_, select
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from anoncup.competition.parser import parse_rounds
@@ -23,39 +21,12 @@ from app.competitions.phases import (
     get_status,
 )
 from app.core import audit, outbox
-from app.core.db.models import AuditEntry, Round
+from app.core.db.models import Round
 from app.core.db.now import read_clock
 from app.core.identity.principal import Principal
 from app.core.outbox import PhaseChange
 
 END_YEAR_LIMIT = 3000
-_CALENDAR_PARTS = ("phases", "rounds", "title")
-"""The parts of a competition's file that appear in its calendar."""
-
-
-@dataclass(frozen=True, slots=True)
-class CalendarVersion:
-    """The number of changes to a competition's calendar, and the time of the last one."""
-
-    sequence: int
-    changed_at: datetime
-
-
-def load_calendar_version(session: Session, round_: Round) -> CalendarVersion:
-    """Count the calendar changes in the audit log; the number never decreases."""
-    changed_parts = cast(AuditEntry.after["changed"], JSONB)
-    calendar_actions = or_(
-        AuditEntry.action.startswith("phase."),
-        and_(
-            AuditEntry.action == "competition.revise",
-            or_(*(changed_parts.contains([part]) for part in _CALENDAR_PARTS)),
-        ),
-    )
-    query = select(func.count(), func.max(AuditEntry.at)).where(
-        AuditEntry.competition_id == round_.competition_id, calendar_actions
-    )
-    sequence, changed_at = session.execute(query).one()
-    return CalendarVersion(sequence, changed_at or round_.competition.created_at)
 
 
 def extend(

@@ -1,8 +1,9 @@
 """The calendar of deadlines, parsed by the rules of its standard."""
 
+import json
 import re
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, timedelta
+from zoneinfo import ZoneInfo
 
 import icalendar
 import pytest
@@ -10,15 +11,13 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from anoncup.competition.parser import parse_competition, parse_rounds
-from app.competitions.calendar_pages import CalendarEvent, render_calendar
 from tests.support.arena import Arena
 from tests.support.contest import Contest, load_competition
 from tests.support.two_rounds import create_two_rounds
 
 pytestmark = pytest.mark.full
 
-MOMENT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
-HOSTILE_TEXT = "A; b, c\\n \\ d\ne 「匿名加工」" + "長い" * 60 + " 😀 <&>\"'"
+HOSTILE_TITLE = "A; b, c\\n \\ d 「匿名加工」" + "長い" * 60 + " 😀 <&>\"'"
 
 
 def parse_calendar(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
@@ -33,29 +32,6 @@ def parse_calendar(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
         for component in components
     )
     return properties, events
-
-
-def build_event(**overrides: Any) -> CalendarEvent:
-    defaults: dict[str, Any] = {
-        "uid": "1@anoncup",
-        "start": MOMENT,
-        "end": MOMENT + timedelta(days=1),
-        "summary": "s",
-        "description": "d",
-        "url": "https://cup.example/competitions/x",
-        "sequence": 0,
-        "changed_at": MOMENT,
-    }
-    return CalendarEvent(**{**defaults, **overrides})
-
-
-def test_calendar_text_round_trips() -> None:
-    _, (entry,) = parse_calendar(
-        render_calendar(
-            HOSTILE_TEXT, [build_event(summary=HOSTILE_TEXT, description=HOSTILE_TEXT)], language="ja"
-        ).decode()
-    )
-    assert {entry["SUMMARY"], entry["DESCRIPTION"]} == {HOSTILE_TEXT}
 
 
 def get_calendar(arena: Arena, query: str = "", **headers: str) -> Response:
@@ -129,11 +105,17 @@ def test_calendar_uses_the_requested_language(arena: Arena) -> None:
         assert title in parse_calendar(response.text)[1][0]["SUMMARY"]
 
 
-def test_event_times_are_in_utc() -> None:
-    tokyo = datetime.fromisoformat("2026-03-01T09:30:00+09:00")
-    calendar = render_calendar("c", [build_event(start=tokyo, end=MOMENT)], language="en")
-    _, (entry,) = parse_calendar(calendar.decode())
-    assert (entry["DTSTART"], entry["DTEND"]) == ("20260301T003000Z", "20260301T093000Z")
+def test_any_title_is_escaped_and_times_are_in_utc(contest: Contest) -> None:
+    file, tokyo = load_competition().file, ZoneInfo("Asia/Tokyo")
+    start = parse_competition(file).phases[0].start
+    file = file.replace(start.isoformat(), start.astimezone(tokyo).isoformat())
+    file = file.replace('"Small cup"', json.dumps(HOSTILE_TITLE, ensure_ascii=False))
+    assert contest.arena.put(f"{contest.path}/competition.toml", content=file).status_code == 200
+    properties, events = parse_calendar(get_calendar(contest.arena, "?lang=en").text)
+    escaped = icalendar.vText(HOSTILE_TITLE).to_ical().decode()
+    assert properties["NAME"] == properties["X-WR-CALNAME"] == escaped
+    assert events[0]["SUMMARY"] == f"{HOSTILE_TITLE}: Anonymization phase"
+    assert events[0]["DTSTART"] == f"{start.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 
 def test_overview_links_to_the_calendar(arena: Arena) -> None:
