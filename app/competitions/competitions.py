@@ -31,8 +31,7 @@ from anoncup.schemas.roles import Role
 from app.accounts import memberships
 from app.competitions.contest import Contest
 from app.core import audit
-from app.core.audit import AuditFilter
-from app.core.db.models import AuditEntry, Competition, Organizer, Round, Submission, Team
+from app.core.db.models import Competition, Organizer, Round, Submission, Team
 from app.core.db.now import read_clock
 from app.core.identity.principal import Principal
 from app.core.storage import compute_digest, get_store
@@ -169,20 +168,6 @@ def lock_for_organizer(
         raise _build_missing_round_error(contest.round.name)
     require_organizer(session, contest.id, principal)
     return contest
-
-
-def list_audit_entries(
-    session: Session,
-    principal: Principal,
-    slug: str,
-    *,
-    cursor: int | None,
-    limit: int,
-    entry_filter: AuditFilter = audit.NO_FILTER,
-) -> Sequence[AuditEntry]:
-    """Return audit entries with numbers below ``cursor``, newest first, for the organizers."""
-    contest = find_for_organizer(session, principal, slug)
-    return audit.list_entries(session, contest.id, cursor=cursor, limit=limit, entry_filter=entry_filter)
 
 
 def require_can_create(principal: Principal) -> None:

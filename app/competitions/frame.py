@@ -1,19 +1,78 @@
 """The data that every page of a competition shows: its state, and the reader's role in it."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
+from urllib.parse import quote
 
 from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
+from anoncup.rules.rounds import RoundSettings
 from app.accounts import memberships
-from app.competitions import competitions, phases, settling
+from app.competitions import competitions, phases, reveal_notice
 from app.competitions.contest import Contest
-from app.competitions.phases import PhaseBoundary, PhaseStatus
-from app.competitions.rounds import RoundEntry, list_rounds
-from app.competitions.settling import Wait
-from app.core.db.models import Team
+from app.competitions.phases import ContestState, PhaseBoundary, PhaseStatus
+from app.core.db.models import Round, Team
 from app.core.identity.principal import Principal
+
+_PAGE = re.compile(
+    r"/(?:competitions/[^/]+/)?(rules|submissions|targets|team|clarifications"
+    r"|boards/(?:anonymization|reidentification|matrix|history|total)"
+    r"|organize(?:/(?:phases|submissions|rescores|teams|baselines|announcements|clarifications|audit|health"
+    r"|exports|data|threshold|publication|file)\b)?)\b"
+)
+"""A path that begins with that of a page which every round has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The cause for which a competition waits in the state ``settling``.
+
+    ``releases``: uploads that began in time, and their scores. ``targets``: the files of the targets.
+    ``notice``: the time of the reveal, ``reveal_at``. ``guesses``: as ``releases``, in the second phase.
+    """
+
+    reason: Literal["releases", "targets", "notice", "guesses"]
+    reveal_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundEntry:
+    """A round of a competition with several rounds. ``is_shown``: it is the round of the present page."""
+
+    contest: Contest
+    state: ContestState
+    is_shown: bool
+
+    @property
+    def settings(self) -> RoundSettings:
+        return self.contest.settings
+
+    @property
+    def rules(self) -> Rules:
+        return self.contest.rules
+
+    @property
+    def title(self) -> Mapping[str, str]:
+        """The round's own title, without that of the competition."""
+        return self.settings.title or {"en": self.settings.name}
+
+    def find_page(self, path: str) -> str:
+        """Return the path of this round's page that is like the page at ``path``, which may be of any round.
+
+        A page that only one round has, such as that of a submission, leads to the page that lists such pages,
+        or else to the overview.
+        """
+        match = _PAGE.match(path)
+        name = match[1] if match else ""
+        if name == "organize/threshold" and self.rules.excessive is None:
+            name = "organize"
+        if name == "targets" and self.contest.round.published_at is None:
+            name = ""
+        return f"/competitions/{quote(self.contest.address)}/{name}".rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +80,7 @@ class Frame:
     """A competition as one reader sees it: what the heading, menu and side of its pages need.
 
     ``rules`` are the rules at the time of the request. ``team`` is the reader's own team. ``rounds`` is
-    empty if there is only one. ``wait`` is what it waits for after a deadline.
+    empty if there is only one. ``wait`` tells why it is not over after a deadline.
     """
 
     contest: Contest
@@ -62,8 +121,30 @@ def load_frame(session: Session, principal: Principal | None, slug: str) -> Fram
         contest=contest,
         rules=contest.rules,
         status=status,
-        rounds=list_rounds(contest, status.now),
-        wait=settling.find_wait(contest.round, status),
+        rounds=_list_rounds(contest, status.now),
+        wait=_find_wait(contest.round, status) if status.state == "settling" else None,
         team=memberships.find_team(session, contest.id, principal) if principal else None,
         is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )
+
+
+def _list_rounds(contest: Contest, now: datetime) -> tuple[RoundEntry, ...]:
+    """Return the rounds of the competition in the order of its file; none if it has only one."""
+    rounds = contest.competition.rounds
+    if len(rounds) < 2:
+        return ()
+    return tuple(
+        RoundEntry(Contest(round_), phases.get_status_at(round_, now).state, round_ is contest.round)
+        for round_ in rounds
+    )
+
+
+def _find_wait(round_: Round, status: PhaseStatus) -> Wait:
+    if round_.frozen_at is None:
+        return Wait("releases")
+    if round_.published_at is None:
+        return Wait("targets")
+    reveal_at = reveal_notice.find_reveal_time(round_)
+    if reveal_at is not None and reveal_at > status.now:
+        return Wait("notice", reveal_at)
+    return Wait("guesses")

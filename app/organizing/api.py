@@ -1,23 +1,36 @@
-"""Routes with which organizers change phases, quotas, teams and submissions during the contest."""
+"""Routes with which organizers run a contest: phases, quotas, teams, submissions, baselines and the queue."""
 
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Body, status
+from fastapi import APIRouter, Body, Request, status
 from pydantic import AwareDatetime, BaseModel, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
+from anoncup.schemas.roles import Role
 from app.accounts.step_up import ReauthenticatedCaller
-from app.competitions import phase_changes
+from app.competitions import competitions, phase_changes
+from app.core import audit
 from app.core.db.transaction import transaction
+from app.core.http.openapi import JsonObject, build_multipart_body
+from app.core.http.paging import RequestedPage, decode_cursor, parse_number
 from app.core.identity.authentication import CurrentPrincipal
-from app.organizing import adjustments, disqualification, round_reset
+from app.core.identity.principal import Principal
+from app.jobs import queue
+from app.jobs.worker_reports import list_workers
+from app.organizing import adjustments, baselines, disqualification, round_reset, workload
+from app.organizing.baselines import BaselineUpload
 from app.setup.api import serialize_competition
-from app.submissions.api import serialize_submission
+from app.submissions.api import PARTS, REQUIRED_PARTS, serialize_receipt, serialize_submission
+from app.submissions.receiving import receive_upload
 
 router = APIRouter(tags=["organizing"])
+baseline_router = APIRouter(prefix="/competitions/{slug}/baselines", tags=["baselines"])
+log_router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
 
+_NAME_PART: JsonObject = {"type": "string", "description": "its name on the board"}
+_HIDDEN_REASON = "takes no work; administrators can read why"
 _Ruling = Annotated[schemas.RulingIn, Body()]
 _NO_REASON = schemas.RulingIn()
 
@@ -183,3 +196,59 @@ def _set_submission_disqualified(
             session, principal, submission_id, disqualified=disqualified, reason=reason
         )
         return serialize_submission(session, submission)
+
+
+@baseline_router.post(
+    "",
+    status_code=status.HTTP_202_ACCEPTED,
+    openapi_extra=build_multipart_body(PARTS | {"name": _NAME_PART}, required=[*REQUIRED_PARTS, "name"]),
+)
+async def add_baseline(request: Request, slug: str, principal: CurrentPrincipal) -> schemas.BaselineReceipt:
+    """Add a release to the board for comparison, without a rank. The text part `name` is its name there."""
+    baseline = await receive_upload(request, principal, BaselineUpload(slug))
+    return schemas.BaselineReceipt(team_id=baseline.team_id, receipt=serialize_receipt(baseline))
+
+
+@baseline_router.delete("/{team_id}", status_code=status.HTTP_204_NO_CONTENT)
+def remove_baseline(slug: str, team_id: UUID, principal: ReauthenticatedCaller) -> None:
+    """Remove a baseline from the board."""
+    with transaction() as session:
+        baselines.remove(session, principal, slug, team_id)
+
+
+@log_router.get("/audit")
+def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.AuditEntry]:
+    """List the actions of organizers, administrators and the clock on the competition, newest first."""
+    position = decode_cursor(page.cursor, parse_number)
+    with transaction() as session:
+        contest = competitions.find_for_organizer(session, principal, slug)
+        before_number = position[0] if position else None
+        rows = audit.list_entries(session, contest.id, cursor=before_number, limit=page.fetch_limit)
+    return [
+        schemas.AuditEntry.model_validate(entry, from_attributes=True)
+        for entry in page.take_page(rows, lambda last: (last.number,))
+    ]
+
+
+@log_router.get("/queue")
+def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
+    """Return the numbers of waiting and running jobs, and the workers."""
+    with transaction() as session:
+        contest = competitions.find_for_organizer(session, principal, slug)
+        load = workload.measure(session, contest.round.id)
+    workers = list_workers()
+    return schemas.Queue(
+        waiting=load.waiting,
+        scoring=load.scoring,
+        oldest_waiting_s=load.oldest_waiting.total_seconds() if load.oldest_waiting else None,
+        broker_depth=queue.count_messages(),
+        last_sweep_s=load.last_sweep_s,
+        workers=None if workers is None else [_hide_reason(worker, principal) for worker in workers],
+    )
+
+
+def _hide_reason(worker: schemas.Worker, principal: Principal) -> schemas.Worker:
+    """Return a worker; only administrators see why it takes no work, which may name folders and hosts."""
+    if worker.lacks is None or principal.role == Role.ADMINISTRATOR:
+        return worker
+    return worker.model_copy(update={"lacks": _HIDDEN_REASON})

@@ -10,12 +10,11 @@ from sqlalchemy.orm import Session
 
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
 from anoncup.messages import Message
-from anoncup.rules.model import Rules
 from app.boards import load_facts, stale_standings, verdicts
 from app.clarifications import clarifications
-from app.competitions import competitions, phases, revisions, settling
-from app.competitions.phases import ANONYMIZATION, PhaseStatus
-from app.competitions.settling import Wait
+from app.competitions import revisions
+from app.competitions.frame import Frame
+from app.competitions.phases import ANONYMIZATION
 from app.core.db.models import (
     Evaluation,
     Guess,
@@ -27,7 +26,6 @@ from app.core.db.models import (
     Target,
     Team,
 )
-from app.core.identity.principal import Principal
 from app.jobs import health
 from app.jobs.leases import UNFINISHED
 from app.jobs.worker_reports import list_workers
@@ -59,6 +57,11 @@ class ContestCounts:
     submissions: dict[State, int]
     guesses: dict[State, int]
     targets: int
+
+    @property
+    def unfinished_count(self) -> int:
+        """Number of submissions and guesses whose scoring delays a deadline."""
+        return sum(self.submissions[state] + self.guesses[state] for state in UNFINISHED)
 
 
 TaskCode = Literal[
@@ -105,10 +108,8 @@ class OrganizerTask:
 class Dashboard:
     """Everything that the dashboard shows.
 
-    ``unfinished``: submissions and guesses whose scoring delays a deadline.
     ``mixed_versions``: submissions scored by other versions than the current ones.
     ``missing_files``: organizer files still to be uploaded.
-    ``wait``: what the competition waits for after a deadline.
     ``unanswered_questions``: questions of teams without an answer.
     ``unallocated_teams``: teams for which no data are left.
     ``stale_standings``: standings that could not be computed and keep their last state.
@@ -117,8 +118,6 @@ class Dashboard:
     counts: ContestCounts
     workload: Workload
     open_rescore: RescorePreview | None
-    unfinished: int
-    wait: Wait | None
     mixed_versions: int
     missing_files: tuple[str, ...]
     unanswered_questions: int
@@ -126,27 +125,19 @@ class Dashboard:
     stale_standings: StaleStanding | None
 
 
-def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboard:
-    """Load the dashboard for an organizer; raises NotFound or Forbidden."""
-    current_load = workload.measure(session, principal, slug)
-    contest = competitions.find(session, principal, slug)
-    rescore = revisions.find_open_rescore(session, contest.round.id)
-    counts = _count_contents(session, contest.round)
+def load_dashboard(session: Session, frame: Frame) -> Dashboard:
+    """Load the dashboard, which only organizers may see."""
+    round_ = frame.contest.round
+    rescore = revisions.find_open_rescore(session, round_.id)
     return Dashboard(
-        counts,
-        current_load,
+        count_contents(session, round_),
+        workload.measure(session, round_.id),
         None if rescore is None else rescores.load_progress(session, rescore),
-        sum(
-            state_counts[state]
-            for state_counts in (counts.submissions, counts.guesses)
-            for state in UNFINISHED
-        ),
-        settling.find_wait(contest.round, phases.get_status(session, contest.round)),
-        _count_mixed_versions(session, contest.round),
-        sealed_inputs.list_missing_files(session, contest.round),
-        clarifications.count_unanswered(session, contest.id),
-        allocated_files.count_teams_without_data(session, contest.round.id),
-        stale_standings.find_failed(session, contest.round.id),
+        _count_mixed_versions(session, round_),
+        sealed_inputs.list_missing_files(session, round_),
+        clarifications.count_unanswered(session, frame.contest.id),
+        allocated_files.count_teams_without_data(session, round_.id),
+        stale_standings.find_failed(session, round_.id),
     )
 
 
@@ -163,7 +154,7 @@ def _count_mixed_versions(session: Session, round_: Round) -> int:
     return session.scalars(query).one()
 
 
-def _count_contents(session: Session, round_: Round) -> ContestCounts:
+def count_contents(session: Session, round_: Round) -> ContestCounts:
     in_competition = Team.competition_id == round_.competition_id
     has_live_submission = exists().where(
         Submission.team_id == Team.id,
@@ -193,9 +184,9 @@ def _count_contents(session: Session, round_: Round) -> ContestCounts:
     )
 
 
-def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dashboard) -> list[OrganizerTask]:
+def list_tasks(frame: Frame, dashboard: Dashboard) -> list[OrganizerTask]:
     """Return the tasks of the organizers, urgent ones first."""
-    counts, load = dashboard.counts, dashboard.workload
+    rules, counts, load = frame.rules, dashboard.counts, dashboard.workload
     waiting_jobs, failed = sum(load.waiting.values()), counts.submissions[State.ERROR]
     # Scoring versions change only through a rescore. Until then, no worker scores, and jobs wait.
     is_unscorable, changed_package = is_unsupported(rules), find_changed_package(rules)
@@ -204,38 +195,38 @@ def list_tasks(rules: Rules, round_: Round, status: PhaseStatus, dashboard: Dash
         (dashboard.missing_files, _urgent("no_truth", len(dashboard.missing_files))),
         (dashboard.unanswered_questions, _urgent("questions", dashboard.unanswered_questions)),
         (dashboard.unallocated_teams, _urgent("unallocated", dashboard.unallocated_teams)),
-        (round_.original_rows is None, _urgent("no_original")),
+        (frame.contest.round.original_rows is None, _urgent("no_original")),
         (rules.excessive is not None and rules.threshold is None, _urgent("no_threshold")),
         (not rules.phases, _urgent("no_phases")),
         (failed, _urgent("errors", failed)),
         (not is_unscorable and lacks_workers(load), _urgent("stalled", waiting_jobs)),
         (is_sweep_overdue(load), _urgent("unswept")),
-        (status.paused, _urgent("paused")),
+        (frame.status.paused, _urgent("paused")),
         *((True, task) for task in _list_rescore_tasks(dashboard.open_rescore)),
         (changed_package, _urgent("changed_package", waiting_submissions, reason=changed_package)),
         (is_unscorable and not changed_package, _urgent("newer_scorer", waiting_submissions)),
         (dashboard.mixed_versions, _urgent("mixed_versions", dashboard.mixed_versions)),
         *((True, task) for task in _list_stale_standings(dashboard.stale_standings)),
         (not counts.teams, OrganizerTask("no_teams")),
-        *((True, task) for task in _list_waiting_tasks(dashboard)),
-        (_ends_soon(rules, status) and counts.idle_teams, OrganizerTask("idle_teams", counts.idle_teams)),
+        *((True, task) for task in _list_waiting_tasks(frame, counts.unfinished_count)),
+        (_ends_soon(frame) and counts.idle_teams, OrganizerTask("idle_teams", counts.idle_teams)),
     ]
     return sorted((task for is_due, task in tasks if is_due), key=lambda task: not task.urgent)
 
 
-def _list_waiting_tasks(dashboard: Dashboard) -> list[OrganizerTask]:
+def _list_waiting_tasks(frame: Frame, unfinished: int) -> list[OrganizerTask]:
     """Return what the competition waits for: the notice, and the submissions or guesses without a score."""
-    if dashboard.wait is None:
+    if frame.wait is None:
         return []
-    if dashboard.wait.reason == "targets":
+    if frame.wait.reason == "targets":
         return [OrganizerTask("preparing")]
-    notice = [OrganizerTask("notice")] if dashboard.wait.reason == "notice" else []
-    return [*notice, *([OrganizerTask("settling", dashboard.unfinished)] if dashboard.unfinished else [])]
+    notice = [OrganizerTask("notice")] if frame.wait.reason == "notice" else []
+    return [*notice, *([OrganizerTask("settling", unfinished)] if unfinished else [])]
 
 
-def _ends_soon(rules: Rules, status: PhaseStatus) -> bool:
+def _ends_soon(frame: Frame) -> bool:
     """Whether the first phase is open and ends within a day."""
-    phase = rules.phase(ANONYMIZATION)
+    phase, status = frame.rules.phase(ANONYMIZATION), frame.status
     return status.is_open(ANONYMIZATION) and phase is not None and phase.end - status.now <= _ENDING_SOON
 
 
@@ -246,11 +237,9 @@ def _urgent(code: TaskCode, count: int = 0, *, reason: Message | None = None) ->
 def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTask]:
     if open_rescore is None:
         return []
-    code: Literal["rescore_ready", "rescore_scoring"] = (
-        "rescore_ready" if open_rescore.stage == "ready" else "rescore_scoring"
-    )
-    is_ready, rescore_id = code == "rescore_ready", open_rescore.rescore.id
-    return [OrganizerTask(code, open_rescore.remaining, urgent=is_ready, rescore_id=rescore_id)]
+    is_ready = open_rescore.stage == "ready"
+    code: TaskCode = "rescore_ready" if is_ready else "rescore_scoring"
+    return [OrganizerTask(code, open_rescore.remaining, urgent=is_ready, rescore_id=open_rescore.rescore.id)]
 
 
 def _list_stale_standings(stale: StaleStanding | None) -> list[OrganizerTask]:

@@ -51,11 +51,11 @@ def _render_phases(
     with transaction() as session:
         frame = page.load_frame(session)
         row = frame.contest.round
-        overview = dashboard.load_dashboard(session, page.principal, page.slug)
+        unfinished = dashboard.count_contents(session, row).unfinished_count
     return page.render(
         "organizing/phases.html",
         frame=frame,
-        dashboard=overview,
+        unfinished=unfinished,
         reveal_time=reveal_notice.find_reveal_time(row),
         name=name,
         end=_localize_end(end, frame.rules.timezone),

@@ -4,23 +4,19 @@ from fastapi import APIRouter
 
 from app.organizing import (
     api,
-    baseline_api,
     baseline_pages,
-    dashboard_pages,
     disqualification_pages,
-    health_api,
-    health_pages,
+    pages,
     phase_pages,
     submission_pages,
     team_pages,
 )
 
-API: tuple[APIRouter, ...] = (api.router, baseline_api.router, health_api.router)
+API: tuple[APIRouter, ...] = (api.router, api.baseline_router, api.log_router)
 PAGES: tuple[APIRouter, ...] = (
     baseline_pages.router,
-    dashboard_pages.router,
     disqualification_pages.router,
-    health_pages.router,
+    pages.router,
     phase_pages.router,
     submission_pages.router,
     team_pages.router,

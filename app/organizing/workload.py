@@ -11,9 +11,7 @@ from sqlalchemy.orm import Session, joinedload, undefer
 from sqlalchemy.sql.base import ExecutableOption
 
 from anoncup.messages import CodedMessage, Message
-from app.competitions import competitions
 from app.core.db.models import Evaluation, Guess, Rejudgement, State, Submission, Team, ThresholdReport
-from app.core.identity.principal import Principal
 from app.jobs import health
 from app.jobs.fairness import is_in_present_round
 from app.jobs.leases import UNFINISHED
@@ -63,10 +61,9 @@ class WaitingReason:
     count: int
 
 
-def measure(session: Session, principal: Principal, slug: str) -> Workload:
-    """Measure the workload of a competition for one of its organizers."""
-    contest = competitions.find_for_organizer(session, principal, slug)
-    jobs = union_all(*(_select_unfinished(model, contest.round.id) for model in _JOB_MODELS)).subquery()
+def measure(session: Session, round_id: UUID) -> Workload:
+    """Measure the workload of a round."""
+    jobs = union_all(*(_select_unfinished(model, round_id) for model in _JOB_MODELS)).subquery()
     age = func.max(func.clock_timestamp() - jobs.c.created_at)
     counts = session.execute(
         select(jobs.c.kind, jobs.c.state, func.count(), age).group_by(jobs.c.kind, jobs.c.state)

@@ -284,6 +284,7 @@ def _load_organizer_status(
     """Return the status of an organizer, or None for other readers."""
     if principal is None or not frame.is_organizer:
         return None
-    overview = dashboard.load_dashboard(session, principal, frame.contest.address)
-    tasks = dashboard.list_tasks(frame.rules, frame.contest.round, frame.status, overview)
+    principal.require("organize")
+    overview = dashboard.load_dashboard(session, frame)
+    tasks = dashboard.list_tasks(frame, overview)
     return OrganizerStatus(overview, tasks[:_MAX_TASKS], len(tasks[_MAX_TASKS:]))

@@ -1,4 +1,4 @@
-"""Audit log, health and export pages for organizers."""
+"""The dashboard, the audit log, and the pages of health and exports for organizers."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +13,6 @@ from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, Package, find_installed_version
 from anoncup.runner import sandbox
 from anoncup.schemas.roles import Role
-from app.competitions import competitions
 from app.competitions.organizer_frame import RequestedOrganizerPage, parse_uuid
 from app.config import get_settings
 from app.core import audit
@@ -29,6 +28,8 @@ from app.teams import members
 router = APIRouter(route_class=PageRoute)
 
 PAGE_SIZE = 50
+_LATEST_ENTRIES = 6
+"""Entries of the audit log on the dashboard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,18 @@ class PackageStatus:
 
 _CLOCK_ACTOR = "clock"
 """Value of the person filter that selects entries caused by the service itself."""
+
+
+@router.get("/competitions/{slug}/organize")
+def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
+    with transaction() as session:
+        frame = page.load_frame(session)
+        overview = dashboard.load_dashboard(session, frame)
+        entries = audit.list_entries(session, frame.contest.id, cursor=None, limit=_LATEST_ENTRIES)
+    duties = dashboard.list_tasks(frame, overview)
+    return page.render(
+        "organizing/dashboard.html", frame=frame, dashboard=overview, duties=duties, entries=entries
+    )
 
 
 @router.get("/competitions/{slug}/organize/audit")
@@ -59,13 +72,8 @@ def show_audit_log(
         filter_options = audit.load_filter_options(session, frame.contest.id)
         filters = _parse_filters(person, action if action in filter_options.actions else "", team)
         before_number = cursor_key[0] if cursor_key else None
-        entries = competitions.list_audit_entries(
-            session,
-            page.principal,
-            page.slug,
-            cursor=before_number,
-            limit=PAGE_SIZE + 1,
-            entry_filter=filters,
+        entries = audit.list_entries(
+            session, frame.contest.id, cursor=before_number, limit=PAGE_SIZE + 1, entry_filter=filters
         )
         entrants = members.list_entrants(session, page.principal, page.slug)
     page_entries = entries[:PAGE_SIZE]
@@ -99,7 +107,7 @@ def _build_query(filters: AuditFilter, cursor: str) -> str:
 def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
-        current_load = workload.measure(session, page.principal, page.slug)
+        current_load = workload.measure(session, frame.contest.round.id)
         heartbeat_ages = health.load_heartbeat_ages(session)
         failures = workload.list_failures(session, frame.contest.round.id)
         upload_failures = workload.list_upload_failures(session, frame.contest.round.id)
