@@ -16,7 +16,7 @@ from app.competitions import competitions, revisions
 from app.competitions.contest import Contest
 from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
 from app.competitions.revisions import Revision
-from app.competitions.rules_page import render_rules
+from app.competitions.rules_pages import render_rules
 from app.core.db.models import Competition
 from app.core.db.transaction import transaction
 from app.core.http.problems import get_status

@@ -15,12 +15,13 @@ from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.plugins import TRACKS
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
-from app.competitions import formulas
-from app.competitions.rules_page import (
+from app.competitions.rules_pages import (
     build_worked_example,
     find_source,
     iter_attacker_rules,
     iter_measure_rules,
+    load_formulas,
+    load_score_formulas,
 )
 from app.core.db.models import Round
 from app.core.pages.mathematics import typeset
@@ -51,9 +52,9 @@ def test_registered_names_have_a_title_and_a_sentence(kind: str, prefix: str) ->
 
 def test_measures_and_distances_have_a_formula_of_well_formed_mathml() -> None:
     child_counts = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "msubsup": 3}
-    typeset_formulas = list(formulas.load_score_formulas().values())
+    typeset_formulas = list(load_score_formulas().values())
     for name, track in TRACKS.items():
-        tables = formulas.load_formulas(name)
+        tables = load_formulas(name)
         assert set(tables["measures"]) == set(track.measures)
         assert set(tables.get("distances", ())) == set(track.distances)
         typeset_formulas += [typeset(latex) for table in tables.values() for latex in table.values()]

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from anoncup.plugins import BUILT_IN
-from app.competitions.formulas import load_formulas
+from app.competitions.rules_pages import load_formulas
 from app.core.locale.language import Translator, load_translator
 from app.core.pages.language import adapt_to_track
 from tests.support.markdown_blocks import ROOT
