@@ -2,23 +2,58 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import CompetitionUnavailable
+from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from anoncup.schemas.roles import Role
+from app.accounts import memberships
 from app.boards import anonymization
 from app.boards.standing_pages import select_podium
-from app.competitions import directory, visibility
-from app.competitions.directory import DirectoryEntry
+from app.competitions import competitions, phases, visibility
+from app.competitions.contest import Contest
+from app.competitions.phases import PhaseBoundary, PhaseStatus
+from app.competitions.visibility import Viewer
+from app.core.db.models import Team
+from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
 from app.core.pages.pages import PageRoute, RequestedPage
 
 router = APIRouter(route_class=PageRoute)
 _RUNNING_STATES = ("anonymization", "settling", "between", "reidentification")
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryEntry:
+    """A competition in the list.
+
+    ``team_name``: the person's own team. ``is_organizer``: being an administrator is not enough.
+    ``team_count``: None if the person may not see the boards, which name the teams.
+    """
+
+    rules: Rules
+    status: PhaseStatus
+    team_name: str | None
+    is_organizer: bool
+    team_count: int | None
+
+    @property
+    def next_boundary(self) -> PhaseBoundary | None:
+        return phases.find_next_boundary(self.rules, self.status)
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """End of the last phase, or None unless the competition is closed."""
+        ends = [phase.end for phase in self.rules.phases]
+        return max(ends) if ends and self.status.state == "closed" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +78,61 @@ class FeaturedCompetition:
 @router.get("/")
 def show_competitions(page: RequestedPage) -> HTMLResponse:
     with transaction() as session:
-        directory_listing = directory.load_directory(session, page.principal)
-        groups = _group_entries(directory_listing.readable)
+        readable, unreadable = _load_entries(session, page.principal)
+        groups = _group_entries(readable)
         featured = _load_featured(session, page.principal, groups)
     return page.render(
         "overview/competitions.html",
         groups=groups,
         featured=featured,
-        unreadable=directory_listing.unreadable,
+        unreadable=unreadable,
         can_create=page.principal is not None and page.principal.role != Role.PARTICIPANT,
     )
+
+
+def _load_entries(
+    session: Session, principal: Principal | None
+) -> tuple[list[DirectoryEntry], list[tuple[Contest, bool]]]:
+    """Return all competitions, oldest first, in a fixed number of queries.
+
+    Those whose file this version cannot read come separately, with whether the person organizes them.
+    """
+    now = read_clock(session)
+    own_teams = memberships.list_teams(session, principal.user_id) if principal else ()
+    teams = {team.competition_id: team for _, team in own_teams}
+    organized_ids = memberships.list_organized_ids(session, principal) if principal else set()
+    counts = _count_teams(session)
+    readable: list[DirectoryEntry] = []
+    unreadable: list[tuple[Contest, bool]] = []
+    for contest in competitions.list_contests(session):
+        is_organizer = contest.id in organized_ids
+        try:
+            status = phases.get_status_at(contest.round, now)
+            team, count = teams.get(contest.id), counts.get(contest.id, 0)
+            readable.append(_build_entry(contest, status, team, is_organizer, count))
+        except CompetitionUnavailable:
+            unreadable.append((contest, is_organizer))
+    return readable, unreadable
+
+
+def _build_entry(
+    contest: Contest, status: PhaseStatus, team: Team | None, is_organizer: bool, team_count: int
+) -> DirectoryEntry:
+    viewer = Viewer(team.id if team else None, is_organizer)
+    can_see_boards = visibility.can_see_boards(contest.rules.publication, viewer)
+    return DirectoryEntry(
+        contest.rules,
+        status,
+        team.name if team else None,
+        is_organizer,
+        team_count if can_see_boards else None,
+    )
+
+
+def _count_teams(session: Session) -> dict[UUID, int]:
+    """Count the teams by competition, without disqualified teams and baselines."""
+    query = select(Team.competition_id, func.count()).where(Team.disqualified_at.is_(None), ~Team.baseline)
+    return dict(iter(session.execute(query.group_by(Team.competition_id))))
 
 
 def _group_entries(entries: Iterable[DirectoryEntry]) -> dict[str, list[DirectoryEntry]]:
