@@ -295,31 +295,12 @@ def _audit_revision(
             before={"sha256": competitions.compute_text_digest(competition.file)},
             after={
                 "sha256": competitions.compute_text_digest(revision.file),
-                "changed": _list_changes(competition, revision),
+                "changed": competitions.find_changed_parts(competition.file, revision.file),
             },
         )
     for round_revision in revision.rounds:
         stored = next((row for row in competition.rounds if row.id == round_revision.round_id), None)
         _audit_data(session, principal, competition, stored.original if stored else {}, round_revision)
-
-
-def _list_changes(competition: Competition, revision: Revision) -> list[str]:
-    """Return the changed parts of the file, "publication" among them if that of a round changes.
-
-    Boards show nothing that is older than the last change of it.
-    """
-    parts = competitions.find_changed_parts(competition.file, revision.file)
-    if "publication" in parts or not _changes_publication(competition, revision):
-        return parts
-    return sorted([*parts, "publication"])
-
-
-def _changes_publication(competition: Competition, revision: Revision) -> bool:
-    pairs = [(round_, revision.find_round(round_)) for round_ in competition.rounds]
-    try:
-        return any(round_.rules.publication != new.rules.publication for round_, new in pairs if new)
-    except CompetitionUnavailable:
-        return True
 
 
 def _audit_data(
