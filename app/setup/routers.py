@@ -8,11 +8,10 @@ from app.setup import (
     original_pages,
     pages,
     publication_pages,
-    threshold_api,
     threshold_pages,
 )
 
-API: tuple[APIRouter, ...] = (api.router, threshold_api.router)
+API: tuple[APIRouter, ...] = (api.router, api.report_router)
 PAGES: tuple[APIRouter, ...] = (
     file_pages.router,
     original_pages.router,

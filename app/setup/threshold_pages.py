@@ -65,12 +65,14 @@ def _render_threshold(
         is_question_rejected=form is not None,
         distances=tuple(context.frame.contest.track.distances),
         reports=reports,
-        recommended={
-            report.id: schemas.parse_advice(report.report).threshold for report in reports if report.report
-        },
+        recommended={report.id: advice.threshold for report in reports if (advice := _parse_advice(report))},
         has_unfinished_report=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
         contradicting_report=_find_contradicting_report(reports, context),
     )
+
+
+def _parse_advice(report: ThresholdReport) -> schemas.Advice | None:
+    return None if report.report is None else schemas.parse_advice(report.report)
 
 
 def _find_contradicting_report(
@@ -84,7 +86,7 @@ def _find_contradicting_report(
     if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
         return None
     for report in reports:
-        advice = None if report.report is None else schemas.parse_advice(report.report)
+        advice = _parse_advice(report)
         if advice is not None and (report.original, advice.distance) == (original, rule.distance):
             return None if advice.allows(rule.threshold) else (report.id, advice)
     return None
@@ -136,7 +138,7 @@ def _render_report(
 ) -> HTMLResponse:
     is_pending = stored_report.state in (State.QUEUED, State.SCORING)
     t = adapt_to_track(context.page.t, context.frame.contest.track.name)
-    advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
+    advice = _parse_advice(stored_report)
     return render_setup(
         context,
         "setup/report.html",
@@ -167,7 +169,7 @@ def use_report(context: RequestedSetup, report_id: UUID, form: FormBody) -> Resp
 def _build_rule(stored_report: ThresholdReport, context: SetupContext) -> Excessive:
     if stored_report.original != context.frame.contest.round.original:
         raise Conflict("the data have changed since this report: ask for a new one", code="report_stale")
-    advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
+    advice = _parse_advice(stored_report)
     if advice is None or advice.threshold is None:
         raise Conflict("the report recommends no threshold", code="no_recommendation")
     return replace(
