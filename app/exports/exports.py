@@ -10,14 +10,15 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
-from app.boards import anonymization, matrix, reidentification
 from app.competitions import competitions, visibility
 from app.competitions.contest import Contest
 from app.core import audit
-from app.core.db.models import AuditEntry, Evaluation, Guess, Member, Round, Submission, Target, Team
+from app.core.db.models import Evaluation, Guess, Member, Round, Submission, Target, Team
+from app.core.http.archives import Content
 from app.core.identity.principal import Principal
 from app.core.spreadsheet import render_csv
 from app.core.storage import get_store
+from app.exports.result_archive import build_boards
 
 _BATCH_SIZE = 100
 """Number of evaluations loaded at a time, because each holds all measures."""
@@ -25,8 +26,6 @@ _BATCH_SIZE = 100
 _GUESS_COLUMNS = ("id", "team", "target", "received_at", "state", "answered", "correct", "sha256")
 _RISK_COLUMNS = ("question", "value", "baseline", "risk")
 """Additional columns for guesses that are not scored by counting individuals."""
-
-_Content = bytes | Iterable[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,12 @@ def load_snapshot(session: Session, principal: Principal, slug: str) -> ExportSn
 
 def iter_tables(
     session: Session, principal: Principal, snapshot: ExportSnapshot
-) -> Iterator[tuple[str, _Content]]:
+) -> Iterator[tuple[str, Content]]:
     """Yield the names and contents of the generated files."""
     round_ = snapshot.round
     yield "audit.csv", _format_audit_csv(session, round_).encode()
-    for name, text in _iter_boards(session, principal, round_.address):
+    access = visibility.authorize_boards(session, principal, round_.address)
+    for name, (_, text) in build_boards(session, access).items():
         yield f"boards/{name}.csv", text.encode()
     yield "competition.toml", competitions.build_published_file(round_).encode()
     yield "evaluations.jsonl", _iter_evaluation_lines(session, round_)
@@ -61,7 +61,7 @@ def iter_tables(
     yield "teams.csv", _format_teams_csv(session, round_).encode()
 
 
-def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, _Content]]:
+def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, Content]]:
     """Yield the names and contents of the teams' files, without a session.
 
     Secrets are left out, and so are releases that would disclose them.
@@ -73,14 +73,6 @@ def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, _Content]]:
     for submission in sorted(snapshot.submissions, key=lambda item: str(item.id)):
         for name, digest in submission.files.items():
             yield f"submissions/{submission.id}/{name}.csv", get_store().read_chunks(digest)
-
-
-def _iter_boards(session: Session, principal: Principal, slug: str) -> Iterator[tuple[str, str]]:
-    """Yield the boards as organizers see them, as CSV."""
-    access = visibility.authorize_boards(session, principal, slug)
-    yield "anonymization", anonymization.render_csv(anonymization.build_board(session, access))
-    yield "matrix", matrix.render_csv(matrix.build_matrix(session, access))
-    yield "reidentification", reidentification.render_csv(reidentification.build_board(session, access))
 
 
 def _load_submissions(session: Session, round_: Round) -> list[Submission]:
@@ -110,10 +102,10 @@ def _build_submission_row(submission: Submission, names: Iterable[str], *, is_se
     """Return a row with the digests of the exported files or, for sealed releases, of the uploaded files."""
     files = submission.uploaded_sha256 if is_sealed else submission.files
     return [
-        str(submission.id),
+        submission.id,
         submission.team.name,
         _format_time(submission.received_at),
-        str(submission.evaluation.state),
+        submission.evaluation.state,
         submission.final,
         _format_time(submission.disqualified_at),
         submission.rows,
@@ -166,13 +158,7 @@ def _format_teams_csv(session: Session, round_: Round) -> str:
     return render_csv(
         header,
         (
-            [
-                str(team.id),
-                team.name,
-                _format_time(team.created_at),
-                _format_time(team.disqualified_at),
-                count,
-            ]
+            [team.id, team.name, _format_time(team.created_at), _format_time(team.disqualified_at), count]
             for team, count in rows
         ),
     )
@@ -189,7 +175,7 @@ def _format_targets_csv(session: Session, round_: Round) -> str:
     return render_csv(
         ["name", "team", "submission_id", "rows"],
         (
-            [target.name, target.submission.team.name, str(target.submission_id), target.rows]
+            [target.name, target.submission.team.name, target.submission_id, target.rows]
             for target in session.scalars(query)
         ),
     )
@@ -222,11 +208,11 @@ def _build_risk_fields(guess: Guess) -> list[object]:
 
 def _build_guess_row(guess: Guess) -> list[object]:
     return [
-        str(guess.id),
+        guess.id,
         guess.team.name,
         guess.target.name,
         _format_time(guess.received_at),
-        str(guess.state),
+        guess.state,
         guess.answered,
         guess.correct,
         guess.file,
@@ -236,12 +222,14 @@ def _build_guess_row(guess: Guess) -> list[object]:
 def _format_audit_csv(session: Session, round_: Round) -> str:
     entries = audit.list_entries(session, round_.competition_id, cursor=None, limit=None)
     header = ["number", "at", "actor", "action", "subject", "before", "after"]
-    return render_csv(header, map(_build_audit_row, reversed(entries)))
-
-
-def _build_audit_row(entry: AuditEntry) -> list[object]:
-    details = map(_serialize_json, (entry.before, entry.after))
-    return [entry.number, _format_time(entry.at), entry.actor, entry.action, entry.subject, *details]
+    rows = (
+        [
+            *(entry.number, _format_time(entry.at), entry.actor, entry.action, entry.subject),
+            *map(_serialize_json, (entry.before, entry.after)),
+        ]
+        for entry in reversed(entries)
+    )
+    return render_csv(header, rows)
 
 
 def _serialize_json(details: dict[str, Any] | None) -> str | None:

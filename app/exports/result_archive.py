@@ -3,7 +3,7 @@
 It contains what everybody may read by then. Teams are named, people are not.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel
@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 
 from app.boards import anonymization, matrix, reidentification
 from app.competitions import competitions, visibility
-from app.competitions.contest import Contest
 from app.competitions.visibility import BoardAccess, Viewer
 from app.core.db.models import Round, Target
 from app.core.db.now import read_clock
+from app.core.http.archives import Content
 from app.core.identity.principal import Principal
 from app.core.spreadsheet import render_csv
 from app.core.storage import compute_digest, get_store
@@ -31,7 +31,7 @@ class ResultArchive:
     texts: dict[str, bytes]
     digests: dict[str, str]
 
-    def iter_files(self) -> Iterator[tuple[str, bytes | Iterable[bytes]]]:
+    def iter_files(self) -> Iterator[tuple[str, Content]]:
         """Yield the names and contents of all files, the checksums first; needs no session."""
         yield "SHA256SUMS", self._render_checksums().encode()
         yield from sorted(self.texts.items())
@@ -53,7 +53,8 @@ def load(session: Session, principal: Principal, slug: str) -> ResultArchive:
         for target in targets.list_revealed(session, principal, slug)
         if not targets.is_withdrawn(target)
     ]
-    boards = _build_boards(session, contest)
+    access = BoardAccess(contest, visibility.compute_scope(contest, Viewer(), read_clock(session)))
+    boards = build_boards(session, access)
     texts = {
         "competition.toml": competitions.build_published_file(contest.round),
         "targets.csv": _format_targets(revealed),
@@ -76,16 +77,15 @@ def _list_stored_files(round_: Round, revealed: Sequence[Target]) -> dict[str, s
     return files
 
 
-def _build_boards(session: Session, contest: Contest) -> dict[str, tuple[BaseModel, str]]:
-    """Return each board as a visitor sees it after the reveal, and its CSV."""
-    access = BoardAccess(contest, visibility.compute_scope(contest, Viewer(), read_clock(session)))
+def build_boards(session: Session, access: BoardAccess) -> dict[str, tuple[BaseModel, str]]:
+    """Return each board as a viewer sees it, and its CSV."""
     releases = anonymization.build_board(session, access)
-    attacks = reidentification.build_board(session, access)
     trials = matrix.build_matrix(session, access)
+    attacks = reidentification.build_board(session, access)
     return {
         "anonymization": (releases, anonymization.render_csv(releases)),
-        "reidentification": (attacks, reidentification.render_csv(attacks)),
         "matrix": (trials, matrix.render_csv(trials)),
+        "reidentification": (attacks, reidentification.render_csv(attacks)),
     }
 
 
