@@ -18,8 +18,7 @@ from tests.support.arena import Arena
 from tests.support.environments import EXAMPLE_CUP_2024, PackageEnvironment, build_wheel, environment
 from tests.support.markdown_blocks import list_code_blocks
 from tests.support.package_catalogues import open_package_folder
-from tests.support.page_requests import get_page, send_form
-from tests.support.setup_pages import load_rules, parse_form
+from tests.support.page_requests import get_page
 
 pytestmark = pytest.mark.full
 PATH = "/competitions/small"
@@ -87,20 +86,3 @@ def test_rules_page_describes_the_function_in_both_languages(client: TestClient)
     assert "防御上位 5 チーム <code>anoncup-cup2024:five_best_defenders</code>" in read_page(
         arena, "rules?lang=ja"
     )
-
-
-@pytest.mark.usefixtures("package")
-@pytest.mark.parametrize("key", ["function", "attack_function"])
-def test_publication_form_keeps_the_function(client: TestClient, key: str) -> None:
-    ranking = (
-        f'[requires]\nanoncup-cup2024 = ">=0.1"\n[ranking]\n{key} = "anoncup-cup2024:ten_best_defenders"\n'
-    )
-    arena = Arena.create(client, extra_toml=ranking)
-    stored = load_rules().ranking
-    form = parse_form(read_page(arena, "organize/publication", organizer=True), 'name="of"')
-    send_form(arena, f"{PATH}/organize/publication", form | {"valid_per_day": "3"}, organizer=True)
-    rules = load_rules()
-    assert (rules.ranking, rules.limits.valid_per_day) == (stored, 3)
-    send_form(arena, f"{PATH}/organize/publication", form | {"rule": "rank_sum", "of": ""}, organizer=True)
-    assert load_rules().ranking.rule == "rank_sum"
-    assert load_rules().ranking.function is None

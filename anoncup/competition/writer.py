@@ -5,17 +5,13 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from anoncup.competition.parser import CompetitionFile, parse_rounds
-from anoncup.formulas.syntax import Formula
 from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
     Excessive,
-    Limits,
     MeasureSettings,
     Phase,
-    Publication,
-    Ranking,
 )
 from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import format_key, format_table, format_value, replace_tables
@@ -68,29 +64,13 @@ def replace_attackers(text: str, track: AnyTrack, attackers: Mapping[str, Attack
 
 
 def replace_excessive(text: str, excessive: Excessive) -> str:
-    return _replace_table(text, "excessive", _collect_fields(excessive))
-
-
-def replace_publication_rules(text: str, publication: Publication, ranking: Ranking, limits: Limits) -> str:
-    text = _replace_table(text, "publication", _collect_fields(publication))
-    text = _replace_table(text, "ranking", _collect_ranking(ranking))
-    return _replace_table(text, "limits", _collect_fields(limits))
+    values = {name: getattr(excessive, name) for name in excessive.__dataclass_fields__}
+    return _replace_table(text, "excessive", values)
 
 
 def replace_scored_by(text: str, versions: Mapping[str, str]) -> str:
     """Return the file with ``[scored_by]`` set to these versions, or without that table if there are none."""
     return replace_tables(text, "scored_by", format_table("scored_by", versions) if versions else "")
-
-
-def _collect_ranking(ranking: Ranking) -> dict[str, object]:
-    values = _collect_fields(ranking)
-    # A formula or a function is in place of a rule, and only these have an order.
-    del values["rule" if ranking.rule in {"formula", "function"} else "order"]
-    return {key: value.text if isinstance(value, Formula) else value for key, value in values.items()}
-
-
-def _collect_fields(settings: Excessive | Publication | Ranking | Limits) -> dict[str, object]:
-    return {name: getattr(settings, name) for name in settings.__dataclass_fields__}
 
 
 def replace_basics(

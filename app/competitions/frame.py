@@ -22,7 +22,7 @@ _PAGE = re.compile(
     r"/(?:competitions/[^/]+/)?(rules|submissions|targets|team|clarifications"
     r"|boards/(?:anonymization|reidentification|matrix|history|total)"
     r"|organize(?:/(?:phases|submissions|rescores|teams|baselines|announcements|clarifications|audit|health"
-    r"|exports|data|threshold|publication|file)\b)?)\b"
+    r"|exports|data|threshold|file)\b)?)\b"
 )
 """A path that begins with that of a page which every round has."""
 

@@ -7,7 +7,6 @@ from app.setup import (
     file_pages,
     original_pages,
     pages,
-    publication_pages,
     threshold_pages,
 )
 
@@ -16,6 +15,5 @@ PAGES: tuple[APIRouter, ...] = (
     file_pages.router,
     original_pages.router,
     pages.router,
-    publication_pages.router,
     threshold_pages.router,
 )

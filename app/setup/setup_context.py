@@ -9,14 +9,13 @@ from uuid import UUID
 from fastapi import Depends
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse
 
 from anoncup.errors import (
     Conflict,
     DomainError,
     FileProblem,
     Forbidden,
-    InvalidCompetition,
     InvalidUpload,
     TooManyRequests,
     WrongCredential,
@@ -30,7 +29,6 @@ from app.competitions.revisions import Revision
 from app.core.db.transaction import transaction
 from app.core.http.problems import get_status
 from app.core.identity.principal import STEP_UP_CODES, Principal
-from app.core.pages.forms import ParsedForm
 from app.core.pages.pages import Page, see_other, translate_error
 from app.originals import original_import
 from app.rescoring import rescores
@@ -39,8 +37,6 @@ FORM_ERRORS = (Conflict, InvalidUpload, Forbidden, TooManyRequests, WrongCredent
 """Errors that a form can show, besides an invalid competition file."""
 _MAX_EXAMPLES = 3
 """Maximum number of examples of the same problem in the same column."""
-_TABLES_BY_PAGE = {"threshold": ("excessive",), "publication": ("publication", "ranking", "limits")}
-"""The tables of the competition file that each page writes, of those that a round may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +53,11 @@ class SetupContext:
     has_begun: bool
     open_rescore_id: UUID | None
 
-    def can_edit(self, page_name: str) -> bool:
-        """Return whether a page can change the rules.
-
-        It changes the common rules of all rounds, so not those tables in which the round shown differs.
-        """
+    @property
+    def can_edit_threshold(self) -> bool:
+        """Whether the common rule of all rounds can be changed: not if the round shown has one of its own."""
         contest = self.frame.contest
-        tables = _TABLES_BY_PAGE.get(page_name, ())
-        return not contest.round.name or contest.settings.own_tables.isdisjoint(tables)
+        return not contest.round.name or "excessive" not in contest.settings.own_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,34 +115,6 @@ def render_setup(
 def describe_rejection(page: Page, problem: DomainError) -> FormRejection:
     reason = page.t.label(f"invalid_{problem.code}", "") or translate_error(problem, page.t)
     return FormRejection(reason, get_status(problem), problem)
-
-
-def save_rules(
-    context: SetupContext,
-    form: ParsedForm,
-    write_file: Callable[[Contest], str],
-    render: Callable[[DomainError | None], HTMLResponse],
-    *,
-    page_name: str,
-) -> Response:
-    """Save the file that ``write_file`` makes from the present one, and redirect.
-
-    If the form has errors or is rejected, render it again with the problem. A form that cannot be used for
-    this round is not shown, so whoever sends it is led to its page.
-    """
-    if not context.can_edit(page_name):
-        return see_other(f"{context.page.path}/{page_name}")
-    if form.errors:
-        return render(None)
-    try:
-        return apply_or_rescore(
-            context.page.reauthenticate(form.secret("password")),
-            context.page.slug,
-            lambda contest: revisions.compute_file_revision(contest, write_file(contest)),
-            page_name=page_name,
-        )
-    except (*FORM_ERRORS, InvalidCompetition) as problem:
-        return render(require_form_error(problem))
 
 
 def require_form_error(problem: DomainError) -> DomainError:

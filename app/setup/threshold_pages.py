@@ -13,11 +13,12 @@ from starlette.responses import Response
 
 from anoncup import schemas
 from anoncup.competition.writer import replace_excessive
-from anoncup.errors import Conflict, DomainError, InvalidInput, NotFound, TooManyRequests
+from anoncup.errors import Conflict, DomainError, InvalidCompetition, InvalidInput, NotFound, TooManyRequests
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
+from app.competitions import revisions
 from app.core.db.models import State, ThresholdReport
 from app.core.db.transaction import transaction
 from app.core.locale.language import Translator
@@ -25,7 +26,14 @@ from app.core.pages.forms import FormBody, ParsedForm
 from app.core.pages.language import adapt_to_track
 from app.core.pages.pages import PageRoute, see_other
 from app.originals import original_import, threshold_reports
-from app.setup.setup_context import RequestedSetup, SetupContext, render_setup, save_rules
+from app.setup.setup_context import (
+    FORM_ERRORS,
+    RequestedSetup,
+    SetupContext,
+    apply_or_rescore,
+    render_setup,
+    require_form_error,
+)
 from app.setup.threshold_chart import describe_release, draw_threshold_errors
 
 router = APIRouter(route_class=PageRoute)
@@ -155,15 +163,25 @@ def _render_report(
 
 @router.post("/competitions/{slug}/organize/threshold/{report_id}/use")
 def use_report(context: RequestedSetup, report_id: UUID, form: FormBody) -> Response:
-    """Use the recommended threshold of a report, which limits the mean distance."""
-    stored_report = _load_report(context, report_id)
-    return save_rules(
-        context,
-        form,
-        lambda contest: replace_excessive(contest.competition.file, _build_rule(stored_report, context)),
-        partial(_render_report, context, stored_report),
-        page_name="threshold",
-    )
+    """Use the recommended threshold of a report, which limits the mean distance.
+
+    Where a round has a rule of its own, there is no such form, so whoever sends it is led to its page.
+    """
+    stored_report, page = _load_report(context, report_id), context.page
+    if not context.can_edit_threshold:
+        return see_other(f"{page.path}/threshold")
+    try:
+        rule = _build_rule(stored_report, context)
+        return apply_or_rescore(
+            page.reauthenticate(form.secret("password")),
+            page.slug,
+            lambda contest: revisions.compute_file_revision(
+                contest, replace_excessive(contest.competition.file, rule)
+            ),
+            page_name="threshold",
+        )
+    except (*FORM_ERRORS, InvalidCompetition) as problem:
+        return _render_report(context, stored_report, require_form_error(problem))
 
 
 def _build_rule(stored_report: ThresholdReport, context: SetupContext) -> Excessive:

@@ -54,12 +54,12 @@ def open_page(organizer: BrowserUser, name: str) -> None:
     organizer.follow(pages.get_by_role("link", name=organizer.translate(f"nav_{name}"), exact=True))
 
 
-def set_weights(organizer: BrowserUser, **weights: float) -> None:
-    """Change weights in the competition file. The rules page shows them while the file is edited."""
+def set_rules(organizer: BrowserUser, tables: str, **weights: float) -> None:
+    """Set weights and add tables in the competition file, beside a preview of the rules page."""
     open_page(organizer, "file")
     editor, preview = organizer.find_field("The file"), organizer.page.locator("#preview")
     expect(preview.locator("#measures")).to_be_visible()
-    editor.fill(rules_text.set_weights(load_competition("clicked").file, weights))
+    editor.fill(rules_text.set_weights(load_competition("clicked").file, weights) + tables)
     expect(preview.locator("#measures")).to_be_visible()
     organizer.press("button", "Show the difference")
     organizer.press("button", "Save this file")
@@ -81,15 +81,6 @@ def use_recommended_threshold(organizer: BrowserUser, *columns: str, bits: int) 
     organizer.press("button", "Use this threshold")
     organizer.expect_text("done_setup_saved")
     expect(organizer.page.locator(".figures dd").first).to_have_text(recommended)
-
-
-def set_publication(organizer: BrowserUser, *, finals: int) -> None:
-    open_page(organizer, "publication")
-    unfold_details(organizer)
-    organizer.activate(organizer.find_control("radio", "choose_feedback_immediate"))
-    organizer.fill_in({"Finals per team": str(finals), "Hours of notice before an early reveal": "0"})
-    organizer.press("button", "Save")
-    organizer.expect_text("done_setup_saved")
 
 
 def create_invite(organizer: BrowserUser, teams: int) -> str:

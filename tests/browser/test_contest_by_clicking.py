@@ -28,6 +28,13 @@ from tests.support.service_processes import (
 
 pytestmark = pytest.mark.full
 
+PUBLICATION = """
+[publication]
+feedback = "immediate"
+reveal_notice_hours = 0
+[ranking]
+finals = 2
+"""
 SLUG, ORGANIZER, RED, BLUE = "clicked", "主催者 O'Neil", "赤い“組”, <b>one</b>", '=blue & "co"'
 RED_FOUR_SWAPS = make_swapped_release(4, 1)
 RED_SEVEN_SWAPS = make_swapped_release(7, 2)
@@ -70,9 +77,8 @@ def set_up_competition(organizer: BrowserUser) -> str:
     organizer_steps.create_competition(organizer, SLUG)
     organizer_steps.upload_data(organizer, write_csv(make_table()))
     organizer_steps.mark_sensitive(organizer, "debts")
-    organizer_steps.set_weights(organizer, mean_mae=2.0)
+    organizer_steps.set_rules(organizer, PUBLICATION, mean_mae=2.0)
     organizer_steps.use_recommended_threshold(organizer, "sex", bits=20)
-    organizer_steps.set_publication(organizer, finals=2)
     link = organizer_steps.create_invite(organizer, 2)
     organizer_steps.check_setup_is_complete(organizer)
     return link

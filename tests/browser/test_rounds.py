@@ -10,7 +10,7 @@ from tests.support.two_rounds import build_round, create_two_rounds
 pytestmark = pytest.mark.full
 
 ROUNDS = build_round("try", begins=-0.5, practice=True) + build_round("preliminary", begins=7, weight=0.3)
-OWN_RULES = "[rounds.limits]\nvalid_per_day = 2\n"
+OWN_RULES = "[rounds.excessive]\nthreshold = 0.3\n"
 PATHS = (
     "/",
     "/competitions/small.try",
@@ -18,7 +18,6 @@ PATHS = (
     "/competitions/small.try/boards/anonymization",
     "/competitions/small.try/organize/phases",
     "/competitions/small.final/organize/data",
-    "/competitions/small.final/organize/publication",
     "/competitions/small.final/organize/threshold",
     "/competitions/small.try/organize/rescores",
     "/competitions/small.final/organize/file",

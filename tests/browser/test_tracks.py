@@ -26,7 +26,7 @@ pytestmark = pytest.mark.full
 
 DISPLAYS = {"a desk in English": ("en", DESKTOP), "a phone in Japanese": ("ja", PHONE)}
 TEAM_PAGES = ("", "/rules", "/submissions")
-ORGANIZER_PAGES = ("", "/data", "/file", "/publication", "/rescores")
+ORGANIZER_PAGES = ("", "/data", "/file", "/rescores")
 SECOND_PHASE_PAGES = ("/targets", "/boards/anonymization", "/boards/reidentification", "/boards/matrix")
 
 

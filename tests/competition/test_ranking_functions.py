@@ -10,7 +10,7 @@ from anoncup.competition.parser import CompetitionFile, parse_competition, parse
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.competition.ranking_functions import rank_board
 from anoncup.competition.templates import template
-from anoncup.competition.writer import replace_publication_rules, replace_scored_by
+from anoncup.competition.writer import replace_scored_by
 from anoncup.errors import InvalidCompetition, InvalidResult
 from anoncup.rules.toml_text import replace_tables
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
@@ -60,14 +60,6 @@ def test_attacks_may_have_a_function_while_releases_have_a_formula() -> None:
     assert (rules.ranking.rule, rules.ranking.attack_function) == ("formula", "cup-2024:best")
     assert not compares_teams(rules)
     assert scoring_versions.collect_scoring_versions(rules)["ranking_functions.best"] == "3"
-
-
-@pytest.mark.parametrize("key", ["function", "attack_function"])
-def test_written_rules_keep_the_functions(key: str) -> None:
-    text = build_file(f'{key} = "cup-2024:best"')
-    rules = parse_competition(text)
-    written = replace_publication_rules(text, rules.publication, rules.ranking, rules.limits)
-    assert parse_competition(written) == rules
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,6 @@ PAGES = {
         "",
         "/organize",
         "/organize/data",
-        "/organize/publication",
         "/organize/file",
     ),
 }

@@ -17,6 +17,7 @@ from tests.support.organizer_pages import extract_hidden_fields, format_future_t
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.setup_pages import parse_form
 from tests.support.two_rounds import build_round, create_two_rounds
+from workers import advise
 
 pytestmark = pytest.mark.full
 
@@ -45,30 +46,30 @@ def read_phases_by_round() -> dict[str, Any]:
     return {name: rules.phases for name, rules in parse_rounds(load_competition().file).items()}
 
 
-def test_publication_form_changes_the_common_rules_of_all_rounds(arena: Arena) -> None:
-    phases = read_phases_by_round()
-    rankings = {name: rules.ranking for name, rules in parse_rounds(load_competition().file).items()}
-    html = get_text(arena, f"{PATH}/publication")
-    assert COMMON_RULES in html
-    fields = parse_form(html, 'name="of"') | {"valid_per_day": "3"}
-    send_form(arena, f"{PATH}/publication", fields, organizer=True)
-    rules_by_round = parse_rounds(load_competition().file)
-    assert {rules.limits.valid_per_day for rules in rules_by_round.values()} == {3}
-    assert {name: rules.ranking for name, rules in rules_by_round.items()} == rankings
+def request_report(arena: Arena) -> str:
+    """Request a report for the final. Return the path of its page."""
+    body = {"groups": ["sex"], "bits": 4, "draws": 20}
+    report = arena.post("/competitions/small.final/threshold-reports", json=body).json()
+    return f"{PATH}/threshold/{report['id']}"
+
+
+def test_recommended_threshold_changes_the_common_rule_of_all_rounds(arena: Arena) -> None:
+    phases, path = read_phases_by_round(), request_report(arena)
+    advise.advise(path.rpartition("/")[2])
+    assert COMMON_RULES in get_text(arena, f"{PATH}/threshold")
+    send_form(arena, f"{path}/use", organizer=True)
+    (threshold,) = {rules.threshold for rules in parse_rounds(load_competition().file).values()}
+    assert threshold != 0.2
     assert read_phases_by_round() == phases
 
 
-@pytest.mark.parametrize("table", ["[rounds.limits]\nvalid_per_day = 2\n", "finals"])
-def test_rules_of_a_round_are_changed_in_the_file(client: TestClient, table: str) -> None:
-    final = build_round("final", begins=7, data="previous")
-    final = final.replace("data =", "finals = 3\ndata =") if table == "finals" else final + table
+def test_rule_of_a_round_is_changed_in_the_file(client: TestClient) -> None:
+    final = build_round("final", begins=7, data="previous") + "[rounds.excessive]\nthreshold = 0.3\n"
     arena = create_two_rounds(client, final=final)["final"].arena
-    file = load_competition().file
-    text = get_text(arena, f"{PATH}/publication")
-    assert OWN_RULES in text
-    assert f'action="{PATH}/publication"' not in text
-    form = parse_form(get_text(arena, "/competitions/small.preliminary/organize/publication"), 'name="of"')
-    assert post_form(arena, f"{PATH}/publication", form, organizer=True).status_code == 303
+    file, path = load_competition().file, request_report(arena)
+    assert OWN_RULES in get_text(arena, f"{PATH}/threshold")
+    response = post_form(arena, f"{path}/use", organizer=True)
+    assert (response.status_code, response.headers["location"]) == (303, f"{PATH}/threshold")
     assert load_competition().file == file
 
 

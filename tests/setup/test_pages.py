@@ -12,7 +12,7 @@ from anoncup.competition.drafts import DRAFT_SOURCES, change_columns, create_dra
 from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.competition.rules_text import set_threshold, set_weights
 from anoncup.competition.templates import TEMPLATES
-from anoncup.competition.writer import replace_attackers, replace_measures, replace_publication_rules
+from anoncup.competition.writer import replace_attackers, replace_measures
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import format_value
@@ -27,7 +27,6 @@ from tests.support.page_requests import assert_refused, extract_words, get_page,
 from tests.support.setup_pages import (
     BASIC_FIELDS,
     ORGANIZE_PATH,
-    PUBLICATION_FIELDS,
     import_original,
     load_rules,
     new_organizer,
@@ -232,31 +231,11 @@ def test_similarly_named_amounts_are_suggested_as_sensitive(name: str) -> None:
     assert suggest(f"sex,{name}\n{rows}").sensitive == (name,)
 
 
-def test_publication_settings_are_saved_and_shown(arena: Arena) -> None:
-    path = f"{ORGANIZE_PATH}/publication"
-    send_form(arena, path, PUBLICATION_FIELDS, organizer=True)
-    publication, ranking, limits = load_rules().publication, load_rules().ranking, load_rules().limits
-    assert (publication.board, publication.feedback, publication.shuffle_targets) == ("teams", "daily", True)
-    assert (publication.digits, publication.owners, publication.reveal_notice_hours) == (1, "hidden", 36)
-    assert str(publication.frozen_from) == "2031-01-20 09:00:00+09:00"
-    assert (ranking.rule, ranking.finals) == ("rank_sum", 3)
-    assert (limits.valid_total, limits.file_mb, limits.min_rows_kept) == (50, 8, 0.5)
-    html = get_page(arena, path, organizer=True).text
-    assert 'value="2031-01-20T09:00"' in html
-    assert "about 20 exact scores" in html
-    for typed in ("0", "-1", "1.5", "١٢", "9" * 30, ""):
-        response = post_form(arena, path, PUBLICATION_FIELDS | {"valid_total": typed}, organizer=True)
-        assert response.status_code == 422
-        assert 'id="valid_total-error"' in response.text
-        assert 'value="daily" checked' in response.text
-    assert load_rules().limits == limits
-
-
 def test_submissions_fix_the_data_and_new_rules_start_a_rescore(arena: Arena) -> None:
     arena.submit("red")
     assert 'type="file"' not in get_page(arena, f"{ORGANIZE_PATH}/data", organizer=True).text
     assert import_original(arena, write_csv(arena.table.iloc[:30])).status_code == 409
-    path, publication = f"{ORGANIZE_PATH}/file", f"{ORGANIZE_PATH}/publication"
+    path, data = f"{ORGANIZE_PATH}/file", f"{ORGANIZE_PATH}/data"
     file_before = load_competition().file
     text = set_weights(file_before, {"mean_mae": 5.0})
     compared = post_form(arena, path, {"text": text, "do": "compare"}, organizer=True)
@@ -265,27 +244,21 @@ def test_submissions_fix_the_data_and_new_rules_start_a_rescore(arena: Arena) ->
     assert response.headers["location"].startswith(f"{ORGANIZE_PATH}/rescores")
     (rescore,) = arena.get("/competitions/small/rescores").json()
     assert (rescore["total"], load_competition().file == file_before) == (1, True)
-    locked_html = get_page(arena, publication, organizer=True).text
+    locked_html = get_page(arena, data, organizer=True).text
     note = locked_html.partition("A re-score set is open. When it is applied, its file takes the place")[2]
     assert f'<a href="{ORGANIZE_PATH}/rescores/{rescore["id"]}">' in note
     repeated_response = post_form(arena, path, fields, organizer=True, language="ja")
     assert_refused(repeated_response, 409, "進行中の再採点があります")
-    assert post_form(arena, publication, PUBLICATION_FIELDS, organizer=True).status_code == 409
     arena.post(f"/rescores/{rescore['id']}/cancel")
-    send_form(arena, publication, PUBLICATION_FIELDS, organizer=True)
-    assert load_rules().publication.board == "teams"
+    assert post_form(arena, path, fields, organizer=True).status_code == 303
 
 
 @pytest.mark.parametrize("start", DRAFT_SOURCES)
 def test_settings_round_trip_through_the_file(start: str) -> None:
     rules = parse_competition(text := create_draft(start))
     text = replace_attackers(replace_measures(text, rules.measures), TRACKS[rules.track], rules.attackers)
-    text = replace_publication_rules(text, rules.publication, rules.ranking, rules.limits)
     used = {name: item for name, item in rules.measures.items() if item.weight or item.parameters}
-    reparsed = parse_competition(text)
-    assert dict(reparsed.measures) == used
-    kept = ("publication", "ranking", "limits")
-    assert [getattr(reparsed, name) for name in kept] == [getattr(rules, name) for name in kept]
+    assert dict(parse_competition(text).measures) == used
 
 
 def test_column_names_are_escaped_in_toml() -> None:

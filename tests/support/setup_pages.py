@@ -28,23 +28,6 @@ BASIC_FIELDS = {
     "reidentification_start": "2031-01-25T09:00",
     "reidentification_end": "2031-02-08T09:00",
 }
-PUBLICATION_FIELDS = {
-    "board": "teams",
-    "frozen_from": "2031-01-20T09:00",
-    "feedback": "daily",
-    "shuffle_targets": "yes",
-    "reveal_notice_hours": "36",
-    "rule": "rank_sum",
-    "finals": "3",
-    "valid_per_day": "5",
-    "valid_total": "50",
-    "attempts_per_day": "20",
-    "attempts_total": "200",
-    "guesses_per_target": "4",
-    "digits": "1",
-    "owners": "hidden",
-    "file_mb": "8",
-}
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.rules_text import set_threshold, set_weights
 from anoncup.competition.scoring_versions import collect_scoring_versions
-from anoncup.competition.writer import replace_publication_rules
 from anoncup.errors import DomainError, InvalidCompetition, InvalidResult, InvalidUpload, NotFound
 from anoncup.evaluation import results
 from anoncup.evaluation.attacks import rate_attack
@@ -237,10 +236,6 @@ def test_fractional_weights_are_refused_for_largest_loss_utility() -> None:
 
 def test_unsupported_settings_are_not_written() -> None:
     file = build_competition_toml()
-    rules = parse_competition(file)
-    new_text = replace_publication_rules(file, rules.publication, rules.ranking, rules.limits)
-    assert "min_rows_kept" not in new_text
-    assert parse_competition(new_text) == rules
     assert set_threshold(file, None) == file, "no table of a rule that there is not"
 
 
