@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
-from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
@@ -13,17 +11,15 @@ from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, Package, find_installed_version
 from anoncup.runner import sandbox
 from anoncup.schemas.roles import Role
-from app.competitions.organizer_frame import RequestedOrganizerPage, parse_uuid
+from app.competitions.organizer_frame import RequestedOrganizerPage
 from app.config import get_settings
 from app.core import audit
-from app.core.audit import AuditFilter
 from app.core.db.transaction import transaction
 from app.core.http.paging import decode_cursor, encode_cursor, parse_number
 from app.core.pages.pages import PageRoute
 from app.jobs import health, queue
 from app.jobs.worker_reports import ReportedSandbox, list_sandboxes
 from app.organizing import dashboard, workload
-from app.teams import members
 
 router = APIRouter(route_class=PageRoute)
 
@@ -41,10 +37,6 @@ class PackageStatus:
     change: Message | None
 
 
-_CLOCK_ACTOR = "clock"
-"""Value of the person filter that selects entries caused by the service itself."""
-
-
 @router.get("/competitions/{slug}/organize")
 def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
@@ -58,49 +50,20 @@ def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
 
 
 @router.get("/competitions/{slug}/organize/audit")
-def show_audit_log(
-    page: RequestedOrganizerPage,
-    *,
-    person: str = "",
-    action: str = "",
-    team: str = "",
-    cursor: str | None = None,
-) -> HTMLResponse:
-    cursor_key = decode_cursor(cursor, parse_number)
+def show_audit_log(page: RequestedOrganizerPage, *, cursor: str | None = None) -> HTMLResponse:
+    position = decode_cursor(cursor, parse_number)
     with transaction() as session:
         frame = page.load_frame(session)
-        filter_options = audit.load_filter_options(session, frame.contest.id)
-        filters = _parse_filters(person, action if action in filter_options.actions else "", team)
-        before_number = cursor_key[0] if cursor_key else None
-        entries = audit.list_entries(
-            session, frame.contest.id, cursor=before_number, limit=PAGE_SIZE + 1, entry_filter=filters
-        )
-        entrants = members.list_entrants(session, page.principal, page.slug)
-    page_entries = entries[:PAGE_SIZE]
-    next_cursor = encode_cursor(page_entries[-1].number) if len(entries) > PAGE_SIZE else None
+        before_number = position[0] if position else None
+        entries = audit.list_entries(session, frame.contest.id, cursor=before_number, limit=PAGE_SIZE + 1)
+    following = encode_cursor(entries[PAGE_SIZE - 1].number) if len(entries) > PAGE_SIZE else None
     return page.render(
         "organizing/audit.html",
         frame=frame,
-        entries=page_entries,
-        known=filter_options,
-        wanted=filters,
-        entrants=entrants,
-        address=partial(_build_query, filters),
-        following=next_cursor,
+        entries=entries[:PAGE_SIZE],
+        following=following,
         cursor=cursor,
     )
-
-
-def _parse_filters(person: str, action: str, team: str) -> AuditFilter:
-    """Parse the filters of the audit log. An invalid person or team is ignored."""
-    return AuditFilter(parse_uuid(person), person == _CLOCK_ACTOR, action, parse_uuid(team))
-
-
-def _build_query(filters: AuditFilter, cursor: str) -> str:
-    """Return the query string of the page at ``cursor`` with the same filters."""
-    person = _CLOCK_ACTOR if filters.by_clock else filters.user_id
-    parameters = {"person": person, "action": filters.action, "team": filters.team_id, "cursor": cursor}
-    return "?" + urlencode({name: str(value) for name, value in parameters.items() if value})
 
 
 @router.get("/competitions/{slug}/organize/health")

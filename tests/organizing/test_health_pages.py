@@ -23,7 +23,6 @@ from app.jobs import health, queue, worker_reports
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.support.database_rows import load_team_id
 from tests.support.organizer_pages import ORGANIZE_PATH, get_page_text
 from tests.support.page_requests import get_page, post_form, send_form
 from tests.support.translations import translate
@@ -57,29 +56,6 @@ def test_audit_log_shows_values_before_and_after_as_json(contest: Contest) -> No
     assert values["before"].keys() == values["after"].keys() == {"anonymization", "reidentification"}
     new_end = values["after"]["anonymization"][1]
     assert datetime.fromisoformat(new_end) == datetime.fromisoformat(end)
-
-
-def test_audit_log_can_be_filtered(arena: Arena) -> None:
-    red, blue = (arena.submit(team, seed=seed).json()["id"] for seed, team in enumerate(("red", "blue")))
-    for submission_id in (red, blue):
-        path = f"{ORGANIZE_PATH}/submissions/{submission_id}/disqualify"
-        send_form(arena, path, {"reason": "copied"}, organizer=True)
-    team_id, grant = load_team_id("red"), {"cap": "valid_per_day", "amount": "2"}
-    send_form(arena, f"{ORGANIZE_PATH}/teams/{team_id}/grants", grant, organizer=True)
-    send_form(arena, f"{ORGANIZE_PATH}/announcements", {"en": "Hello"}, organizer=True)
-
-    def filter_log(query: str) -> list[tuple[str, str]]:
-        html = re.sub(r"</?a\b[^>]*>", "", get_page_text(arena, "/audit" + query))
-        return re.findall(r'<th scope="row" class="entry">([^<]+)</th><td class="entry">(.*?)</td>', html)
-
-    entries = {item: (translate("act_submission_disqualify"), item) for item in (red, blue)}
-    assert filter_log("?action=submission.disqualify") == [entries[blue], entries[red]]
-    red_entries = filter_log(f"?team={team_id}")
-    assert (translate("act_quota_grant"), "red") in red_entries
-    assert entries[red] in red_entries
-    assert entries[blue] not in red_entries
-    assert translate("Nothing matches.") in get_page_text(arena, "/audit?person=clock")
-    assert len(filter_log("?person=nobody&action=nothing&team=%00")) >= 5
 
 
 def test_health_page_reports_missing_clock_and_workers(arena: Arena) -> None:
@@ -167,7 +143,7 @@ def test_health_page_shows_sandboxes_only_to_administrators(arena: Arena) -> Non
 def test_organizer_pages_link_to_each_other(arena: Arena) -> None:
     navigation = get_page_text(arena).partition("</nav>\n  <div")[0]
     paths = set(re.findall(rf'href="({ORGANIZE_PATH}[/a-z]*)"', navigation))
-    assert len(paths) >= 15
+    assert len(paths) >= 14
     for path in paths:
         response = get_page(arena, path, organizer=True)
         assert response.status_code == 200, path
