@@ -15,7 +15,6 @@ from app.core.pages.pages import PageRoute, see_other, show_problem
 from app.organizing import baselines
 from app.organizing.baselines import BaselineUpload
 from app.submissions import submissions
-from app.teams import members
 
 router = APIRouter(prefix="/competitions/{slug}/organize/baselines", route_class=PageRoute)
 
@@ -25,23 +24,11 @@ def _render_baselines(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
-        entrants = members.list_entrants(session, page.principal, page.slug)
-        teams = [
-            entrant.team
-            for entrant in entrants
-            if entrant.team.baseline and entrant.team.disqualified_at is None
-        ]
-        rows = [
-            (team, submission)
-            for team in teams
-            for submission in submissions.list_for_organizer(
-                session, page.principal, page.slug, team_id=team.id, limit=1
-            )
-        ]
+        releases = submissions.list_for_organizer(session, page.principal, page.slug, only_baselines=True)
     return page.render(
         "organizing/baselines.html",
         frame=frame,
-        rows=rows,
+        rows=[release for release in releases if release.team.disqualified_at is None],
         methods=list(frame.contest.track.methods),
         method=method,
         name=name,

@@ -1,6 +1,5 @@
 """List all submissions of a competition for its organizers, and show a single one."""
 
-from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -25,24 +24,6 @@ router = APIRouter(prefix="/competitions/{slug}/organize/submissions", route_cla
 PAGE_SIZE = 50
 _SUBMISSION_STATES = tuple(state for state in State if state != State.REFUSED)
 """States of submissions. Only guesses are refused after they were accepted."""
-_BASELINE_BY_KIND = {"teams": False, "baselines": True}
-"""Values of the filter by kind of submitter. Any other value lists all submissions."""
-
-
-@dataclass(frozen=True, slots=True)
-class SubmissionFilters:
-    """Filters of the list, which are also the query parameters of its URL."""
-
-    team_id: UUID | None
-    state: State | None
-    search_text: str
-    kind: str = ""
-
-    def build_query(self, cursor: str) -> str:
-        """Return the query string of the page at ``cursor`` with the same filters."""
-        fields = {"team": self.team_id or "", "state": self.state or "", "said": self.search_text}
-        fields |= {"of": self.kind, "cursor": cursor}
-        return "?" + urlencode({name: str(value) for name, value in fields.items() if value})
 
 
 def render_submission(
@@ -55,52 +36,35 @@ def render_submission(
 
 @router.get("")
 def show_submissions(
-    page: RequestedOrganizerPage,
-    *,
-    team: str = "",
-    state: str = "",
-    said: str = "",
-    of: str = "",
-    cursor: str | None = None,
+    page: RequestedOrganizerPage, *, team: str = "", state: str = "", cursor: str | None = None
 ) -> HTMLResponse:
-    filters = replace(_parse_filters(team, state, said), kind=of if of in _BASELINE_BY_KIND else "")
-    cursor_key = decode_position(cursor)
+    """List the submissions of a team and in a state, if these are given. Invalid ones are ignored."""
+    team_id, chosen_state = parse_uuid(team), State(state) if state in _SUBMISSION_STATES else None
+    filters = {"team": team_id, "state": chosen_state}
+    query = urlencode({name: str(value) for name, value in filters.items() if value})
     with transaction() as session:
         frame = page.load_frame(session)
         rows = submissions.list_for_organizer(
             session,
             page.principal,
             page.slug,
-            team_id=filters.team_id,
-            state=filters.state,
-            comment_text=filters.search_text,
-            baseline=_BASELINE_BY_KIND.get(filters.kind),
-            cursor=cursor_key,
+            team_id=team_id,
+            state=chosen_state,
+            cursor=decode_position(cursor),
             limit=PAGE_SIZE + 1,
         )
         entrants = members.list_entrants(session, page.principal, page.slug)
-    page_rows = rows[:PAGE_SIZE]
-    next_cursor = (
-        encode_cursor(page_rows[-1].received_at, page_rows[-1].id) if len(rows) > PAGE_SIZE else None
-    )
+    last = rows[PAGE_SIZE - 1] if len(rows) > PAGE_SIZE else None
     return page.render(
         "organizing/submissions.html",
         frame=frame,
-        submissions=page_rows,
-        asked=filters,
-        following=next_cursor and filters.build_query(next_cursor),
+        submissions=rows[:PAGE_SIZE],
+        filters=filters,
+        query=query,
+        following=last and encode_cursor(last.received_at, last.id),
         paged=cursor is not None,
         entrants=entrants,
         states=_SUBMISSION_STATES,
-        kinds=tuple(_BASELINE_BY_KIND),
-    )
-
-
-def _parse_filters(team: str, state: str, raw_search_text: str) -> SubmissionFilters:
-    """Parse the filters. An invalid team or state is ignored."""
-    search_text = raw_search_text.replace("\x00", "").encode(errors="ignore").decode().strip()
-    return SubmissionFilters(
-        parse_uuid(team), State(state) if state in _SUBMISSION_STATES else None, search_text
     )
 
 

@@ -152,26 +152,19 @@ def list_for_organizer(
     *,
     team_id: UUID | None = None,
     state: State | None = None,
-    comment_text: str = "",
-    baseline: bool | None = None,
+    only_baselines: bool = False,
     cursor: Position | None = None,
     limit: int | None = None,
 ) -> Sequence[Submission]:
-    """Return the submissions of all teams for an organizer, newest first, optionally filtered.
-
-    ``comment_text``: text contained in the comment, ignoring case.
-    ``baseline``: True for baselines only, False for teams only.
-    """
+    """Return the submissions of all teams for an organizer, newest first, optionally filtered."""
     contest = competitions.find_for_organizer(session, principal, slug)
     query = select_with_details().where(Submission.round_id == contest.round.id)
     if team_id is not None:
         query = query.where(Submission.team_id == team_id)
     if state is not None:
         query = query.where(Submission.evaluation.has(Evaluation.state == state))
-    if comment_text:
-        query = query.where(Submission.comment.icontains(comment_text, autoescape=True))
-    if baseline is not None:
-        query = query.where(Submission.team.has(Team.baseline.is_(baseline)))
+    if only_baselines:
+        query = query.where(Submission.team.has(Team.baseline))
     return fetch_newest_first(
         session, query, Submission.received_at, Submission.id, cursor=cursor, limit=limit
     )

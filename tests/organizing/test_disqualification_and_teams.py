@@ -2,11 +2,10 @@
 
 import re
 from html import unescape
-from uuid import UUID
 
 import pytest
 
-from app.core.db.models import AuditEntry, Submission
+from app.core.db.models import AuditEntry
 from app.core.db.transaction import transaction
 from tests.support.accounts import sign_up
 from tests.support.arena import API, Arena
@@ -26,26 +25,19 @@ def list_reasons(action: str) -> list[str | None]:
         return [(entry.after or {}).get("reason") for entry in entries]
 
 
-def test_submissions_can_be_filtered_by_team_state_and_comment(arena: Arena) -> None:
+def test_submissions_can_be_filtered_by_team_and_state(arena: Arena) -> None:
     red, blue = submit_release(arena, "red"), submit_release(arena, "blue", seed=2)
     fail_evaluation(red)
-    with transaction() as session:
-        session.get_one(Submission, UUID(blue)).comment = "50% noise_"
     for query, expected in (
         ("", {red, blue}),
         ("?state=ERROR", {red}),
         (f"?team={load_team_id('blue')}", {blue}),
-        ("?said=50%25", {blue}),
-        ("?said=5%250", set()),  # no wildcard
-        ("?said=noise_", {blue}),
-        ("?state=SCORED&said=nothing", set()),
-        ("?team=nonsense&state=NONE&said=%00", {red, blue}),
-        ("?of=teams", {red, blue}),
-        ("?of=baselines", set()),
+        ("?state=SCORED", set()),
+        ("?team=nonsense&state=NONE", {red, blue}),
     ):
         html = get_page_text(arena, "/submissions" + query)
         assert set(re.findall(r'href="/submissions/([0-9a-f-]+)"', html)) == expected, query
-    assert translate("No submission matches.") in get_page_text(arena, "/submissions?said=nothing")
+    assert translate("No submission matches.") in get_page_text(arena, "/submissions?state=SCORED")
 
 
 def test_submission_can_be_disqualified_and_reinstated(arena: Arena) -> None:
@@ -141,9 +133,7 @@ def test_baseline_can_be_added_and_removed(arena: Arena) -> None:
     assert_refused(post_form(arena, path, fields, organizer=True), 409, taken)
     unknown = post_form(arena, path, fields | {"method": "magic"}, organizer=True)
     assert_refused(unknown, 422, "Methods: ")
-    baselines_html = get_page_text(arena, "/submissions?of=baselines")
-    (submission_id,) = re.findall(r'href="/submissions/([0-9a-f-]+)"', baselines_html)
-    assert translate("No submission matches.") in get_page_text(arena, "/submissions?of=teams")
+    (submission_id,) = re.findall(r'href="/submissions/([0-9a-f-]+)"', get_page_text(arena, "/submissions"))
     html = get_page_text(arena, f"/submissions/{submission_id}")
     assert "This is the release of a baseline: it has no team and is no target." in html
     assert translate("run_disqualify") not in html

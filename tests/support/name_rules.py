@@ -45,7 +45,6 @@ EXCEPTIONS = {
     "anoncup/tracks/ranking_board.py: Ranked": "what ranking functions return, by their specification",
     "anoncup/tracks/monthly/measures.py: deleted": "the name of a measure",
     "app/submissions/quota.py: left": "a field of the API",
-    "app/organizing/submission_pages.py: said": "a parameter of the page",
     "anoncup/messages.py: one": "a key of stored messages",
 }
 """Path and name -> the reason why it may break a rule."""
