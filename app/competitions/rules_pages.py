@@ -17,7 +17,6 @@ from markupsafe import Markup
 from anoncup import tracks
 from anoncup.competition.ranking_formulas import TOTAL_KEYS, compares_teams, find_total_formula
 from anoncup.competition.scoring_versions import counts_towards_security
-from anoncup.evaluation.ranking import compute_overall_loss, compute_utility_loss, normalize_loss
 from anoncup.formulas.syntax import Formula
 from anoncup.plugins import BUILT_IN, INSTALLED
 from anoncup.rules.model import Rules
@@ -44,11 +43,7 @@ _LIMIT_NAMES = (
     "guesses_per_target",
     "file_mb",
 )
-_EXAMPLE_SHARES = (0.25, 0.5)
-"""Values of the first weighted measures in the worked example, as shares of their scales."""
 _TRACKS_FOLDER = Path(tracks.__file__).parent
-_EXAMPLE_RISK = 0.3
-"""Risk in the worked example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +71,6 @@ class AttackerRule:
     parameters: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkedExample:
-    """The scores of an invented release under the weights and scales of the competition.
-
-    ``values`` holds the value and the utility score of each measure that loses anything.
-    """
-
-    values: dict[str, tuple[float, float]]
-    utility: float
-    security: float
-    overall: float
-
-
 @router.get("/competitions/{slug}/rules")
 def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
     with transaction() as session:
@@ -108,7 +90,6 @@ def render_rules(page: Page, frame: Frame) -> HTMLResponse:
         track=track,
         measures=list(iter_measure_rules(rules, track)),
         attacks=list(iter_attacker_rules(rules, track)),
-        worked=build_worked_example(rules, track),
         score_formulas=load_score_formulas(),
         ranking_formulas=ranking_formulas,
         ranking_functions=_list_ranking_functions(rules),
@@ -254,34 +235,6 @@ def _format_value(value: ParameterValue) -> str:
     if isinstance(value, tuple):
         return ", ".join(value)
     return notation.format_exact_number(value) if isinstance(value, float) else str(value)
-
-
-def build_worked_example(rules: Rules, track: AnyTrack) -> WorkedExample | None:
-    """Return an example in which the first two weighted measures have a quarter and a half of their scales.
-
-    Return None if no measure has a weight, or if a weighted measure has no scale.
-    """
-    measures = track.measures
-    weighted_names = [name for name in measures if rules.weight(name)]
-    scales = rules.scales
-    if not weighted_names or not all(scales.get(name) for name in weighted_names):
-        return None
-    values = dict.fromkeys(weighted_names, 0.0) | {
-        name: share * scales[name] for name, share in zip(weighted_names, _EXAMPLE_SHARES, strict=False)
-    }
-    utility = compute_utility_loss(
-        values,
-        weights=rules.weights,
-        scales=scales,
-        rounding=dict.fromkeys(weighted_names, 0.0),
-        aggregation=track.utility,
-    )
-    example_values = {
-        name: (value, normalize_loss(value, scales[name], rounding=0.0))
-        for name, value in values.items()
-        if value
-    }
-    return WorkedExample(example_values, utility, _EXAMPLE_RISK, compute_overall_loss(utility, _EXAMPLE_RISK))
 
 
 def find_source(row: Round, track: AnyTrack) -> str | None:
