@@ -1,8 +1,6 @@
 """The page of a submission: its progress, then its results."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -20,31 +18,12 @@ from app.core.pages.pages import PageRoute, RequestedUserPage
 from app.submissions import submissions
 from app.submissions.charts import draw_distances
 from app.submissions.verdict_parts import (
-    AttackerLine,
-    MeasureLine,
     build_attacker_lines,
     build_measure_lines,
     compare_with_threshold,
 )
 
 router = APIRouter(route_class=PageRoute)
-_EVERYBODY_FOUND_RATE = 0.9995
-"""Attackers with at least this rate are said to find everybody."""
-
-
-@dataclass(frozen=True, slots=True)
-class CostSummary:
-    """The largest costs of a release.
-
-    ``dominant`` tells whether risk or utility loss is larger. ``attackers`` are those that determine the
-    risk. ``measure`` contributes most to the utility loss; it is None if nothing is lost.
-    ``finds_everybody`` means that the risk is (almost) 1.
-    """
-
-    dominant: Literal["risk", "utility", "both", "nothing"]
-    attackers: tuple[AttackerLine, ...]
-    measure: MeasureLine | None
-    finds_everybody: bool
 
 
 @router.get("/submissions/{submission_id}")
@@ -88,35 +67,14 @@ def _build_result_content(
 ) -> dict[str, Any]:
     """Return the verdict under the current rules as table lines and charts, for the template."""
     rules = frame.rules
-    measures = build_measure_lines(rules, frame.contest.track, verdict, board)
     attackers = build_attacker_lines(rules, verdict)
     comparison = compare_with_threshold(rules, verdict)
     return {
-        "measures": measures,
+        "measures": build_measure_lines(rules, frame.contest.track, verdict, board),
         "attackers": attackers,
         "details": list(dict.fromkeys(part for line in attackers for part in line.entry.details or ())),
-        "costs": summarize_costs(measures, attackers, verdict),
         "limit": comparison,
         "distances": draw_distances(verdict.excessive, comparison, t)
         if comparison and verdict.excessive
         else None,
     }
-
-
-def summarize_costs(
-    measures: Sequence[MeasureLine], attackers: Sequence[AttackerLine], verdict: schemas.Verdict
-) -> CostSummary:
-    risk, loss = verdict.security, verdict.utility
-    contributing = [line for line in measures if line.contribution]
-    return CostSummary(
-        dominant=_compare_costs(risk, loss),
-        attackers=tuple(line for line in attackers if line.is_decisive) if risk else (),
-        measure=max(contributing, key=lambda line: line.contribution or 0.0, default=None),
-        finds_everybody=risk >= _EVERYBODY_FOUND_RATE,
-    )
-
-
-def _compare_costs(risk: float, loss: float) -> Literal["risk", "utility", "both", "nothing"]:
-    if risk == loss:
-        return "both" if risk else "nothing"
-    return "risk" if risk > loss else "utility"

@@ -1,6 +1,5 @@
 """The page of a submission: utility and risk, the limit, and visibility."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,9 +8,8 @@ from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from app.competitions.competitions import build_published_file
-from app.overview.submission_pages import summarize_costs
 from app.submissions.verdict_parts import build_attacker_lines, build_measure_lines, compare_with_threshold
-from tests.recorded import build_attackers, build_verdict
+from tests.recorded import build_verdict
 from tests.support.arena import ROWS, Arena, build_competition_toml
 from tests.support.contest import Contest, load_round
 from tests.support.page_requests import get_page
@@ -19,8 +17,6 @@ from tests.support.team_pages import submit_and_score
 from tests.support.visitor_pages import parse_body
 
 pytestmark = pytest.mark.full
-
-VALUES = {"mean_mae": 1.0, "information_loss": 0.5}
 
 
 def test_contributions_add_up_to_the_utility_loss_and_deciding_attackers_have_the_risk(arena: Arena) -> None:
@@ -33,23 +29,6 @@ def test_contributions_add_up_to_the_utility_loss_and_deciding_attackers_have_th
     deciding = [line for line in build_attacker_lines(rules, verdict) if line.is_decisive]
     assert deciding
     assert all(line.is_counted and line.entry.rate == result["security"] for line in deciding)
-
-
-def test_largest_contributions_are_named_with_ties() -> None:
-    measured = {name: {"value": value, "version": 1, "rounding": 1e-9} for name, value in VALUES.items()}
-    attackers = build_attackers(euc1=1.0, euc2=1.0, id_sa=0.2)
-    verdict = build_verdict(attackers=attackers, measures=measured, security=1.0, utility=0.3)
-    result = schemas.parse_verdict(verdict)
-    scale_values = {"mean_mae": 10.0, "information_loss": 1.0}
-    rules = replace(parse_competition(build_competition_toml()), scales=scale_values)
-    measures = build_measure_lines(rules, TRACKS[rules.track], result, None)
-    costs = summarize_costs(measures, build_attacker_lines(rules, result), result)
-    assert (costs.dominant, costs.finds_everybody) == ("risk", True)
-    assert {line.name for line in costs.attackers} == {"euc1", "euc2"}
-    assert costs.measure is not None
-    assert costs.measure.name == "information_loss"
-    no_costs = summarize_costs([], [], schemas.parse_verdict(build_verdict(security=0.0, utility=0.0)))
-    assert (no_costs.dominant, no_costs.attackers, no_costs.measure) == ("nothing", (), None)
 
 
 @pytest.mark.parametrize(
