@@ -1,9 +1,10 @@
-"""Changes to phases by organizers: extend, pause, resume."""
+"""Changes to phases by organizers: extend, pause and resume them, or begin a practice round again."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from sqlalchemy import func, update
 from sqlalchemy.orm import Session
 
 from anoncup.competition.parser import parse_rounds
@@ -21,12 +22,13 @@ from app.competitions.phases import (
     get_status,
 )
 from app.core import audit, outbox
-from app.core.db.models import Round
+from app.core.db.models import Evaluation, Round, State
 from app.core.db.now import read_clock
 from app.core.identity.principal import Principal
 from app.core.outbox import PhaseChange
+from app.jobs.leases import UNFINISHED
 
-END_YEAR_LIMIT = 3000
+_END_YEAR_LIMIT = 3000
 
 
 def extend(
@@ -38,10 +40,7 @@ def extend(
     """
     round_ = competitions.lock_for_organizer(session, principal, slug).round
     phase = find_changeable_phase(round_, name)
-    if end.year >= END_YEAR_LIMIT:
-        raise InvalidInput(
-            "a phase ends before the year {year}", code="end_too_far", year=str(END_YEAR_LIMIT)
-        )
+    _require_near_end(end)
     if end <= max(phase.start, read_clock(session)):
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
     new_phases = _shift_phases(round_, phase, end - phase.end, move_following=move_following)
@@ -74,6 +73,61 @@ def resume(session: Session, principal: Principal, slug: str, name: str) -> Cont
     round_.paused_at = None
     _save_phases(session, principal, round_, new_phases, action="phase.resume", subject=name)
     return Contest(round_)
+
+
+def reset(session: Session, principal: Principal, slug: str, *, start: datetime | None = None) -> Contest:
+    """Remove a practice round and add it again with the same rules and original data.
+
+    ``start``: move its phases so that the first one begins then. What was sent to the round stays in the
+    records, and nobody can see it afterwards. Data that the service has drawn are drawn again.
+    """
+    contest = competitions.lock_for_organizer(session, principal, slug)
+    if not contest.settings.practice:
+        raise Conflict("only a practice round can be reset", code="not_practice")
+    principal.require_reauthentication()
+    old_round, old_phases = contest.round, contest.rules.phases
+    new_phases = old_phases
+    if start is not None and old_phases:
+        new_phases = _shift_moments(old_phases, old_phases[0].start, start - old_phases[0].start)
+        _require_near_end(new_phases[-1].end)
+    if new_phases and new_phases[0].end <= read_clock(session):
+        raise InvalidInput("the first phase would be over: give a later start", code="end_passed")
+    file = replace_round_phases(contest.competition.file, old_round.name, new_phases)
+    parse_rounds(file)  # refuse an unreadable file here, before it is stored
+    old_round.removed_at = read_clock(session)
+    _cancel_unfinished(session, old_round)
+    session.flush()  # names are unique among the rounds that are not removed
+    contest.competition.file = file
+    new_round = competitions.add_round(contest.competition, contest.rules, old_round.position)
+    new_round.original, new_round.original_rows = old_round.original, old_round.original_rows
+    new_round.scales = old_round.scales
+    session.add(new_round)
+    session.flush()
+    session.expire(contest.competition, ["rounds"])
+    audit.record(
+        session,
+        principal,
+        "phase.reset",
+        contest.id,
+        subject=new_round.address,
+        before=_format_phases(old_phases),
+        after=_format_phases(new_phases),
+    )
+    return Contest(new_round)
+
+
+def _cancel_unfinished(session: Session, round_: Round) -> None:
+    """Cancel the evaluations that no worker has finished."""
+    values = {"state": State.CANCELLED, "finished_at": func.clock_timestamp(), "leased_until": None}
+    unfinished = Evaluation.round_id == round_.id, Evaluation.state.in_(UNFINISHED)
+    session.execute(update(Evaluation).where(*unfinished).values(values))
+
+
+def _require_near_end(end: datetime) -> None:
+    if end.year >= _END_YEAR_LIMIT:
+        raise InvalidInput(
+            "a phase ends before the year {year}", code="end_too_far", year=str(_END_YEAR_LIMIT)
+        )
 
 
 def _require_phase_name(name: str) -> str:
@@ -129,7 +183,7 @@ def _save_phases(
     subject: str,
 ) -> None:
     """Write the phases into the competition's file and into the audit log."""
-    old_values = format_phases(round_.timetable.phases)
+    old_values = _format_phases(round_.timetable.phases)
     if any(later.start < earlier.end for earlier, later in pairwise(new_phases)):
         raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
     file = replace_round_phases(round_.competition.file, round_.name, new_phases)
@@ -144,11 +198,11 @@ def _save_phases(
         round_.competition_id,
         subject=subject,
         before=old_values,
-        after=format_phases(new_phases),
+        after=_format_phases(new_phases),
     )
     change: PhaseChange = "resumed" if action == "phase.resume" else "moved"
     outbox.add_phase_change(session, round_.competition_id, round_.id, change, phase=subject)
 
 
-def format_phases(phases: tuple[Phase, ...]) -> dict[str, list[str]]:
+def _format_phases(phases: tuple[Phase, ...]) -> dict[str, list[str]]:
     return {phase.name: [phase.start.isoformat(), phase.end.isoformat()] for phase in phases}

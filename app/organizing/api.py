@@ -19,7 +19,7 @@ from app.core.identity.authentication import CurrentPrincipal
 from app.core.identity.principal import Principal
 from app.jobs import queue
 from app.jobs.worker_reports import list_workers
-from app.organizing import adjustments, baselines, disqualification, round_reset, workload
+from app.organizing import adjustments, baselines, disqualification, workload
 from app.organizing.baselines import BaselineUpload
 from app.setup.api import serialize_competition
 from app.submissions.api import PARTS, REQUIRED_PARTS, serialize_receipt, serialize_submission
@@ -87,7 +87,7 @@ def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.C
 def reset_round(slug: str, principal: ReauthenticatedCaller, body: ResetIn = _NO_MOVE) -> schemas.Competition:
     """Restart a practice round without its submissions, targets and guesses. This cannot be undone."""
     with transaction() as session:
-        contest = round_reset.reset(session, principal, slug, start=body.start)
+        contest = phase_changes.reset(session, principal, slug, start=body.start)
         return serialize_competition(session, contest)
 
 

@@ -1,6 +1,5 @@
 """Extend, pause and resume phases, after a confirmation."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Annotated
@@ -8,34 +7,21 @@ from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
-from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from anoncup.rules.local_times import fix_offset
 from app.accounts.step_up import STEP_UP_ERRORS, FormReauthentication
 from app.competitions import competitions, phase_changes, phases, reveal_notice
-from app.competitions.contest import Contest
 from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
 from app.core.db.transaction import transaction
-from app.core.identity.principal import Principal
 from app.core.pages.pages import PageRoute, see_other, show_problem
-from app.organizing import dashboard, round_reset
+from app.organizing import dashboard
 
 router = APIRouter(prefix="/competitions/{slug}/organize/phases", route_class=PageRoute)
 
-_NOTICE_BY_KIND = {"extend": "extended", "pause": "paused", "resume": "resumed"}
+_NOTICE_BY_ACT = {"extend": "extended", "pause": "paused", "resume": "resumed"}
 """The notice shown after each action."""
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseAction:
-    """Extend, pause or resume the phase ``name``; ``end`` is the new end of an extended phase."""
-
-    name: str
-    kind: str
-    end: datetime | None = None
-    move_following: bool = False
 
 
 def _render_phases(
@@ -91,16 +77,18 @@ def _render_confirmation(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
-        action = _parse_action(name, act, end, move_following=move_following, zone=frame.rules.timezone)
+        new_end = _parse_end(act, end, frame.rules.timezone)
         phase = phase_changes.find_changeable_phase(frame.contest.round, name)
-        is_earlier = action.end is not None and action.end < phase.end
+        is_earlier = new_end is not None and new_end < phase.end
         needs_password = is_earlier and phases.has_contest_begun(session, frame.contest.round)
     delays_reveal = needs_password and (name == phases.REIDENTIFICATION or move_following)
     return page.render(
         "organizing/phase_confirmation.html",
         frame=frame,
-        action=action,
+        act=act,
         phase=phase,
+        end=new_end,
+        move_following=move_following,
         needs_password=needs_password,
         delays_reveal=delays_reveal,
         problem=problem,
@@ -130,9 +118,14 @@ def confirm(
     principal = reauthenticate()
     with transaction() as session:
         zone = competitions.find(session, principal, page.slug).rules.timezone
-        action = _parse_action(name, act, end, move_following=move_following, zone=zone)
-        _apply_action(session, principal, page.slug, action)
-    return see_other(f"{page.path}/phases", notice=_NOTICE_BY_KIND[act])
+        new_end = _parse_end(act, end, zone)
+        if new_end is not None:
+            phase_changes.extend(session, principal, page.slug, name, new_end, move_following=move_following)
+        elif act == "pause":
+            phase_changes.pause(session, principal, page.slug, name)
+        else:
+            phase_changes.resume(session, principal, page.slug, name)
+    return see_other(f"{page.path}/phases", notice=_NOTICE_BY_ACT[act])
 
 
 @router.post("/reset")
@@ -147,27 +140,17 @@ def reset(
     principal = reauthenticate()
     with transaction() as session:
         zone = competitions.find(session, principal, page.slug).rules.timezone
-        round_reset.reset(session, principal, page.slug, start=_parse_moment(start, zone) if start else None)
+        phase_changes.reset(
+            session, principal, page.slug, start=_parse_moment(start, zone) if start else None
+        )
     return see_other(f"{page.path}/phases", notice="round_reset")
 
 
-def _apply_action(session: Session, principal: Principal, slug: str, action: PhaseAction) -> Contest:
-    if action.end is not None:
-        move_following = action.move_following
-        return phase_changes.extend(
-            session, principal, slug, action.name, action.end, move_following=move_following
-        )
-    change_phase = {"pause": phase_changes.pause, "resume": phase_changes.resume}[action.kind]
-    return change_phase(session, principal, slug, action.name)
-
-
-def _parse_action(name: str, kind: str, end: str, *, move_following: bool, zone: str) -> PhaseAction:
-    """Parse an action. A new end without a UTC offset is in the competition's time zone."""
-    if kind not in _NOTICE_BY_KIND:
+def _parse_end(act: str, end: str, zone: str) -> datetime | None:
+    """Return the new end of a phase that is extended, else None; raise NotFound for an unknown act."""
+    if act not in _NOTICE_BY_ACT:
         raise NotFound("a phase is extended, paused or resumed", code="no_such_act")
-    if kind != "extend":
-        return PhaseAction(name, kind)
-    return PhaseAction(name, kind, _parse_moment(end, zone), move_following)
+    return _parse_moment(end, zone) if act == "extend" else None
 
 
 def _parse_moment(text: str, zone: str) -> datetime:
