@@ -168,10 +168,6 @@ class Advice(VerdictPart):
         """What the organizers can change if no threshold can be guaranteed."""
         return None if self.remedy_template is None else deserialize_prefixed("remedy", self.model_dump())
 
-    def allows(self, threshold: float) -> bool:
-        """Return whether a threshold is guaranteed to reject cheats."""
-        return self.threshold is not None and self.low < threshold < self.high
-
 
 def parse_advice(stored: JsonObject) -> Advice:
     """Parse a threshold report from its stored JSON form."""

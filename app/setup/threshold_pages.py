@@ -1,6 +1,5 @@
 """The rule against excessive anonymization, and the reports of the threshold advisor."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -75,29 +74,11 @@ def _render_threshold(
         reports=reports,
         recommended={report.id: advice.threshold for report in reports if (advice := _parse_advice(report))},
         has_unfinished_report=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
-        contradicting_report=_find_contradicting_report(reports, context),
     )
 
 
 def _parse_advice(report: ThresholdReport) -> schemas.Advice | None:
     return None if report.report is None else schemas.parse_advice(report.report)
-
-
-def _find_contradicting_report(
-    reports: Sequence[ThresholdReport], context: SetupContext
-) -> tuple[UUID, schemas.Advice] | None:
-    """Return the latest report on the present data and distance if it contradicts the threshold in use.
-
-    Reports only cover the rule "average" of Approach II; return None for other rules.
-    """
-    rule, original = context.frame.rules.required_excessive, context.frame.contest.round.original
-    if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
-        return None
-    for report in reports:
-        advice = _parse_advice(report)
-        if advice is not None and (report.original, advice.distance) == (original, rule.distance):
-            return None if advice.allows(rule.threshold) else (report.id, advice)
-    return None
 
 
 def _build_question_values(rules: Rules) -> dict[str, str]:

@@ -8,7 +8,6 @@ from anoncup import schemas
 from anoncup.client import transport
 from anoncup.messages import Message, describe_in_english
 from anoncup.runner.results import VerdictForm
-from anoncup.schemas.advice import EXAMPLE
 from app.boards.verdicts import extract_numbers
 from app.core.db.models import Evaluation, RecordedVerdict, State
 from app.core.db.transaction import transaction
@@ -60,12 +59,6 @@ def test_pages_show_a_stored_verdict(arena: Arena) -> None:
 def test_spreadsheet_has_all_columns_of_the_board_page(row: type[schemas.BoardLine]) -> None:
     assert set(row.COLUMNS) <= set(row.columns())
     assert "own" not in row.columns()
-
-
-def test_thresholds_inside_the_interval_are_allowed() -> None:
-    advice = schemas.parse_advice(EXAMPLE)
-    allowed = {limit: advice.allows(limit) for limit in (advice.low, 0.04, advice.high)}
-    assert allowed == {advice.low: False, 0.04: True, advice.high: False}
 
 
 def test_verdicts_of_a_later_format_are_refused() -> None:

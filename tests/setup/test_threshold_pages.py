@@ -7,14 +7,12 @@ from uuid import UUID
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.rules_text import set_threshold
 from anoncup.tables.csv_text import write_csv
 from app.competitions import competitions
 from app.core.db.models import ThresholdReport
 from app.core.db.transaction import transaction
 from app.core.pages.notation import format_number
 from tests.support.arena import Arena
-from tests.support.contest import load_competition
 from tests.support.page_requests import get_page, post_form, send_form
 from tests.support.translations import translate, translate_message
 from workers import tasks
@@ -129,18 +127,3 @@ def test_report_is_found_only_under_its_competition(arena: Arena) -> None:
     for reader_arena, slug in ((arena, "elsewhere"), (other_arena, "elsewhere")):
         response = get_page(reader_arena, path.replace("small", slug), organizer=True)
         assert response.status_code in {403, 404}
-
-
-def test_threshold_outside_the_advised_range_is_warned_about(arena: Arena) -> None:
-    path = create_report(arena)
-    content = load_report(path)
-    for threshold, is_warned in (
-        (content["threshold"], False),
-        (content["high"], True),
-        (content["low"], True),
-    ):
-        file = set_threshold(load_competition().file, threshold)
-        assert arena.put("/competitions/small/competition.toml", content=file).status_code == 200
-        html = get_page(arena, PATH, organizer=True).text
-        assert ("lies outside of what the latest report allows" in html) is is_warned
-        assert (f'<a href="{path}">{translate("Threshold report")}</a></p>' in html) is is_warned
