@@ -327,7 +327,6 @@ def _read_publication(table: TomlTable, zone: ZoneInfo, track: AnyTrack) -> Publ
             )
         return shuffles
 
-    table.raw.pop("owners_at_least", None)  # obsolete, but possible in files of format 1
     return table.read_as(
         Publication,
         shuffle_targets=read_shuffle_targets,

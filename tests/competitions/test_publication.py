@@ -262,11 +262,3 @@ def test_manifest_names_teams_only_to_viewers_of_the_boards(client: TestClient) 
     manifest_path = f"{contest.path}/manifest"
     assert contest.arena.client.get(f"/api/v1{manifest_path}").json()["targets"][0]["team"] is None
     assert contest.arena.get(manifest_path, team="blue").json()["targets"][0]["team"] == "red"
-
-
-def test_file_with_the_removed_key_owners_at_least_is_read(client: TestClient) -> None:
-    contest = Contest.create(client, extra_toml='[publication]\nowners = "hidden"\nowners_at_least = 3')
-    contest.submit("red")
-    contest.open_attacks()
-    assert load_round().published_at is not None
-    assert contest.list_targets("blue")[0]["team"] is None
