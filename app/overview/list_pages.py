@@ -1,6 +1,6 @@
 """The front page, which lists all competitions in groups."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -12,11 +12,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
 from anoncup.rules.model import Rules
-from anoncup.schemas import Board, BoardRow
 from anoncup.schemas.roles import Role
 from app.accounts import memberships
-from app.boards import anonymization
-from app.boards.standing_pages import select_podium
 from app.competitions import competitions, phases, visibility
 from app.competitions.contest import Contest
 from app.competitions.phases import PhaseBoundary, PhaseStatus
@@ -56,35 +53,13 @@ class DirectoryEntry:
         return max(ends) if ends and self.status.state == "closed" else None
 
 
-@dataclass(frozen=True, slots=True)
-class FeaturedCompetition:
-    """The competition whose leaders the front page shows: only one, because each board costs queries."""
-
-    entry: DirectoryEntry
-    board: Board
-
-    @property
-    def podium(self) -> list[BoardRow]:
-        return select_podium(self.board)
-
-    @property
-    def is_frozen(self) -> bool:
-        """Whether this reader sees a frozen board."""
-        status, frozen_from = self.entry.status, self.board.frozen_from
-        has_begun = frozen_from is not None and frozen_from <= status.now and status.state != "closed"
-        return has_begun and not self.entry.is_organizer
-
-
 @router.get("/")
 def show_competitions(page: RequestedPage) -> HTMLResponse:
     with transaction() as session:
         readable, unreadable = _load_entries(session, page.principal)
-        groups = _group_entries(readable)
-        featured = _load_featured(session, page.principal, groups)
     return page.render(
         "overview/competitions.html",
-        groups=groups,
-        featured=featured,
+        groups=_group_entries(readable),
         unreadable=unreadable,
         can_create=page.principal is not None and page.principal.role != Role.PARTICIPANT,
     )
@@ -145,20 +120,6 @@ def _group_entries(entries: Iterable[DirectoryEntry]) -> dict[str, list[Director
         groups[name].sort(key=_compute_boundary_sort_key)
     groups["past"].sort(key=lambda entry: -entry.ended_at.timestamp() if entry.ended_at else 0.0)
     return {name: group for name, group in groups.items() if group}
-
-
-def _load_featured(
-    session: Session, principal: Principal | None, groups: Mapping[str, list[DirectoryEntry]]
-) -> FeaturedCompetition | None:
-    """Return the first competition that has begun, or None if its board is closed or has no ranks."""
-    started_entries = (
-        entry for entries in groups.values() for entry in entries if entry.status.state != "draft"
-    )
-    if (entry := next(started_entries, None)) is None:
-        return None
-    access = visibility.find_board_access(session, principal, entry.rules.address)
-    board = None if access is None else anonymization.build_board(session, access)
-    return FeaturedCompetition(entry, board) if board and select_podium(board) else None
 
 
 def _choose_group(entry: DirectoryEntry) -> str:

@@ -12,7 +12,6 @@ from tests.support.arena import Arena, build_competition_toml
 from tests.support.page_requests import get_page
 from tests.support.query_counter import log_queries
 from tests.support.translations import translate
-from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
@@ -66,17 +65,15 @@ def test_own_competitions_come_first(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("setting", "viewers"), [("public", {None, "red"}), ("teams", {"red"}), ("organizers", set())]
 )
-def test_team_counts_and_leaders_follow_the_visibility_of_boards(
+def test_team_counts_follow_the_visibility_of_boards(
     client: TestClient, setting: str, viewers: set[str | None]
 ) -> None:
     arena = Arena.create(client, extra_toml=f'[publication]\nboard = "{setting}"')
     arena.get_team_token("blue")
-    arena.submit("red")
-    score_everything()
-    for text in ("2 teams", "podium"):
-        for team in (None, "red"):
-            assert (text in get_page(arena, "/", team=team).text) == (team in viewers)
-        assert text in get_page(arena, "/", organizer=True).text
+    arena.get_team_token("red")
+    for team in (None, "red"):
+        assert ("2 teams" in get_page(arena, "/", team=team).text) == (team in viewers)
+    assert "2 teams" in get_page(arena, "/", organizer=True).text
 
 
 def test_number_of_queries_does_not_depend_on_competitions(arena: Arena) -> None:
