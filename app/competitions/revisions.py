@@ -55,6 +55,7 @@ class RoundRevision:
     original: dict[str, str]
     original_rows: int | None
     scales: dict[str, float]
+    remarks: tuple[Remark, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +148,11 @@ def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None
             round_contents = contents
         else:
             round_contents = _load_kept_contents(stored, rules) if stored else {}
-        round_revision, round_remarks = _compute_round(
+        round_revision = _compute_round(
             stored, new_file.round_texts[name], rules, entry.settings.weight, round_contents
         )
         round_revisions.append(round_revision)
-        remarks = round_remarks if stored is round_ else remarks
+        remarks = round_revision.remarks if stored is round_ else remarks
     return Revision(file, tuple(round_revisions), describe_state(competition), remarks)
 
 
@@ -164,13 +165,13 @@ def match_rounds(rounds: Sequence[Round], names: Sequence[str]) -> dict[str, Rou
 
 def _compute_round(
     stored: Round | None, file: str, rules: Rules, weight: float, contents: dict[str, bytes]
-) -> tuple[RoundRevision, tuple[Remark, ...]]:
+) -> RoundRevision:
     """Parse and store the original data of a round; compute the scales once all files are present."""
     in_use = stored is not None and bool(stored.scored_by)
     job = ParseOriginalJob(competition_file=file, original=contents, in_use=in_use)
     parsed_original = parsing.read_original(job, rules.track)
     digests = {name: get_store().save(content) for name, content in contents.items()}
-    round_revision = RoundRevision(
+    return RoundRevision(
         stored.id if stored else None,
         file,
         rules,
@@ -178,8 +179,8 @@ def _compute_round(
         digests,
         parsed_original.individuals,
         parsed_original.scales,
+        parsed_original.remarks,
     )
-    return round_revision, parsed_original.remarks
 
 
 def describe_state(competition: Competition) -> CompetitionState:

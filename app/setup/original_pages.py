@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidCompetition, InvalidUpload, Unavailable
 from anoncup.messages import Message
-from anoncup.rules.model import Rules
 from anoncup.runner.originals import (
     DECIMAL_MARKS,
     ENCODINGS,
@@ -44,14 +43,6 @@ class ImportForm:
     roles: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FileRequirements:
-    """Required column names of a file, or None if they are free, with example rows."""
-
-    header: tuple[str, ...] | None
-    example: tuple[tuple[str, ...], ...]
-
-
 @router.get("/competitions/{slug}/organize/data")
 def show_data(context: RequestedSetup) -> HTMLResponse:
     return _render_data(context)
@@ -66,6 +57,7 @@ def _render_data(
 ) -> HTMLResponse:
     """Render the page. ``stored_roles`` are unsaved roles of the columns of the first file."""
     row, specs = context.frame.contest.round, context.frame.contest.track.original_files
+    rules = context.frame.rules
     with transaction() as session:
         commitments = sealed_inputs.load_commitments(session, row.id)
     tables = _describe_stored_tables(context)
@@ -80,7 +72,7 @@ def _render_data(
         truth={name: commitments.get(name) for name in row.allocation.get("truth", ())},
         tables=tables,
         stored_roles=_complete_roles(stored_roles, first_table) if first_table else (),
-        requirements={file.name: _build_requirements(file, context.frame.rules) for file in specs},
+        requirements={file.name: (file.header(rules), file.example_lines(rules)) for file in specs},
         import_form=import_form,
         encodings=ENCODINGS,
         separators=SEPARATORS,
@@ -98,10 +90,6 @@ def _describe_stored_tables(context: SetupContext) -> dict[str, ImportedTable]:
         except InvalidUpload:
             continue
     return tables
-
-
-def _build_requirements(spec: FileSpec, rules: Rules) -> FileRequirements:
-    return FileRequirements(spec.header(rules), spec.example_lines(rules))
 
 
 def _list_uploadable(specs: Sequence[FileSpec], uploaded: Mapping[str, str]) -> set[str]:
