@@ -16,8 +16,10 @@ from app.core.db.models import Announcement, Competition, Opening, Round
 from app.core.db.transaction import transaction
 from tests.support.contest import Contest, load_competition, load_round, run_clock
 from tests.support.database_rows import execute, load_all
+from tests.support.organizer_pages import get_page_text
 from tests.support.page_requests import get_page
 from tests.support.phase_changes import list_audit_actions
+from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
 
@@ -143,6 +145,9 @@ def test_teams_are_told_of_a_nearer_end_in_both_languages(contest: Contest) -> N
     assert (entry["code"], set(entry["values"])) == ("end_moved", {"before", "end", "reveal", "zone"})
     response = contest.arena.call("DELETE", f"/announcements/{entry['id']}")
     assert (response.status_code, response.json()["code"]) == (409, "service_announcement")
+    html = get_page_text(contest.arena, "/announcements")
+    assert translate("Announced by the service itself.") in html
+    assert "/withdraw" not in html
 
 
 def test_each_nearer_end_is_announced(client: TestClient) -> None:
@@ -163,7 +168,7 @@ def test_ends_that_move_before_the_start_are_not_announced(client: TestClient) -
     assert list_announcements() == []
 
 
-def test_answers_and_pages_tell_the_time_of_the_reveal(contest: Contest) -> None:
+def test_answers_and_pages_tell_the_time_of_a_waiting_reveal(contest: Contest) -> None:
     def read_reveal_time() -> datetime:
         (entry,) = contest.arena.client.get("/api/v1/competitions").json()
         description = contest.arena.client.get(f"/api/v1{contest.path}").json()
@@ -175,6 +180,20 @@ def test_answers_and_pages_tell_the_time_of_the_reveal(contest: Contest) -> None
     assert read_reveal_time() == load_round().reveal_not_before
     held_back = "the secrets are held back until:"
     assert held_back in get_page(contest.arena, contest.path).text
+    pass_end()
+    assert translate("duty_notice") in get_page_text(contest.arena)
+    contest.move_phases(reidentification=(-1, 3))
     move_end(contest, 200)
     assert read_reveal_time() == get_last_phase().end
     assert held_back not in get_page(contest.arena, contest.path).text
+
+
+@pytest.mark.parametrize("reason", ["releases", "targets", "guesses"])
+def test_pages_say_what_is_waited_for(contest: Contest, reason: str) -> None:
+    pass_end()
+    with transaction() as session:
+        round_ = session.scalars(select(Round)).one()
+        round_.published_at = None if reason == "targets" else round_.published_at
+        round_.frozen_at = None if reason == "releases" else round_.frozen_at
+    assert translate(f"waits_{reason}") in get_page(contest.arena, contest.path, team="red").text
+    assert (translate("duty_preparing") in get_page_text(contest.arena)) is (reason == "targets")
