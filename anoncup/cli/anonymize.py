@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anoncup.cli.options import CompetitionFile, OriginalFiles, RoundName
-from anoncup.cli.terminal import make_console, make_table
+from anoncup.cli.output import make_console
+from anoncup.cli.terminal import make_table
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:

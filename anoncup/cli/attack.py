@@ -18,8 +18,8 @@ from anoncup.cli.options import (
     RoundName,
     accept_target_files,
 )
-from anoncup.cli.output import print_json
-from anoncup.cli.terminal import make_console, progress_bar, show_attackers
+from anoncup.cli.output import make_console, print_json
+from anoncup.cli.terminal import progress_bar, show_attackers
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -48,55 +48,30 @@ def attack(
 
     With --secret, run them on your own release and show their success rates.
     """
-    from anoncup.cli.local_files import load_contest
+    from anoncup.cli.local_files import load_contest, read_target, read_upload
+    from anoncup.cli.score import build_notices
+    from anoncup.cli.submit import show_warnings
 
     if secret is None and into is None:
         raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="no_output")
     contest = load_contest(competition, original, round_name)
     names = _select_attackers(contest, attackers or [])
+    if secret is None:
+        guesses = _run_attackers(contest, read_target(contest, target), names)
+    else:
+        upload = read_upload(contest, target, secret)
+        show_warnings(build_notices([*contest.remarks, *upload.remarks]))
+        context = contest.track.build_context(contest.rules, contest.original, upload.release)
+        guesses = _run_attackers(contest, contest.track.build_target(upload.answer, context), names)
+    paths = _write_guesses(guesses, contest, into, seed) if into is not None else []
     if secret is not None:
-        rates = _attack_own_release(contest, target, secret, names, into=into, seed=seed)
+        rates = _compute_rates(guesses, contest.track, upload.answer, context)
         if as_json:
             print_json(rates)
         else:
             show_attackers(make_console(), rates)
-    elif into is not None:
-        guess_files = _attack_target(contest, target, names, into=into, seed=seed)
-        if as_json:
-            print_json([str(path) for path in guess_files])
-
-
-def _attack_target(
-    contest: LocalContest, paths: ReleasePaths, names: list[str], *, into: Path, seed: int
-) -> list[Path]:
-    """Attack another team's release, and return the paths of the guesses."""
-    from anoncup.cli.local_files import read_target
-
-    guesses = _run_attackers(contest, read_target(contest, paths), names)
-    return _write_guesses(guesses, contest, into, seed)
-
-
-def _attack_own_release(
-    contest: LocalContest,
-    paths: ReleasePaths,
-    secret: Path,
-    names: list[str],
-    *,
-    into: Path | None,
-    seed: int,
-) -> dict[str, schemas.AttackerVerdict]:
-    """Attack a release with a known secret, write guesses if ``into`` is given, and return the rates."""
-    from anoncup.cli.local_files import read_upload
-    from anoncup.cli.score import build_notices
-    from anoncup.cli.submit import show_warnings
-
-    upload = read_upload(contest, paths, secret)
-    show_warnings(build_notices([*contest.remarks, *upload.remarks]))
-    context = contest.track.build_context(contest.rules, contest.original, upload.release)
-    guesses = _run_attackers(contest, contest.track.build_target(upload.answer, context), names)
-    if into is not None:
-        _write_guesses(guesses, contest, into, seed)
-    return _compute_rates(guesses, contest.track, upload.answer, context)
+    elif as_json:
+        print_json(paths)
 
 
 def _run_attackers(contest: LocalContest, target: TargetT, names: list[str]) -> dict[str, Guesses]:
@@ -118,12 +93,11 @@ def _compute_rates(
     from anoncup import schemas
     from anoncup.evaluation.attacks import rate_attack
 
-    results = {
-        name: rate_attack(track.attackers[name], attacker_guesses, answer, context, track=track)
-        for name, attacker_guesses in guesses.items()
-    }
     return {
-        name: schemas.AttackerVerdict.model_validate(result.to_json()) for name, result in results.items()
+        name: schemas.AttackerVerdict.model_validate(
+            rate_attack(track.attackers[name], attacker_guesses, answer, context, track=track).to_json()
+        )
+        for name, attacker_guesses in guesses.items()
     }
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Slug
-from anoncup.cli.output import ColumnSpec, Row, get_value, print_json, print_table
+from anoncup.cli.output import ColumnSpec, get_value, print_json, print_table
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
     from anoncup import schemas
+    from anoncup.client import Client
+
+    _Board: TypeAlias = schemas.Board | schemas.AttackersBoard | schemas.Matrix | schemas.TotalBoard
 
 _BoardName = Literal["anonymization", "reidentification", "matrix", "total", "attack-total"]
 
@@ -32,66 +35,50 @@ def board(
     """Show a board."""
     if as_csv and as_json:
         raise InvalidInput("--csv or --json, not both")
-    from anoncup import schemas
-
     with connect(anonymous=True) as client:
         if as_csv:
             print(client.get_board_csv(slug, which), end="")
-        elif which == "anonymization":
-            anonymization_board = client.get_board(slug)
-            _print_board(
-                anonymization_board,
-                anonymization_board.rows,
-                _select_release_columns(anonymization_board),
-                as_json=as_json,
-            )
-        elif which == "reidentification":
-            attackers_board = client.get_attackers_board(slug)
-            question_columns = {
-                name: _make_question_column(name) for name in attackers_board.distinct_questions
-            }
-            _print_board(
-                attackers_board,
-                attackers_board.rows,
-                {**select_columns(attackers_board.columns), **question_columns},
-                as_json=as_json,
-            )
-        elif which in ("total", "attack-total"):
-            total_board = client.get_total_board(slug, which)
-            round_columns = {name: _make_round_column(name) for name in total_board.rounds}
-            _print_board(
-                total_board,
-                total_board.rows,
-                {**select_columns(schemas.TotalRow.COLUMNS), **round_columns},
-                as_json=as_json,
-            )
-        else:
-            matrix = client.get_matrix(slug)
-            rate_columns = {
-                _format_name(target, "label"): _make_rate_column(index)
-                for index, target in enumerate(matrix.targets)
-            }
-            _print_board(
-                matrix,
-                matrix.rows,
-                {**select_columns(schemas.MatrixRow.COLUMNS), **rate_columns},
-                as_json=as_json,
-            )
-
-
-def _print_board(
-    content: schemas.Board | schemas.AttackersBoard | schemas.Matrix | schemas.TotalBoard,
-    rows: Iterable[Row],
-    columns: ColumnSpec[Row],
-    *,
-    as_json: bool,
-) -> None:
+            return
+        content, columns = _load_board(client, slug, which)
     if as_json:
         print_json(content)
         return
-    print_table(rows, columns)
+    print_table(content.rows, columns)
     if getattr(content, "hidden", False):
         print("scores of guesses are not shown yet")
+
+
+def _load_board(client: Client, slug: str, which: _BoardName) -> tuple[_Board, ColumnSpec[Any]]:
+    """Return a board with its columns: the usual ones, and one for each question, round or target."""
+    from anoncup import schemas
+
+    if which == "anonymization":
+        board = client.get_board(slug)
+        return board, _select_release_columns(board)
+    if which == "reidentification":
+        attackers = client.get_attackers_board(slug)
+        questions = {
+            name: partial(_get_part, field="by_question", name=name) for name in attackers.distinct_questions
+        }
+        return attackers, {**select_columns(attackers.columns), **questions}
+    if which == "matrix":
+        matrix = client.get_matrix(slug)
+        rates = {
+            _format_name(target, "label"): partial(_get_rate, index=index)
+            for index, target in enumerate(matrix.targets)
+        }
+        return matrix, {**select_columns(schemas.MatrixRow.COLUMNS), **rates}
+    total = client.get_total_board(slug, which)
+    rounds = {name: partial(_get_part, field="scores", name=name) for name in total.rounds}
+    return total, {**select_columns(schemas.TotalRow.COLUMNS), **rounds}
+
+
+def _get_part(row: schemas.BoardLine, field: str, name: str) -> object:
+    return (getattr(row, field) or {}).get(name)
+
+
+def _get_rate(row: schemas.MatrixRow, index: int) -> object:
+    return get_value(row.cells[index], "rate")
 
 
 def _select_release_columns(board: schemas.Board) -> ColumnSpec[schemas.BoardRow]:
@@ -106,25 +93,13 @@ def _select_release_columns(board: schemas.Board) -> ColumnSpec[schemas.BoardRow
 
 def select_columns(columns: Mapping[str, schemas.ColumnLabel]) -> ColumnSpec[schemas.BoardLine]:
     """Return the columns shown in a terminal; the user's own team is marked."""
-    return {column.brief: _mark_own_team(field) for field, column in columns.items() if column.brief}
-
-
-def _mark_own_team(field: str) -> str | Callable[[schemas.BoardLine], object]:
-    return partial(_format_name, field=field) if field in {"team", "attacker"} else field
+    return {
+        column.brief: partial(_format_name, field=field) if field in {"team", "attacker"} else field
+        for field, column in columns.items()
+        if column.brief
+    }
 
 
 def _format_name(entry: schemas.BoardLine | schemas.MatrixTarget, field: str) -> str:
     """Return the name, followed by a star if it is the user's own team."""
     return f"{get_value(entry, field)}{' *' if get_value(entry, 'own') else ''}"
-
-
-def _make_question_column(question: str) -> Callable[[schemas.AttackersRow], object]:
-    return lambda row: (row.by_question or {}).get(question)
-
-
-def _make_round_column(name: str) -> Callable[[schemas.TotalRow], object]:
-    return lambda row: row.scores.get(name)
-
-
-def _make_rate_column(index: int) -> Callable[[schemas.MatrixRow], object]:
-    return lambda row: get_value(row.cells[index], "rate")

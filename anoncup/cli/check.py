@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,9 +19,9 @@ from anoncup.cli.options import (
     require_file,
     use_local_names,
 )
-from anoncup.cli.output import print_json
+from anoncup.cli.output import make_console, print_json
 from anoncup.cli.score import ACCEPTED, REJECTED, build_notices
-from anoncup.cli.terminal import make_console, show_decision
+from anoncup.cli.terminal import progress_bar, show_decision
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -31,16 +30,6 @@ if TYPE_CHECKING:
 
 _REJECTING_WARNINGS = {"too_few_rows"}
 """Warnings of a dry run that become rejections when the release is scored."""
-
-
-@dataclass(frozen=True, slots=True)
-class _CheckResult:
-    """The decision on a release, its reasons and, if they were measured, the individuals' distances."""
-
-    decision: Literal["well-formed", "accepted", "rejected"]
-    violations: list[schemas.Notice]
-    warnings: list[schemas.Notice]
-    distances: dict[str, Any] = field(default_factory=dict)
 
 
 @accept_release_files
@@ -74,11 +63,10 @@ def check(
         else _check_locally(require_file(Path(competition)), original or [], round_name, release, secret)
     )
     if as_json:
-        notices = {"violations": result.violations, "warnings": result.warnings}
-        print_json({"verdict": result.decision, **notices, **result.distances})
+        print_json(result)
     else:
-        show_decision(make_console(), result.decision, result.violations, result.warnings)
-    raise typer.Exit(REJECTED if result.decision == "rejected" else ACCEPTED)
+        show_decision(make_console(), result["verdict"], result["violations"], result["warnings"])
+    raise typer.Exit(REJECTED if result["verdict"] == "rejected" else ACCEPTED)
 
 
 def _check_locally(
@@ -87,7 +75,7 @@ def _check_locally(
     round_name: str | None,
     release: ReleasePaths,
     secret: Path | None,
-) -> _CheckResult:
+) -> dict[str, Any]:
     """Check a release on this machine; only its files without the secret."""
     from anoncup.cli.local_files import check_sizes, load_contest, read_release, read_upload
     from anoncup.evaluation.evaluate import check_secret, judge
@@ -96,19 +84,19 @@ def _check_locally(
     check_sizes(contest, (*release.values(), secret))
     if secret is None:
         _, remarks = read_release(contest, release)
-        return _CheckResult("well-formed", [], build_notices([*contest.remarks, *remarks]))
+        return _build_result("well-formed", [], build_notices([*contest.remarks, *remarks]))
     upload = read_upload(contest, release, secret)
     violations, excessive = judge(contest.rules, contest.original, upload.release, upload.answer)
     secret_warnings = check_secret(contest.rules, contest.original, upload.release, upload.answer)
-    distances = {"excessive": excessive.to_json() if excessive else None}
     warnings = build_notices([*contest.remarks, *upload.remarks, *secret_warnings])
-    decision: Literal["accepted", "rejected"] = "rejected" if violations else "accepted"
-    return _CheckResult(decision, build_notices(violations), warnings, distances)
+    verdict = "rejected" if violations else "accepted"
+    distances = excessive.to_json() if excessive else None
+    return _build_result(verdict, build_notices(violations), warnings) | {"excessive": distances}
 
 
-def _check_at_service(address: str, release: ReleasePaths, secret: Path | None) -> _CheckResult:
+def _check_at_service(address: str, release: ReleasePaths, secret: Path | None) -> dict[str, Any]:
     """Let the service check a release in a dry run."""
-    from anoncup.cli.connection import connect, transfer_bar
+    from anoncup.cli.connection import connect
     from anoncup.cli.submit import collect_paths
 
     contents = {name: path.read_bytes() for name, path in release.items()}
@@ -116,12 +104,18 @@ def _check_at_service(address: str, release: ReleasePaths, secret: Path | None) 
     with (
         use_local_names(collect_paths(release, secret)),
         connect() as client,
-        transfer_bar("checking") as progress,
+        progress_bar("checking"),
     ):
-        check_result = client.check_release(address, contents, secret=secret_content, progress=progress)
+        check_result = client.check_release(address, contents, secret=secret_content)
     violations = [warning for warning in check_result.warnings if warning.code in _REJECTING_WARNINGS]
     warnings = [warning for warning in check_result.warnings if warning.code not in _REJECTING_WARNINGS]
-    return _CheckResult("rejected" if violations else "well-formed", violations, warnings)
+    return _build_result("rejected" if violations else "well-formed", violations, warnings)
+
+
+def _build_result(
+    verdict: str, violations: list[schemas.Notice], warnings: list[schemas.Notice]
+) -> dict[str, Any]:
+    return {"verdict": verdict, "violations": violations, "warnings": warnings}
 
 
 def _read_address(competition: str, round_name: str | None) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anoncup.cli.archives import MANIFEST_NAME, compute_file_digest, parse_manifest
 from anoncup.cli.options import AsJson
 from anoncup.cli.output import print_result
 from anoncup.cli.terminal import progress_bar
@@ -47,19 +48,25 @@ def check_kit(
 
 def _check_digests(folder: Path) -> int:
     """Return the number of files; raise InvalidInput if one is missing or changed."""
-    manifest = folder / MANIFEST_NAME
-    if not manifest.exists():
-        raise InvalidInput(
-            "there is no {sums} in {folder}", code="no_manifest", sums=MANIFEST_NAME, folder=str(folder)
-        )
-    digests = parse_manifest(manifest.read_bytes())
-    for name, digest in digests.items():
-        path = folder / name
-        if not path.is_file():
+    sums = folder / "SHA256SUMS"
+    if not sums.exists():
+        raise InvalidInput("there is no SHA256SUMS in {folder}", code="no_manifest", folder=str(folder))
+    lines = sums.read_text("utf-8", "replace").splitlines()
+    for line in lines:
+        match = re.fullmatch(r"([0-9a-f]{64}) [ *]((?:\w[\w.-]*/)?\w[\w.-]*)", line)
+        if match is None:
+            raise InvalidInput("SHA256SUMS does not fit the files", code="wrong_manifest")
+        digest, name = match.groups()
+        if not (folder / name).is_file():
             raise InvalidInput("{file} is missing", code="damaged_kit", file=name)
-        if compute_file_digest(path) != digest:
+        if compute_file_digest(folder / name) != digest:
             raise InvalidInput("{file} is not the file of the kit", code="damaged_kit", file=name)
-    return len(digests)
+    return len(lines)
+
+
+def compute_file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _score_example(folder: Path) -> Verdict:

@@ -1,4 +1,4 @@
-"""Connect a command to the service, translate its errors, and show progress of transfers."""
+"""Connect a command to the service, and translate its errors."""
 
 from __future__ import annotations
 
@@ -105,22 +105,3 @@ def _build_file_problem(entry: schemas.WrongInFile) -> FileProblem:
         line=entry.line,
         value=entry.values.get("value"),
     )
-
-
-@contextmanager
-def transfer_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar in bytes on standard error, if that is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
-    stderr_console = Console(stderr=True)
-    with Progress(
-        *columns,
-        TransferSpeedColumn(),
-        console=stderr_console,
-        transient=True,
-        disable=not stderr_console.is_terminal,
-    ) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda transferred, total: bar.update(task, completed=transferred, total=total or None)

@@ -5,6 +5,7 @@ import os
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import typer
 
@@ -58,12 +59,11 @@ def load() -> Credentials | None:
 
 def save(credentials: Credentials) -> None:
     """Write the credentials file, which other users can never read."""
-    from anoncup.client.transport import open_atomically
-
     path = _locate_file()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with open_atomically(path, mode=0o600) as file:
-        file.write(json.dumps(asdict(credentials)).encode())
+    with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+        json.dump(asdict(credentials), file)
+    Path(file.name).replace(path)
 
 
 def delete() -> None:

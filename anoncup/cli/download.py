@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
+import zipfile
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anoncup.cli.archives import SAFE_NAME, compute_file_digest, unpack
-from anoncup.cli.connection import connect, transfer_bar
+from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Slug
 from anoncup.cli.output import print_json, replace_unprintable
+from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anoncup import schemas
     from anoncup.client import Client
+
+_WINDOWS_DEVICES = r"(?i:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)"
+SAFE_NAME = re.compile(rf"(?!{_WINDOWS_DEVICES})[A-Za-z0-9_][A-Za-z0-9._-]{{0,99}}(?<!\.)")
+"""Names that are legal on every system: Windows has devices of some names, and cuts a final dot."""
 
 
 def download(
@@ -80,8 +89,8 @@ def _fetch_file(
     from anoncup.client import competition_path
 
     name = parts[-1]
-    with transfer_bar(name) as progress:
-        digest = client.download(competition_path(slug, *parts), folder / name, progress=progress)
+    with progress_bar(name):
+        digest = client.download(competition_path(slug, *parts), folder / name)
     if expected_digest not in {None, digest}:
         raise InvalidInput(
             "the SHA-256 of {name} is not the one that the service states", code="wrong_digest", name=name
@@ -100,26 +109,38 @@ def _fetch_own_data(client: Client, competition: schemas.Competition, staging_fo
 
 
 def _fetch_targets(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
-    """Fetch and unpack the targets as ``targets/NAME/FILE`` and check them against the service's list."""
+    """Fetch the targets as ``targets/NAME/FILE``, check them against the list, and return their names."""
     targets = client.list_targets(competition.address)
     _fetch_file(client, staging_folder, competition.address, "targets.zip")
-    unpacked = staging_folder / "targets"
-    unpacked.mkdir()
-    names = unpack(staging_folder / "targets.zip", unpacked)
-    _check_target_digests(targets, unpacked, names)
-    return [f"targets/{name}" for name in names]
+    digests = {
+        f"{_validate_file_name(target.name)}/{_validate_file_name(file)}": digest
+        for target in targets
+        for file, digest in target.files.items()
+    }
+    return unpack_targets(staging_folder / "targets.zip", staging_folder, digests)
 
 
-def _check_target_digests(targets: list[schemas.Target], unpacked: Path, names: list[str]) -> None:
-    """Check the unpacked files against the digests in the service's list of targets."""
-    digests = {f"{target.name}/{file}": digest for target in targets for file, digest in target.files.items()}
-    for name in names:
-        if "/" in name and digests.get(name) != compute_file_digest(unpacked / name):
-            raise InvalidInput(
-                "the SHA-256 of targets/{name} is not the one in the list of targets",
-                code="wrong_digest",
-                name=name,
-            )
+def unpack_targets(archive: Path, folder: Path, digests: Mapping[str, str]) -> list[str]:
+    """Unpack the files with these digests, and those outside of folders; return their paths."""
+    paths = []
+    try:
+        with zipfile.ZipFile(archive) as archive_file:
+            for name in archive_file.namelist():
+                content = archive_file.read(name)
+                if not SAFE_NAME.fullmatch(name) and digests.get(name) != sha256(content).hexdigest():
+                    raise InvalidInput(
+                        "the SHA-256 of targets/{name} is not the one in the list of targets",
+                        code="wrong_digest",
+                        name=replace_unprintable(name),
+                    )
+                paths.append(f"targets/{name}")
+                (folder / paths[-1]).parent.mkdir(parents=True, exist_ok=True)
+                (folder / paths[-1]).write_bytes(content)
+    except zipfile.BadZipFile as problem:
+        raise InvalidInput(
+            "the archive is damaged: {reason}", code="damaged_archive", reason=str(problem)
+        ) from None
+    return paths
 
 
 def _validate_file_name(name: str) -> str:

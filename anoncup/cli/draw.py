@@ -34,7 +34,7 @@ def draw(
     from anoncup.tracks.seeds import commit_to_seed
 
     contest = load_contest(competition, original, round_name)
-    seed_bytes = parse_seed(seed)
+    seed_bytes = _parse_seed(seed)
     if contest.track.allocation is None:
         raise InvalidInput(
             "the service draws nothing in the {track} track", code="nothing_drawn", track=contest.track.name
@@ -58,7 +58,7 @@ def draw(
         print(f"{sha256(contents[file.name]).hexdigest()}  {into / file.name}.csv")
 
 
-def parse_seed(text: str) -> bytes:
+def _parse_seed(text: str) -> bytes:
     try:
         return bytes.fromhex(text)
     except ValueError:

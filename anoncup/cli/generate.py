@@ -1,4 +1,4 @@
-"""``anoncup generate``: write example data."""
+"""``anoncup generate`` and ``anoncup tc400``: write example data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from anoncup.cli.options import EXAMPLE_TRACKS, read_text
 from anoncup.errors import InvalidInput
 
-DATA_CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
+_DATA_CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
 a selection, with invented sex and birthday."""
 
 
@@ -46,9 +46,9 @@ def generate(
     assert examples.make_data is not None  # noqa: S101  # EXAMPLE_TRACKS contains only tracks with example data
     files = examples.make_data(rules, rows, seed)
     if folder is not None:
-        write_files(files, folder)
+        _write_files(files, folder)
         if examples.known_datasets:
-            print(DATA_CREDIT)
+            print(_DATA_CREDIT)
     elif len(files) == 1:
         print(*(content.decode() for content in files.values()), end="")
     else:
@@ -56,7 +56,16 @@ def generate(
         raise InvalidInput("name a folder for {names}", code="folder_missing", names=names)
 
 
-def write_files(files: Mapping[str, bytes], folder: Path) -> None:
+def tc400(folder: Annotated[Path, typer.Argument(help="the folder to write into")] = Path()) -> None:
+    """Write the 2016 contest's data, customers.csv and transactions.csv, into a folder."""
+    from anoncup.tracks.transactions.example import load_tc400
+    from anoncup.tracks.transactions.tables import files_of
+
+    _write_files(files_of(load_tc400()), folder)
+    print(_DATA_CREDIT)
+
+
+def _write_files(files: Mapping[str, bytes], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / f"{name}.csv").write_bytes(content)

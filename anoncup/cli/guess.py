@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
-from anoncup.cli.connection import build_domain_error, connect, transfer_bar, translate_api_errors
+from anoncup.cli.connection import build_domain_error, connect, translate_api_errors
 from anoncup.cli.options import AsJson, use_local_names
 from anoncup.cli.output import ColumnSpec, print_json, print_table, replace_unprintable
 from anoncup.cli.submit import (
@@ -60,15 +60,13 @@ def guess(
     With --wait: exit status 0: judged; 1: refused by the judge; 2: not accepted; 70: judging failed.
     Of several guesses the highest counts.
     """
-    options = GuessOptions(question, again, checks)
     with connect() as client:
+        send = partial(_send_guess, client, question=question, resend=again, checks_first=checks)
         if file.is_dir():
-            guess_files = _list_guess_files(client, target, file)
-            answers = [_try_send_guess(client, *entry, options) for entry in guess_files]
+            answers = [_catch_refusal(send, *entry) for entry in _list_guess_files(client, target, file)]
         else:
-            target_name, target_id = _resolve_target(client, target)
             with use_local_names({"guess": file}), translate_api_errors():
-                answers = [_send_guess(client, target_name, target_id, file, options)]
+                answers = [send(*_resolve_target(client, target), file)]
         if wait:
             answers = [_wait_for_judge(client, answer) for answer in answers]
     if as_json:
@@ -100,15 +98,6 @@ def _describe_refusal(answer: Mapping[str, object]) -> object:
     if "refused" in answer:
         return answer["refused"]
     return describe_refusal(schemas.Guess.model_validate(answer))
-
-
-@dataclass(frozen=True, slots=True)
-class GuessOptions:
-    """Options of a guess. ``resend`` sends a file even if it was sent before."""
-
-    question: str
-    resend: bool
-    check_first: bool
 
 
 _RECEIPT_COLUMNS: ColumnSpec[Mapping[str, object]] = {
@@ -166,34 +155,33 @@ def _find_target_ids(client: Client, slug: str, names: list[str]) -> dict[str, s
     return ids
 
 
-def _try_send_guess(
-    client: Client, target_name: str, target_id: str, path: Path, options: GuessOptions
+def _catch_refusal(
+    send: Callable[[str, str, Path], dict[str, object]], target_name: str, target_id: str, path: Path
 ) -> dict[str, object]:
-    """Send one of several guesses and return its receipt.
-
-    Return the error instead of raising it, so that the others are still sent.
-    """
+    """Return the error of one of several guesses instead of raising it, so that the others are still sent."""
     from anoncup.client import ApiError
 
     try:
-        return _send_guess(client, target_name, target_id, path, options)
+        return send(target_name, target_id, path)
     except ApiError as error:
         problem = error.problem.model_dump(mode="json", exclude_unset=True)
         return {"target": target_name, "refused": str(build_domain_error(error)), "problem": problem}
 
 
 def _send_guess(
-    client: Client, target_name: str, target_id: str, path: Path, options: GuessOptions
+    client: Client,
+    target_name: str,
+    target_id: str,
+    path: Path,
+    *,
+    question: str,
+    resend: bool,
+    checks_first: bool,
 ) -> dict[str, object]:
-    content = path.read_bytes()
-    if options.check_first:
-        with ignore_api_errors(), transfer_bar(f"checking {replace_unprintable(target_name)}") as progress:
-            check_result = client.check_guess(
-                target_id, content, question=options.question, progress=progress
-            )
-            show_warnings(check_result.warnings, f"{target_name}: ")
-    with transfer_bar(f"sending {replace_unprintable(target_name)}") as progress:
-        receipt = client.send_guess(
-            target_id, content, question=options.question, resend=options.resend, progress=progress
-        )
+    content, name = path.read_bytes(), replace_unprintable(target_name)
+    if checks_first:
+        with ignore_api_errors(), progress_bar(f"checking {name}"):
+            show_warnings(client.check_guess(target_id, content, question=question).warnings, f"{name}: ")
+    with progress_bar(f"sending {name}"):
+        receipt = client.send_guess(target_id, content, question=question, resend=resend)
     return {"target": target_name} | receipt.model_dump(mode="json")

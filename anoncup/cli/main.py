@@ -21,12 +21,10 @@ from anoncup.cli import (
     login,
     organize,
     plugins,
-    scales,
     score,
     submissions,
     submit,
     targets,
-    tc400,
     template,
     threshold,
 )
@@ -36,48 +34,55 @@ _SERVICE_COMMANDS = "app.operations.commands"
 """Module that adds the commands of the service. It exists in a checkout or image, but not in the wheel."""
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-app.command(rich_help_panel=_LOCAL_PANEL)(template.template)
-app.command(rich_help_panel=_LOCAL_PANEL)(scales.scales)
-app.command(rich_help_panel=_LOCAL_PANEL)(check.check)
-app.command(rich_help_panel=_LOCAL_PANEL)(score.score)
-app.command(rich_help_panel=_LOCAL_PANEL)(check_kit.check_kit)
-app.command(rich_help_panel=_LOCAL_PANEL)(attack.attack)
-app.command(rich_help_panel=_LOCAL_PANEL)(anonymize.anonymize)
-app.command(rich_help_panel=_LOCAL_PANEL)(draw.draw)
-app.command(rich_help_panel=_LOCAL_PANEL)(threshold.threshold)
-app.command(rich_help_panel=_LOCAL_PANEL)(generate.generate)
-app.command(rich_help_panel=_LOCAL_PANEL)(tc400.tc400)
-app.command(rich_help_panel=_LOCAL_PANEL)(plugins.plugins)
-app.command(rich_help_panel=_REMOTE_PANEL)(login.login)
-app.command(rich_help_panel=_REMOTE_PANEL)(login.sign_up)
-app.command(rich_help_panel=_REMOTE_PANEL)(login.logout)
-app.command(rich_help_panel=_REMOTE_PANEL)(login.whoami)
-app.command(rich_help_panel=_REMOTE_PANEL)(login.join)
-app.command(rich_help_panel=_REMOTE_PANEL)(login.team)
-app.command(rich_help_panel=_REMOTE_PANEL)(competitions.competitions)
-app.command(rich_help_panel=_REMOTE_PANEL)(download.download)
-app.command(rich_help_panel=_REMOTE_PANEL)(submit.submit)
-app.command(rich_help_panel=_REMOTE_PANEL)(submissions.submissions)
-app.command(rich_help_panel=_REMOTE_PANEL)(submissions.cancel)
-app.command(rich_help_panel=_REMOTE_PANEL)(submissions.final)
-app.command(rich_help_panel=_REMOTE_PANEL)(submissions.quota)
-app.command(rich_help_panel=_REMOTE_PANEL)(targets.targets)
-app.command(rich_help_panel=_REMOTE_PANEL)(guess.guess)
-app.command(rich_help_panel=_REMOTE_PANEL)(targets.guesses)
-app.command(rich_help_panel=_REMOTE_PANEL)(board.board)
-app.command(rich_help_panel=_REMOTE_PANEL)(competitions.announcements)
+_LOCAL_COMMANDS = (
+    template.template,
+    template.scales,
+    check.check,
+    score.score,
+    check_kit.check_kit,
+    attack.attack,
+    anonymize.anonymize,
+    draw.draw,
+    threshold.threshold,
+    generate.generate,
+    generate.tc400,
+    plugins.plugins,
+)
+_REMOTE_COMMANDS = (
+    login.login,
+    login.sign_up,
+    login.logout,
+    login.whoami,
+    login.join,
+    login.team,
+    competitions.competitions,
+    download.download,
+    submit.submit,
+    submissions.submissions,
+    submissions.cancel,
+    submissions.final,
+    submissions.quota,
+    targets.targets,
+    guess.guess,
+    targets.guesses,
+    board.board,
+    competitions.announcements,
+)
+for panel, commands in {_LOCAL_PANEL: _LOCAL_COMMANDS, _REMOTE_PANEL: _REMOTE_COMMANDS}.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
 app.add_typer(organize.app, name="organize", rich_help_panel=_REMOTE_PANEL)
 
 
 def _add_service_commands() -> None:
     """Add the commands of the service where it can be imported."""
     try:
-        commands = import_module(_SERVICE_COMMANDS)
+        service = import_module(_SERVICE_COMMANDS)
     except ModuleNotFoundError as problem:
         if not f"{_SERVICE_COMMANDS}.".startswith(f"{problem.name}."):
             raise
         return
-    commands.add_commands(app)
+    service.add_commands(app)
 
 
 def _print_version(wanted: bool) -> None:

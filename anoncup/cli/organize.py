@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anoncup.cli.connection import connect, make_password_prompt, transfer_bar, translate_api_errors
+from anoncup.cli.connection import connect, make_password_prompt, translate_api_errors
 from anoncup.cli.options import (
     AsJson,
     OptionalOriginalFiles,
@@ -31,6 +31,7 @@ from anoncup.cli.output import (
     print_table,
     replace_unprintable,
 )
+from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 
@@ -155,8 +156,8 @@ def _upload_originals(client: Client, address: str, originals: Sequence[str]) ->
     local_names = {name.removesuffix(".csv"): path for name, path in paths.items()}
     with use_local_names(local_names), translate_api_errors():
         for name, content in contents.items():
-            with transfer_bar(replace_unprintable(name)) as progress:
-                uploads[name] = client.put_original(address, content, filename=name, progress=progress)
+            with progress_bar(replace_unprintable(name)):
+                uploads[name] = client.put_original(address, content, filename=name)
     return uploads
 
 
@@ -202,6 +203,6 @@ def export(
     path = Path(f"{slug}.zip") if into is None else into
     if path.exists() and not force:
         raise InvalidInput("{into} exists already; --replace overwrites it", code="files", into=str(path))
-    with connect() as client, transfer_bar(path.name) as progress:
-        digest = client.download_export(slug, path, progress=progress)
+    with connect() as client, progress_bar(path.name):
+        digest = client.download_export(slug, path)
     print(f"{path}  SHA-256 {digest}")

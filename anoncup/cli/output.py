@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
 if TYPE_CHECKING:
     from anoncup import schemas
 
-UNLIMITED_WIDTH = 240
+_UNLIMITED_WIDTH = 240
 """Table width if the output is not a terminal. It is large enough that ids are never cut."""
 
 Row = TypeVar("Row")
@@ -50,10 +54,6 @@ def print_result(result: object, sentence: str, *, as_json: bool) -> None:
 
 
 def print_table(entries: Iterable[Row], columns: ColumnSpec[Row]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
     entries = list(entries)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1))
     for heading, field in columns.items():
@@ -62,8 +62,13 @@ def print_table(entries: Iterable[Row], columns: ColumnSpec[Row]) -> None:
         table.add_column(heading, justify="right" if is_numeric else "left", no_wrap=heading == "id")
     for entry in entries:
         table.add_row(*(format_cell(get_value(entry, field)) for field in columns.values()))
-    width = None if sys.stdout.isatty() else UNLIMITED_WIDTH
-    Console(markup=False, emoji=False, highlight=False, width=width).print(table)
+    make_console(highlight=False).print(table)
+
+
+def make_console(*, highlight: bool = True) -> Console:
+    width = None if sys.stdout.isatty() else _UNLIMITED_WIDTH
+    # Names of columns may look like markup ("[/x]") or emoji (":x:").
+    return Console(markup=False, emoji=False, highlight=highlight, width=width)
 
 
 def print_fields(entry: Row, columns: ColumnSpec[Row]) -> None:
@@ -109,13 +114,9 @@ def make_time_column(field: str) -> Callable[[object], object]:
 
     def format_time(entry: object) -> object:
         value = get_value(entry, field)
-        return None if value is None else _format_moment(str(value))
+        return None if value is None else format_cell(datetime.fromisoformat(str(value)))
 
     return format_time
-
-
-def _format_moment(text: str) -> str:
-    return format_cell(datetime.fromisoformat(text))
 
 
 def get_title(entry: schemas.ListedCompetition) -> object:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anoncup.cli.connection import connect, transfer_bar
+from anoncup.cli.connection import connect
 from anoncup.cli.options import (
     AsJson,
     ReleasePaths,
@@ -70,13 +70,11 @@ def submit(
     with use_local_names(collect_paths(release, secret)), connect() as client:
         warnings: list[schemas.Notice] = []
         if checks:
-            with ignore_api_errors(), transfer_bar("checking") as progress:
-                check_result = client.check_release(
-                    slug, contents, secret=secret_content, comment=comment, progress=progress
-                )
+            with ignore_api_errors(), progress_bar("checking"):
+                check_result = client.check_release(slug, contents, secret=secret_content, comment=comment)
                 warnings = check_result.warnings
-        with transfer_bar("sending") as progress:
-            receipt = client.submit(slug, contents, secret=secret_content, comment=comment, progress=progress)
+        with progress_bar("sending"):
+            receipt = client.submit(slug, contents, secret=secret_content, comment=comment)
         receipt_codes = {warning.code for warning in receipt.warnings}
         show_warnings(warning for warning in warnings if warning.code not in receipt_codes)
         if not as_json:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from anoncup.cli.output import UNLIMITED_WIDTH
+from anoncup.cli.output import make_console
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 _ProgressCallback = Callable[[int, int, str], None]
 LINE_INTERVAL_S = 10.0
 _SCORE_LABELS = {"utility": "utility loss", "security": "risk", "overall": "overall"}
-
-
-def make_console() -> Console:
-    width = None if sys.stdout.isatty() else UNLIMITED_WIDTH
-    # Names of columns may look like markup ("[/x]") or emoji (":x:").
-    return Console(markup=False, emoji=False, width=width)
 
 
 @contextmanager

@@ -8,13 +8,10 @@ from typing import Literal, TypeAlias
 from anoncup import schemas
 from anoncup.client.transport import (
     UPLOAD_TIMEOUT_S,
-    TransferProgress,
+    ModelT,
     Transport,
-    add_secret,
     competition_path,
-    ignore_progress,
     ignore_state,
-    iter_chunks,
     parse_model,
     quote_segment,
 )
@@ -93,21 +90,14 @@ class Client(Transport):
         secret: bytes | None = None,
         comment: str = "",
         key: str = "",
-        progress: TransferProgress = ignore_progress,
     ) -> schemas.Receipt:
         """Submit a release, given as files by name (``anonymized``, or ``customers`` and ``transactions``).
 
         ``secret`` is None if the service itself has assigned the answer to the team. Submitting the same
         release again with the same ``key`` returns the receipt of the first submission.
         """
-        return self.post_files(
-            schemas.Receipt,
-            competition_path(slug, "submissions"),
-            add_secret(release, secret),
-            texts={"comment": comment},
-            key=key,
-            progress=progress,
-        )
+        path = competition_path(slug, "submissions")
+        return self._post_release(schemas.Receipt, path, release, secret, comment, key=key)
 
     def check_release(
         self,
@@ -116,16 +106,23 @@ class Client(Transport):
         *,
         secret: bytes | None = None,
         comment: str = "",
-        progress: TransferProgress = ignore_progress,
     ) -> schemas.CheckedSubmission:
         """Let the service check a release without submitting it; ApiError lists all problems."""
-        return self.post_files(
-            schemas.CheckedSubmission,
-            competition_path(slug, "submissions", "check"),
-            add_secret(release, secret),
-            texts={"comment": comment},
-            progress=progress,
-        )
+        path = competition_path(slug, "submissions", "check")
+        return self._post_release(schemas.CheckedSubmission, path, release, secret, comment)
+
+    def _post_release(
+        self,
+        model: type[ModelT],
+        path: str,
+        release: Mapping[str, bytes],
+        secret: bytes | None,
+        comment: str,
+        *,
+        key: str = "",
+    ) -> ModelT:
+        files = {**release} if secret is None else {**release, "secret": secret}
+        return self.post_files(model, path, files, texts={"comment": comment}, key=key)
 
     def list_submissions(self, slug: str) -> list[schemas.Submission]:
         """Return the team's submissions, newest first."""
@@ -165,7 +162,6 @@ class Client(Transport):
         *,
         question: str = "",
         resend: bool = False,
-        progress: TransferProgress = ignore_progress,
     ) -> schemas.GuessReceipt:
         """Answer a question about a target, by default the first question of the competition.
 
@@ -175,9 +171,7 @@ class Client(Transport):
         texts = {"question": question} if question else {}
         digest = sha256("\n".join((target_id, question, sha256(content).hexdigest())).encode()).hexdigest()
         key = "" if resend else f"guess:{digest}"
-        return self.post_files(
-            schemas.GuessReceipt, path, {"guess": content}, texts=texts, key=key, progress=progress
-        )
+        return self.post_files(schemas.GuessReceipt, path, {"guess": content}, texts=texts, key=key)
 
     def check_guess(
         self,
@@ -185,12 +179,11 @@ class Client(Transport):
         content: bytes,
         *,
         question: str = "",
-        progress: TransferProgress = ignore_progress,
     ) -> schemas.CheckedGuess:
         """Let the service check a guess without sending it; ApiError lists all problems."""
         path = f"/targets/{quote_segment(target_id)}/guesses/check"
         texts = {"question": question} if question else {}
-        return self.post_files(schemas.CheckedGuess, path, {"guess": content}, texts=texts, progress=progress)
+        return self.post_files(schemas.CheckedGuess, path, {"guess": content}, texts=texts)
 
     def wait_for_guess(self, guess_id: str, *, timeout_s: float, max_outage_s: float = 0.0) -> schemas.Guess:
         """Wait until the guess is judged and return it, with its score where the competition shows it.
@@ -282,15 +275,14 @@ class Client(Transport):
         content: bytes,
         *,
         filename: str = "original.csv",
-        progress: TransferProgress = ignore_progress,
     ) -> schemas.Original:
         """Upload a file of the original data."""
         return self.call(
             schemas.Original,
             "PUT",
             competition_path(slug, "original", filename),
-            content=iter_chunks(content, progress),
-            headers={"Content-Type": "text/csv", "Content-Length": str(len(content))},
+            content=content,
+            headers={"Content-Type": "text/csv"},
             timeout=UPLOAD_TIMEOUT_S,
         )
 
@@ -306,8 +298,6 @@ class Client(Transport):
         body = {"end": end, "move_following": move_following}
         return self.call(schemas.Competition, "POST", path, json=body)
 
-    def download_export(
-        self, slug: str, destination: Path, *, progress: TransferProgress = ignore_progress
-    ) -> str:
+    def download_export(self, slug: str, destination: Path) -> str:
         """Download everything an organizer may have as one archive; return its SHA-256."""
-        return self.download(competition_path(slug, "export.zip"), destination, progress=progress)
+        return self.download(competition_path(slug, "export.zip"), destination)

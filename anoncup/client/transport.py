@@ -1,16 +1,13 @@
 """HTTP transport of the client: requests, uploads, paging, downloads and error handling."""
 
 import hashlib
-import io
-import os
 import ssl
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self, TypedDict, TypeVar, Unpack
+from typing import Self, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
@@ -29,12 +26,8 @@ UPLOAD_TIMEOUT_S = 300.0
 """Longer than for other requests: the service reads and checks an upload before it answers."""
 _CONNECT_TIMEOUT_S = 10.0
 
-TransferProgress = Callable[[int, int], None]
-"""Receives the number of transferred bytes and the total, which is 0 if it is unknown."""
-
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
-Files = Mapping[str, tuple[str, IO[bytes]]]
 _DEFAULT_PROBLEM = {"type": "about:blank", "title": "Error", "detail": "no detail"}
 """Defaults for an error response without these fields."""
 _NOT_THE_SERVICE = "what answers at this address is not the service"
@@ -44,9 +37,9 @@ class RequestOptions(TypedDict, total=False):
     """Keyword arguments of an httpx2 request."""
 
     json: Mapping[str, object]
-    content: bytes | Iterator[bytes]
+    content: bytes
     data: Mapping[str, str] | None
-    files: Files
+    files: Mapping[str, tuple[str, bytes]]
     headers: dict[str, str]
     timeout: float
 
@@ -64,25 +57,8 @@ class ApiError(DomainError):
         self.retry_after = retry_after
 
 
-class _ProgressBytes(io.BytesIO):
-    """A bytes buffer that reports the size of each read."""
-
-    def __init__(self, content: bytes, report: Callable[[int], None]) -> None:
-        super().__init__(content)
-        self.report = report
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        chunk = super().read(size)
-        self.report(len(chunk))
-        return chunk
-
-
 def ignore_state(state: object) -> None:
     """Default for ``watch``: do nothing."""
-
-
-def ignore_progress(transferred: int, total: int) -> None:
-    """Default for ``progress``: do nothing."""
 
 
 class Transport:
@@ -149,23 +125,24 @@ class Transport:
             query_string = urlsplit(next_url).query if next_url else None
         return entries
 
-    def download(self, path: str, destination: Path, *, progress: TransferProgress = ignore_progress) -> str:
+    def download(self, path: str, destination: Path) -> str:
         """Download a file and return its SHA-256. ``destination`` is only written once it is complete."""
-        digest, received = hashlib.sha256(), 0
-        with (
-            open_atomically(destination, mode=0o666 & ~_read_umask()) as file,
-            _handle_connection_errors(),
-            self.http.stream("GET", path) as response,
-        ):
-            if response.status_code >= 300:
-                response.read()
-                _raise_for_problem(response)
-            total = int(response.headers.get("content-length", 0))
-            for chunk in response.iter_bytes():
-                file.write(chunk)
-                digest.update(chunk)
-                received += len(chunk)
-                progress(received, total)
+        digest, partial = hashlib.sha256(), destination.with_name(f".{destination.name}.part")
+        try:
+            with (
+                _handle_connection_errors(),
+                self.http.stream("GET", path) as response,
+                partial.open("wb") as file,
+            ):
+                if response.status_code >= 300:
+                    response.read()
+                    _raise_for_problem(response)
+                for chunk in response.iter_bytes():
+                    file.write(chunk)
+                    digest.update(chunk)
+            partial.replace(destination)
+        finally:
+            partial.unlink(missing_ok=True)
         return digest.hexdigest()
 
     def post_files(
@@ -176,27 +153,24 @@ class Transport:
         *,
         texts: Mapping[str, str] | None = None,
         key: str = "",
-        progress: TransferProgress = ignore_progress,
     ) -> ModelT:
         """Upload files with an idempotency key; if the connection breaks, retry with the same key.
 
         If ``key`` was used before, the service returns the earlier receipt. Without ``key``, a random one is
         used.
         """
-        headers, total = {"Idempotency-Key": key or str(uuid4())}, sum(map(len, contents.values()))
-        for delay in (*RETRY_DELAYS_S, None):
+        options: RequestOptions = {
+            "files": {name: (f"{name}.csv", content) for name, content in contents.items()},
+            "data": texts,
+            "headers": {"Idempotency-Key": key or str(uuid4())},
+            "timeout": UPLOAD_TIMEOUT_S,
+        }
+        for delay in RETRY_DELAYS_S:
             try:
-                files = _prepare_files(contents, lambda transferred: progress(transferred, total))
-                receipt = self.call(
-                    model, "POST", path, files=files, data=texts, headers=headers, timeout=UPLOAD_TIMEOUT_S
-                )
+                return self.call(model, "POST", path, **options)
             except Unavailable:
-                if delay is None:
-                    raise
                 time.sleep(delay)
-            else:
-                return receipt
-        raise AssertionError("the last delay is None")
+        return self.call(model, "POST", path, **options)
 
     def poll(
         self,
@@ -354,47 +328,3 @@ def _describe_failure(problem: BaseException) -> str:
     if isinstance(problem, httpx2.TimeoutException):
         return "it does not answer in time"
     return str(problem) or type(problem).__name__
-
-
-def _prepare_files(contents: Mapping[str, bytes], report: Callable[[int], None]) -> Files:
-    """Return the files of a multipart request; reading them reports how many bytes were read in total."""
-    transferred = 0
-
-    def add_chunk(size: int) -> None:
-        nonlocal transferred
-        transferred += size
-        report(transferred)
-
-    return {name: (f"{name}.csv", _ProgressBytes(content, add_chunk)) for name, content in contents.items()}
-
-
-def add_secret(release: Mapping[str, bytes], secret: bytes | None) -> dict[str, bytes]:
-    """Return the files of a release together with its secret, if there is one."""
-    return {**release} if secret is None else {**release, "secret": secret}
-
-
-def iter_chunks(content: bytes, progress: TransferProgress, *, size: int = 1 << 16) -> Iterator[bytes]:
-    """Yield the content in chunks, and report the progress after each."""
-    for start in range(0, len(content), size):
-        yield content[start : start + size]
-        progress(min(start + size, len(content)), len(content))
-
-
-@contextmanager
-def open_atomically(path: Path, *, mode: int) -> Iterator[IO[bytes]]:
-    """Open a temporary file, readable by its owner only, that is moved to ``path`` when it is complete."""
-    descriptor, temporary_name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        Path(temporary_name).chmod(mode)
-        Path(temporary_name).replace(path)
-    finally:
-        with suppress(FileNotFoundError):
-            Path(temporary_name).unlink()
-
-
-def _read_umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -68,10 +68,3 @@ def test_closed_stderr_does_not_stop_the_work(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(errors, "write", refuse)
     with terminal.progress_bar("scoring"):
         assert write_failed.wait(60)
-
-
-def test_tables_without_a_terminal_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    table = terminal.make_table("name", *"abcdef")
-    table.add_row("release " * 4, *["0.123456789"] * 6)
-    terminal.make_console().print(table)
-    assert "…" not in capsys.readouterr().out

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from markdown_it import MarkdownIt
 
-from anoncup.cli.archives import compute_file_digest
+from anoncup.cli.check_kit import compute_file_digest
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.runner import originals
