@@ -11,8 +11,11 @@ from pathlib import Path
 
 from app.config import get_settings
 from app.core.db import engine
-from app.operations import pg_hba
-from app.operations.embedded_servers import EmbeddedServices, run_embedded_services
+from app.operations.embedded_servers import (
+    EmbeddedServices,
+    get_passwords_folder,
+    run_embedded_services,
+)
 from app.operations.local_service import build_command, build_environments, ensure_keys
 from app.operations.supervisor import (
     Program,
@@ -50,14 +53,12 @@ def run_installation(folder: Path) -> Iterator[tuple[Installation, EmbeddedServi
         ensure_keys(data)
         env = build_environments(services, data)
         run(
-            build_command(
-                "migrations", "migrate", "--roles", str(pg_hba.get_passwords_folder(data)), env=env.shared
-            )
+            build_command("migrations", "migrate", "--roles", str(get_passwords_folder(data)), env=env.shared)
         )
         os.environ.update(env.shared)
         for cached_function in (get_settings, engine.get_engine, engine.get_session_factory):
             cached_function.cache_clear()
-        yield Installation(folder, env.shared, env.web, env.worker, env.clock), services
+        yield Installation(folder, env.shared, env.web, env.worker, env.worker), services
         engine.get_engine().dispose()
 
 

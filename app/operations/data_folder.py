@@ -7,7 +7,7 @@ import re
 import signal
 import tempfile
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -67,39 +67,24 @@ def _acquire_servers_lock(lock: int, data: Path) -> None:
     logger.info("waiting for the servers of an earlier run to end")
     if _wait_for_lock(ORPHAN_TIMEOUT_S, lock):
         return
-    kill_servers(data, _SERVER_NAMES)
+    _kill_servers(data)
     if not _wait_for_lock(ORPHAN_TIMEOUT_S, lock):
         raise build_in_use_error(data, "servers that do not end")
 
 
-def kill_servers(data: Path, names: Collection[str]) -> None:
-    """Kill the folder's server processes of these names, as far as ``/proc`` shows them.
-
-    They have the folder's lock open. The children of Postgres are among them.
-    """
+def _kill_servers(data: Path) -> None:
+    """Kill the servers that have the folder's lock open, the children of Postgres among them."""
     for process in Path("/proc").glob("[0-9]*"):
-        is_named = _read_if_possible(process / "comm").strip() in names
-        if is_named and _has_open_file(process, data / "servers.lock"):
-            with suppress(ProcessLookupError):
+        with suppress(OSError):  # it has ended, or is another user's
+            is_server = (process / "comm").read_text().strip() in _SERVER_NAMES
+            if is_server and any(file.samefile(data / "servers.lock") for file in (process / "fd").iterdir()):
                 os.kill(int(process.name), signal.SIGKILL)
-
-
-def _read_if_possible(path: Path) -> str:
-    with suppress(OSError):
-        return path.read_text()
-    return ""
 
 
 def is_running_in(process: Path, folder: Path) -> bool:
     """Return whether ``folder`` is the working directory of a process, given as its folder in ``/proc``."""
     with suppress(OSError):  # it has ended, or is a zombie
         return (process / "cwd").readlink() == folder
-    return False
-
-
-def _has_open_file(process: Path, file: Path) -> bool:
-    with suppress(OSError):
-        return any(descriptor.samefile(file) for descriptor in (process / "fd").iterdir())
     return False
 
 

@@ -6,33 +6,31 @@ import json
 import logging
 import os
 import platform
-import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from urllib.parse import quote
 
 import psycopg
 from psycopg.conninfo import make_conninfo
-from psycopg.pq import PGconn, Ping
 
 from anoncup.errors import Unavailable
 from app.core.db import logins
 from app.core.durable_files import sync_folder
 from app.core.processes import child_process
-from app.operations import pg_hba
 from app.operations import service_readiness as readiness
 from app.operations.data_folder import (
     build_in_use_error,
     is_running_in,
-    kill_servers,
     lock_folder,
     provide_socket_folder,
 )
@@ -43,22 +41,17 @@ _POSTGRES_MAJOR = "18"
 DATABASE_NAME = "anoncup"
 """Name of the database and of its owner."""
 
+_ANNOUNCEMENT = "services.json"
+"""File in the data folder that names the folder of the sockets while the servers run."""
+
 POSTGRES_PORT = 5432
 """Part of the socket's name only. Always given: Postgres and its clients would otherwise use ``PGPORT``."""
-
-MAX_RESTARTS = 5
-RESTART_WINDOW_S = 600.0
-"""A server that ends more than ``MAX_RESTARTS`` times within ``RESTART_WINDOW_S`` is not restarted."""
 
 MAX_START_ATTEMPTS = 40
 _START_RETRY_PAUSE_S = 0.5
 """Attempts at a restart and the pause between them: child processes of the old server must end first."""
 
-PROBE_INTERVAL_S = 5.0
 _PROBE_TIMEOUT_S = 2
-MAX_FAILED_PROBES = 6
-"""A server that has not answered so many probes in succession hangs: it is killed and started again."""
-
 _STOP_TIMEOUT_S = 30.0
 """Seconds that a server has to end after each signal, except SIGKILL."""
 
@@ -70,17 +63,14 @@ class Server:
     """A running server program with its log and the functions that control it."""
 
     name: str
-    process: subprocess.Popen[bytes]
     log: Path
-    start: Callable[[], subprocess.Popen[bytes]] | None = None
-    is_ready: Callable[[], bool] = lambda: True
-    is_answering: Callable[[], bool] = lambda: True
-    kill: Callable[[], None] = lambda: None
-    """Kills the server's children, too."""
-    probed_at: float = field(default_factory=time.monotonic)
-    failed_probes: int = 0
-    end_times: list[float] = field(default_factory=list)
-    """Monotonic times at which it ended unexpectedly."""
+    start: Callable[[], subprocess.Popen[bytes]]
+    is_ready: Callable[[], bool]
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        logger.info("starting %s", self.name)
+        self.process = self.start()
 
     def require_running(self) -> None:
         """Raise Unavailable if it has ended."""
@@ -101,57 +91,33 @@ class Server:
                 tail=child_process.read_tail(self.log),
             )
 
-    def kill_if_hanging(self) -> None:
-        """Kill the server if it has not answered for a while. Both servers recover from SIGKILL."""
-        now = time.monotonic()
-        if self.process.poll() is not None or now < self.probed_at + PROBE_INTERVAL_S:
-            return
-        self.probed_at = now
-        self.failed_probes = 0 if self.is_answering() else self.failed_probes + 1
-        if self.failed_probes >= MAX_FAILED_PROBES:
-            logger.warning("%s does not answer; killing it", self.name)
-            self.failed_probes = 0
-            self.process.kill()
-            self.kill()
-            self.process.wait()
-
     def restart_if_ended(self) -> None:
         """Restart the server on the same data if it has ended; raise Unavailable if that fails."""
-        status, now = self.process.poll(), time.monotonic()
+        status = self.process.poll()
         if status is None:
             return
-        self.end_times = [
-            *(end_time for end_time in self.end_times if end_time > now - RESTART_WINDOW_S),
-            now,
-        ]
-        if self.start is None or len(self.end_times) > MAX_RESTARTS:
-            self.require_running()
         logger.warning("%s ended (status %s); starting it again. Its log: %s", self.name, status, self.log)
-        self._restart()
-
-    def _restart(self) -> None:
-        assert self.start is not None  # noqa: S101  # the caller has checked
         for attempts_left in reversed(range(MAX_START_ATTEMPTS)):
             self.process = self.start()
             try:
-                wait_until_ready(self)
+                self.wait_until_ready()
                 return
             except Unavailable:
                 if not attempts_left:
                     raise
                 time.sleep(_START_RETRY_PAUSE_S)
 
-
-def wait_until_ready(server: Server) -> None:
-    """Wait until the server answers; raise Unavailable if it ends instead."""
-    readiness.wait_until(server.is_ready, server.name, check=server.require_running)
+    def wait_until_ready(self) -> None:
+        """Wait until the server answers; raise Unavailable if it ends instead."""
+        readiness.wait_until(self.is_ready, self.name, check=self.require_running)
 
 
 @contextmanager
-def stop_after(server: Server, *signals: signal.Signals) -> Iterator[None]:
-    """Stop the server at the end of the context, with each signal in turn and finally with SIGKILL."""
+def _stop_after(server: Server, *signals: signal.Signals) -> Iterator[Server]:
+    """Yield the server when it answers. Stop it with each signal in turn and finally with SIGKILL."""
     try:
-        yield
+        server.wait_until_ready()
+        yield server
     finally:
         for signal_number in (*signals, signal.SIGKILL):
             server.process.send_signal(signal_number)
@@ -178,9 +144,8 @@ class EmbeddedServices:
         return self.redis_url.replace("redis+socket://", "unix://", 1)
 
     def restart_ended_servers(self) -> None:
-        """Restart servers that have ended or hang; raise Unavailable if one cannot be kept running."""
+        """Restart servers that have ended; raise Unavailable if one cannot be kept running."""
         for server in self.servers:
-            server.kill_if_hanging()
             server.restart_if_ended()
 
 
@@ -197,15 +162,18 @@ def run_embedded_services(data: Path) -> Iterator[EmbeddedServices]:
         _run_valkey(data, socket_folder, lock) as valkey,
         _run_postgres(data, socket_folder, lock) as postgres,
     ):
-        services = _build_services(data, socket_folder, (valkey, postgres))
-        with _announce(data, socket_folder):
-            yield services
+        announcement = data / _ANNOUNCEMENT
+        announcement.write_text(json.dumps({"sockets": str(socket_folder)}))
+        try:
+            yield _build_services(data, socket_folder, (valkey, postgres))
+        finally:
+            announcement.unlink(missing_ok=True)
 
 
 def find_running_services(data: Path) -> EmbeddedServices | None:
     """Return the servers that another process runs on ``data``, or None."""
     try:
-        socket_folder = Path(json.loads(_get_announcement_file(data).read_text())["sockets"])
+        socket_folder = Path(json.loads((data / _ANNOUNCEMENT).read_text())["sockets"])
         with (data / "lock").open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -215,26 +183,21 @@ def find_running_services(data: Path) -> EmbeddedServices | None:
     return None
 
 
-def _get_announcement_file(data: Path) -> Path:
-    return data / "services.json"
+def get_passwords_folder(data: Path) -> Path:
+    return data / "roles"
 
 
-@contextmanager
-def _announce(data: Path, socket_folder: Path) -> Iterator[None]:
-    _get_announcement_file(data).write_text(json.dumps({"sockets": str(socket_folder)}))
-    try:
-        yield
-    finally:
-        _get_announcement_file(data).unlink(missing_ok=True)
+def _get_owner_password_file(data: Path) -> Path:
+    return logins.get_login_path(get_passwords_folder(data), "owner")
 
 
 def _build_services(data: Path, socket_folder: Path, servers: tuple[Server, ...] = ()) -> EmbeddedServices:
-    password_folder = pg_hba.get_passwords_folder(data)
+    password_folder = get_passwords_folder(data)
     role_urls = {
         process: _build_database_url(socket_folder, role, logins.get_login_path(password_folder, process))
         for process, role in logins.ROLES.items()
     }
-    owner_url = _build_database_url(socket_folder, DATABASE_NAME, pg_hba.get_owner_password_file(data))
+    owner_url = _build_database_url(socket_folder, DATABASE_NAME, _get_owner_password_file(data))
     return EmbeddedServices(owner_url, f"redis+socket://{socket_folder}/valkey.sock", servers, role_urls)
 
 
@@ -265,23 +228,13 @@ def _run_valkey(data: Path, socket_folder: Path, lock: int) -> Iterator[Server]:
         str(_find_valkey_binary()),
         *(part for name, value in options.items() for part in (f"--{name}", value)),
     ]
-    log = data / "logs" / "valkey.log"
 
     def start() -> subprocess.Popen[bytes]:
         socket_path.unlink(missing_ok=True)  # a stale socket, left by kill -9
-        return child_process.start(command, log=log, cwd=folder, pass_fds=(lock,))
+        return child_process.start(command, log=data / "logs" / "valkey.log", cwd=folder, pass_fds=(lock,))
 
-    logger.info("starting Valkey")
-    server = Server(
-        "Valkey",
-        start(),
-        log,
-        start,
-        is_ready=lambda: _is_valkey_answering(socket_path),
-        is_answering=lambda: _is_valkey_answering(socket_path),
-    )
-    with stop_after(server, signal.SIGTERM):
-        wait_until_ready(server)
+    server = Server("Valkey", data / "logs" / "valkey.log", start, lambda: _is_valkey_answering(socket_path))
+    with _stop_after(server, signal.SIGTERM):
         yield server
 
 
@@ -291,18 +244,12 @@ def _run_postgres(data: Path, socket_folder: Path, lock: int) -> Iterator[Server
     log = data / "logs" / "postgres.log"
     _prepare_cluster(folder, log, lock)
     _remove_stale_locks(folder, socket_folder)
-    pg_hba.allow_owner(data, folder)
     settings = {
         "listen_addresses": "",
         "port": str(POSTGRES_PORT),
         "unix_socket_directories": str(socket_folder),
         "unix_socket_permissions": "0700",
-        "max_connections": "100",
-        "shared_buffers": "64MB",
-        "timezone": "UTC",
-        "log_timezone": "UTC",
     }
-    _comment_out(folder / "postgresql.conf", settings)
     command = [str(find_postgres_binary("postgres")), "-D", str(folder)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
 
@@ -317,30 +264,9 @@ def _run_postgres(data: Path, socket_folder: Path, lock: int) -> Iterator[Server
             pass_fds=(lock,),
         )
 
-    logger.info("starting Postgres")
-    server = Server(
-        "Postgres",
-        start(),
-        log,
-        start,
-        is_ready=lambda: _ensure_database(data, socket_folder),
-        is_answering=lambda: _is_postgres_answering(data, socket_folder),
-        kill=lambda: kill_servers(data, ["postgres"]),
-    )
-    with stop_after(server, signal.SIGINT, signal.SIGQUIT):
-        wait_until_ready(server)
+    server = Server("Postgres", log, start, lambda: _ensure_database(data, socket_folder))
+    with _stop_after(server, signal.SIGINT, signal.SIGQUIT):
         yield server
-
-
-def _comment_out(file: Path, settings: Collection[str]) -> None:
-    """Comment out settings that the command line sets.
-
-    Otherwise Postgres logs errors when it reloads a file with other values.
-    """
-    pattern = re.compile(rf"^(?=\s*({'|'.join(settings)})\b)", re.IGNORECASE | re.MULTILINE)
-    text = file.read_text()
-    if pattern.search(text):
-        pg_hba.replace_file(file, pattern.sub("#", text))
 
 
 def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
@@ -349,11 +275,6 @@ def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
     if version.exists():
         _check_version(folder, version.read_text().strip())
         return
-    if folder.exists() and any(folder.iterdir()):
-        raise Unavailable(
-            "{folder} is not empty, and no Postgres data folder. Move it away, or give another --data.",
-            folder=str(folder),
-        )
     logger.info("making a database in %s", folder)
     new_folder = folder.with_name("postgres.new")
     shutil.rmtree(new_folder, ignore_errors=True)  # left by a start that was interrupted
@@ -363,29 +284,33 @@ def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
 
 
 def _run_initdb(folder: Path, log: Path, lock: int) -> None:
-    process = child_process.start(
-        _build_initdb_command(folder), log=log, hide_root=_is_root(), cwd=Path("/"), pass_fds=(lock,)
-    )
-    initdb = Server("initdb", process, log)
-    with stop_after(initdb, signal.SIGTERM):
-        readiness.wait_until(lambda: process.poll() is not None, "initdb")
-        if process.returncode != 0:
-            initdb.require_running()
-
-
-def _build_initdb_command(folder: Path) -> list[str]:
-    # With the builtin locale, the sort order does not depend on the system's C library.
-    locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"]
-    # Trust everybody until the owner has a password: no other user can enter the socket's folder.
-    return [
-        str(find_postgres_binary("initdb")),
-        "-D",
-        str(folder),
-        "-U",
-        DATABASE_NAME,
-        "--auth=trust",
-        *locale,
-    ]
+    password = logins.load_or_create_password(_get_owner_password_file(folder.parent), DATABASE_NAME)
+    with NamedTemporaryFile("w", encoding="utf-8", dir=folder.parent) as password_file:
+        password_file.write(password)
+        password_file.flush()
+        # With the builtin locale, the sort order does not depend on the system's C library.
+        options = {
+            "pgdata": folder,
+            "username": DATABASE_NAME,
+            "auth": "scram-sha-256",
+            "pwfile": password_file.name,
+            "locale": "C",
+            "locale-provider": "builtin",
+            "builtin-locale": "C.UTF-8",
+            "encoding": "UTF8",
+        }
+        settings = {"shared_buffers": "64MB", "timezone": "UTC", "log_timezone": "UTC"}
+        command = [
+            str(find_postgres_binary("initdb")),
+            *(f"--{name}={value}" for name, value in options.items()),
+            *(f"--set={name}={value}" for name, value in settings.items()),
+        ]
+        start = partial(
+            child_process.start, command, log=log, hide_root=_is_root(), cwd=Path("/"), pass_fds=(lock,)
+        )
+        initdb = Server("initdb", log, start, lambda: initdb.process.poll() == 0)
+        with _stop_after(initdb, signal.SIGTERM):
+            pass
 
 
 def _check_version(folder: Path, data_version: str) -> None:
@@ -420,37 +345,23 @@ def _remove_stale_locks(folder: Path, socket_folder: Path) -> None:
 
 
 def _ensure_database(data: Path, socket_folder: Path) -> bool:
-    """Return whether the server accepts connections.
-
-    The first connection also creates the database and makes sign-ins require a password.
-    """
-    try:
-        with psycopg.connect(_build_owner_conninfo(data, socket_folder), autocommit=True) as connection:
-            if not connection.execute(
-                "SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE_NAME]
-            ).fetchone():
-                connection.execute(f"CREATE DATABASE {DATABASE_NAME}")
-            pg_hba.require_passwords(data, data / "postgres", connection)
-    except psycopg.OperationalError:
-        return False
-    return True
-
-
-def _build_owner_conninfo(data: Path, socket_folder: Path) -> str:
-    """Return how the owner connects to the database that every server has."""
-    return make_conninfo(
+    """Return whether the server accepts connections. The first connection also creates the database."""
+    owner = make_conninfo(
         host=str(socket_folder),
         port=POSTGRES_PORT,
         user=DATABASE_NAME,
         dbname="postgres",
-        passfile=str(pg_hba.get_owner_password_file(data)),
+        passfile=str(_get_owner_password_file(data)),
         connect_timeout=_PROBE_TIMEOUT_S,
     )
-
-
-def _is_postgres_answering(data: Path, socket_folder: Path) -> bool:
-    """Return whether the server answers, even if it refuses connections, for example while it recovers."""
-    return PGconn.ping(_build_owner_conninfo(data, socket_folder).encode()) in (Ping.OK, Ping.REJECT)
+    try:
+        with psycopg.connect(owner, autocommit=True) as connection:
+            query = "SELECT 1 FROM pg_database WHERE datname = %s"
+            if not connection.execute(query, [DATABASE_NAME]).fetchone():
+                connection.execute(f"CREATE DATABASE {DATABASE_NAME}")
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def _is_valkey_answering(socket_path: Path) -> bool:

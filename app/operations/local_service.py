@@ -19,8 +19,7 @@ from anoncup.errors import InvalidInput
 from app.config import DRIVER, get_settings, is_local_host
 from app.core import sealing
 from app.core.worker_queues import QUEUE_BY_KIND
-from app.operations import pg_hba
-from app.operations.embedded_servers import EmbeddedServices, run_embedded_services
+from app.operations.embedded_servers import EmbeddedServices, get_passwords_folder, run_embedded_services
 from app.operations.supervisor import (
     Program,
     Supervisor,
@@ -153,7 +152,7 @@ def run_service(
         ensure_keys(data_folder)
         env = build_environments(services, data_folder)
         logger.info("migrating the database")
-        roles = ["--roles", str(pg_hba.get_passwords_folder(data_folder))] if services.role_urls else []
+        roles = ["--roles", str(get_passwords_folder(data_folder))] if services.role_urls else []
         run(
             build_command("migrations", "migrate", *roles, env=env.shared),
             check=services.restart_ended_servers,

@@ -1,6 +1,5 @@
 """Logins of the embedded Postgres: its owner and the roles, each with a password, and nobody else."""
 
-import shutil
 from pathlib import Path
 
 from sqlalchemy import create_engine, text
@@ -42,17 +41,3 @@ def test_password_is_required(data: Path) -> None:
         logins.set_passwords(owner, data / "roles")
         assert [read_user(url) for url in services.role_urls.values()] == [*ROLES.values()]
     assert {file.stat().st_mode & 0o777 for file in data.glob("roles/*/pgpass")} == {0o600}
-
-
-def test_old_data_folder_gets_passwords_at_the_next_start(data: Path) -> None:
-    shutil.rmtree(data / "roles")
-    (data / "postgres" / "pg_hba.conf").write_text("local all all trust\n")
-    with run_embedded_services(data) as services:
-        assert read_user(services.database_url) == "anoncup"
-        assert read_user(remove_passfile(services.database_url)) is None
-
-
-def test_lost_owner_password_is_replaced(data: Path) -> None:
-    shutil.rmtree(data / "roles")
-    with run_embedded_services(data) as services:
-        assert read_user(services.database_url) == "anoncup"

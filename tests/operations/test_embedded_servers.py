@@ -98,21 +98,6 @@ def list_listening_ports(pid: int) -> set[str]:
 
 
 @pytest.mark.full
-def test_folder_of_an_older_version_is_migrated_without_errors(data: Path) -> None:
-    configuration, log = data / "postgres" / "postgresql.conf", data / "logs" / "postgres.log"
-    # The settings of initdb, and a folder from a version without passwords.
-    configuration.write_text("shared_buffers = 128MB\nmax_connections = 200\nwork_mem = 5MB\n")
-    shutil.rmtree(data / "roles")
-    log.unlink()
-    with run_embedded_services(data) as services:
-        assert execute_sql(services, "SELECT name FROM pg_file_settings WHERE error IS NOT NULL") == []
-        assert execute_sql(services, "SHOW shared_buffers") == ["64MB"]
-        assert execute_sql(services, "SHOW work_mem") == ["5MB"]
-    assert "reloading configuration files" in log.read_text()
-    assert "contains errors" not in log.read_text()
-
-
-@pytest.mark.full
 def test_killed_owner_ends_both_servers_without_loss(data: Path) -> None:
     with start_owner(data) as (process, pids):
         services = find_running_services(data)
@@ -217,14 +202,6 @@ def expect_failure(data: Path, message: str) -> None:
 
 
 @pytest.mark.full
-def test_foreign_folder_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "postgres").mkdir()
-    (tmp_path / "postgres" / "thesis.txt").write_text("years of work")
-    expect_failure(tmp_path, "no Postgres data folder")
-    assert (tmp_path / "postgres" / "thesis.txt").read_text() == "years of work"
-
-
-@pytest.mark.full
 def test_startup_errors_are_reported_and_the_folder_can_be_used_again(data: Path) -> None:
     settings = data / "postgres" / "postgresql.conf"
     good_content = settings.read_text()
@@ -268,45 +245,6 @@ def test_killed_server_is_restarted_and_clients_continue(
 
 
 @pytest.mark.full
-def test_hanging_servers_are_replaced(
-    data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(embedded_servers, "PROBE_INTERVAL_S", 0)
-    monkeypatch.setattr(embedded_servers, "MAX_FAILED_PROBES", 2)
-    with run_embedded_services(data) as services:
-        execute_sql(services, "CREATE TABLE kept AS SELECT 7 AS number")
-        old_pids = [server.process.pid for server in services.servers]
-        (writer,) = execute_sql(
-            services, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"
-        )
-        log = data / "logs" / "postgres.log"
-        log_before = log.read_text()
-        services.restart_ended_servers()
-        assert [server.process.pid for server in services.servers] == old_pids
-        assert log.read_text() == log_before  # the probes sign in
-        for pid in (*old_pids, int(writer)):
-            os.kill(pid, signal.SIGSTOP)
-        for _ in range(2):
-            services.restart_ended_servers()
-        assert not {server.process.pid for server in services.servers} & set(old_pids)
-        assert execute_sql(services, "SELECT number FROM kept") == ["7"]
-    assert [name for name in ("Postgres", "Valkey") if f"{name} does not answer" not in caplog.text] == []
-
-
-@pytest.mark.full
-def test_repeated_exits_of_a_server_end_the_service(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded_servers, "MAX_RESTARTS", 1)
-    with run_embedded_services(data) as services:
-        for may_restart in (True, False):
-            services.servers[0].process.kill()
-            services.servers[0].process.wait()
-            if may_restart:
-                services.restart_ended_servers()
-        with pytest.raises(Unavailable, match="Valkey ended"):
-            services.restart_ended_servers()
-
-
-@pytest.mark.full
 def test_failed_restart_is_reported(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded_servers, "MAX_START_ATTEMPTS", 2)
     with run_embedded_services(data) as services:
@@ -324,16 +262,6 @@ def test_second_command_finds_only_running_servers(used_data_folder: Path) -> No
         assert running
         assert (running.database_url, running.redis_url) == (services.database_url, services.redis_url)
     assert find_running_services(used_data_folder) is None
-
-
-@pytest.mark.full
-def test_postgres_environment_variables_are_ignored(
-    used_data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PGPORT", "6543")
-    monkeypatch.setenv("PGDATABASE", "other")
-    with run_embedded_services(used_data_folder) as services:
-        assert execute_sql(services, "SELECT 1") == ["1"]
 
 
 def run_in_namespace(
@@ -367,23 +295,6 @@ def test_root_without_user_namespaces_gets_instructions(used_data_folder: Path) 
     if completed.returncode == 99:
         pytest.skip("this system does not let the limit be set")
     assert "Run as an ordinary user, or set DATABASE_URL and REDIS_URL" in completed.stderr
-
-
-@pytest.mark.full
-def test_launcher_starts_nothing_if_its_parent_is_gone(tmp_path: Path) -> None:
-    missing_pid = 2**22 + 1  # above every process number
-    marker = tmp_path / "mark"
-    command = [
-        sys.executable,
-        child_process.__file__,
-        str(missing_pid),
-        "15",
-        "0",
-        "/usr/bin/touch",
-        str(marker),
-    ]
-    assert subprocess.run(command, check=False).returncode == 1
-    assert not marker.exists()
 
 
 @pytest.mark.full
