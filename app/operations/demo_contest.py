@@ -9,10 +9,11 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,16 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from anoncup import client, schemas
+from anoncup import client as client_module
+from anoncup import schemas
 from anoncup.cli.board import select_columns
 from anoncup.cli.output import print_table
-from anoncup.client import ApiError
+from anoncup.client import FINAL_STATES, ApiError
 from anoncup.competition.changes import list_changes
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.errors import Conflict, DomainError
+from anoncup.evaluation.attacks import make_guesses, write_guesses
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
@@ -46,15 +49,17 @@ from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.core.db.transaction import transaction
 from app.core.identity import users
-from app.operations import demo_attacks
-from app.operations import service_readiness as readiness
+from app.operations import service_readiness
 
 logger = logging.getLogger(__name__)
 
 ORGANIZER = "demo organizer"
-Client = partial(client.Client, timeout_s=3600)
+Client = partial(client_module.Client, timeout_s=3600)
+_wait_until = partial(service_readiness.wait_until, interval_s=0.2)
 
-
+_ATTACKER_NAMES = ("euc1", "sa_rank", "gower", "sort")
+"""Built-in attackers that the teams use in turn. A track that has none of them uses all of its own."""
+_END_DELAY = timedelta(seconds=2)
 _MethodStep = tuple[str, Mapping[str, object]]
 """A sample method and its parameters."""
 
@@ -65,16 +70,7 @@ class DemoEntry:
 
     team: str
     steps: tuple[_MethodStep, ...]
-    member_name: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "member_name", self.member_name or f"member of {self.team}")
-
-    @property
-    def submission_comment(self) -> str:
-        return ", then ".join(
-            f"{method} {dict(parameters) or ''}".strip() for method, parameters in self.steps
-        )
+    member: str = "member of {team}"
 
 
 _Tables = pd.DataFrame | TransactionTables
@@ -220,7 +216,7 @@ def play(url: str, data_folder: Path, contests: Sequence[PlayedContest]) -> None
     organizer = _get_organizer(url, demo_accounts, contests)
     for contest_number, contest in enumerate(contests):
         logger.info("creating the competition %s", contest.slug)
-        with Client(url, organizer.token, password=lambda: organizer.password) as client:
+        with Client(url, organizer["token"], password=lambda: organizer["password"]) as client:
             _create_contest(client, contest)
             invite = client.create_invite(contest.slug, uses=len(contest.entries))
         for entry_number, entry in enumerate(contest.entries):
@@ -234,7 +230,7 @@ def play(url: str, data_folder: Path, contests: Sequence[PlayedContest]) -> None
 
 
 def _finish_contest(
-    url: str, contest: PlayedContest, demo_accounts: "DemoAccounts", organizer: "DemoAccount"
+    url: str, contest: PlayedContest, demo_accounts: "DemoAccounts", organizer: dict[str, Any]
 ) -> None:
     """Wait for the scores, play the attack phase if there is one, and print the boards."""
     team_accounts = {
@@ -242,32 +238,15 @@ def _finish_contest(
     }
     outcomes = {}
     for index, (team, account) in enumerate(team_accounts.items()):
-        outcomes[team] = _wait_for_outcome(url, account.token, contest.slug)
+        outcomes[team] = _wait_for_outcome(url, account["token"], contest.slug)
         logger.info("%s: scored %d of %d", contest.slug, index + 1, len(contest.entries))
     if contest.has_attack_phase:
-        demo_attacks.play(
-            url,
-            contest.slug,
-            organizer=organizer.token,
-            password=organizer.password,
-            tokens={team: account.token for team, account in team_accounts.items()},
-        )
-    with Client(url, organizer.token) as client:
+        tokens = [account["token"] for account in team_accounts.values()]
+        _play_attacks(url, contest.slug, organizer=organizer, tokens=tokens)
+    with Client(url, organizer["token"]) as client:
         _print_board(client.get_board(contest.slug), outcomes, team_accounts)
         if contest.has_attack_phase:
             _print_attackers_board(client.get_attackers_board(contest.slug))
-
-
-@dataclass(slots=True)
-class DemoAccount:
-    """An account of the demo; ``token`` is empty until it exists."""
-
-    name: str
-    role: str
-    competitions: list[str]
-    team: str | None = None
-    password: str = field(default_factory=lambda: secrets.token_urlsafe(12))
-    token: str = ""
 
 
 class DemoAccounts:
@@ -276,43 +255,48 @@ class DemoAccounts:
     def __init__(self, path: Path) -> None:
         self.path = path
         saved = json.loads(path.read_text())["accounts"] if path.exists() else []
-        self.accounts = {account["name"]: DemoAccount(**account) for account in saved}
+        self.accounts: dict[str, dict[str, Any]] = {account["name"]: account for account in saved}
 
-    def get_organizer(self, slugs: Sequence[str]) -> DemoAccount:
+    def get_organizer(self, slugs: Sequence[str]) -> dict[str, Any]:
         """Return the organizer's account, which now organizes these contests, too."""
-        organizer = self._get_or_add(DemoAccount(ORGANIZER, "organizer", []))
-        organizer.competitions = list(dict.fromkeys((*organizer.competitions, *slugs)))
-        return organizer
+        return self._get_or_add(ORGANIZER, role="organizer", slugs=slugs)
 
-    def get_team_account(self, slug: str, entry: DemoEntry) -> DemoAccount:
-        return self._get_or_add(DemoAccount(entry.member_name, "team member", [slug], entry.team))
+    def get_team_account(self, slug: str, entry: DemoEntry) -> dict[str, Any]:
+        name = entry.member.format(team=entry.team)
+        return self._get_or_add(name, role="team member", slugs=[slug], team=entry.team)
 
-    def _get_or_add(self, new: DemoAccount) -> DemoAccount:
-        if new.name not in self.accounts:
-            self.accounts[new.name] = new
-            self.save()
-        return self.accounts[new.name]
+    def _get_or_add(
+        self, name: str, *, role: str, slugs: Sequence[str], team: str | None = None
+    ) -> dict[str, Any]:
+        """Return an account; its token is empty until it exists."""
+        new: dict[str, Any] = {"name": name, "role": role, "competitions": [], "team": team}
+        new |= {"password": secrets.token_urlsafe(12), "token": ""}
+        account = self.accounts.setdefault(name, new)
+        account["competitions"] = list(dict.fromkeys((*account["competitions"], *slugs)))
+        self.save()
+        return account
 
     def save(self) -> None:
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
-            records = [asdict(account) for account in self.accounts.values()]
-            json.dump({"accounts": records}, file, indent=2, ensure_ascii=False)
+            json.dump({"accounts": [*self.accounts.values()]}, file, indent=2, ensure_ascii=False)
 
 
-def _get_organizer(url: str, demo_accounts: DemoAccounts, contests: Sequence[PlayedContest]) -> DemoAccount:
+def _get_organizer(
+    url: str, demo_accounts: DemoAccounts, contests: Sequence[PlayedContest]
+) -> dict[str, Any]:
     """Return the organizer's account; create it if it is missing, in the database itself."""
     account = demo_accounts.get_organizer([contest.slug for contest in contests])
-    if not account.token:
+    if not account["token"]:
         with transaction() as session:
-            users.create_user(session, name=ORGANIZER, password=account.password, role=Role.ORGANIZER)
+            users.create_user(session, name=ORGANIZER, password=account["password"], role=Role.ORGANIZER)
         with Client(url) as client:
-            account.token = client.create_token(ORGANIZER, account.password)
+            account["token"] = client.create_token(ORGANIZER, account["password"])
     demo_accounts.save()
     return account
 
 
-def _create_contest(client: client.Client, contest: PlayedContest) -> None:
+def _create_contest(client: client_module.Client, contest: PlayedContest) -> None:
     """Create the competition and upload its data, unless an earlier run has done so."""
     if contest.slug not in {competition.slug for competition in client.list_competitions()}:
         client.create_competition(contest.file)
@@ -324,20 +308,19 @@ def _create_contest(client: client.Client, contest: PlayedContest) -> None:
     _wait_for_drawn_files(client, contest)
 
 
-def _wait_for_drawn_files(client: client.Client, contest: PlayedContest) -> None:
+def _wait_for_drawn_files(client: client_module.Client, contest: PlayedContest) -> None:
     """Wait until the clock has drawn the files that all teams get, without which no release is accepted."""
     allocation = contest.track.allocation
     if allocation is None or allocation.per_team:
         return
     names = {f"{file.name}.csv" for file in allocation.files}
-    readiness.wait_until(
+    _wait_until(
         lambda: names <= client.get_competition(contest.slug).original_sha256.keys(),
         "the files that the service draws",
-        interval_s=0.2,
     )
 
 
-def _require_same_contest(client: client.Client, contest: PlayedContest) -> None:
+def _require_same_contest(client: client_module.Client, contest: PlayedContest) -> None:
     """Raise Conflict if an earlier run has played other rules or data at this address."""
     stored = parse_toml(client.get_competition_file(contest.slug))
     changes = list_changes(stored, parse_toml(contest.file))
@@ -403,13 +386,13 @@ def _submit_entry(
     A method that does not suit an organizer's own data leaves its team without a release.
     """
     account = demo_accounts.get_team_account(contest.slug, entry)
-    if not account.token:
+    if not account["token"]:
         with Client(url) as client:
-            account.token = client.sign_up(
-                invite=invite, team=entry.team, name=account.name, password=account.password
+            account["token"] = client.sign_up(
+                invite=invite, team=entry.team, name=account["name"], password=account["password"]
             )
         demo_accounts.save()
-    with Client(url, account.token) as client:
+    with Client(url, account["token"]) as client:
         if client.list_submissions(contest.slug):
             return
         answer = _load_allocated_answer(client, contest) if contest.track.allocates_answer else None
@@ -422,11 +405,13 @@ def _submit_entry(
             contest.slug,
             contest.track.files_of(release),
             secret=contest.track.answer_spec.write(secret) if answer is None else None,
-            comment=entry.submission_comment,
+            comment=", then ".join(
+                f"{method} {dict(parameters) or ''}".strip() for method, parameters in entry.steps
+            ),
         )
 
 
-def _load_allocated_answer(client: client.Client, contest: PlayedContest) -> object:
+def _load_allocated_answer(client: client_module.Client, contest: PlayedContest) -> object:
     """Wait until the clock has allocated the team's own data, and return its answer."""
     file = f"{contest.track.answer_spec.file.name}.csv"
 
@@ -438,7 +423,7 @@ def _load_allocated_answer(client: client.Client, contest: PlayedContest) -> obj
                 raise
             return False
 
-    readiness.wait_until(is_allocated, "the team's own data", interval_s=0.2)
+    _wait_until(is_allocated, "the team's own data")
     content = client.send("GET", f"/competitions/{contest.slug}/own/{file}").content
     return contest.track.read_allocated_answer(content, contest.original, contest.rules)
 
@@ -485,14 +470,14 @@ def _wait_for_outcome(url: str, token: str, slug: str) -> str:
 
 
 def _print_board(
-    board: schemas.Board, outcomes: Mapping[str, str], team_accounts: Mapping[str, DemoAccount]
+    board: schemas.Board, outcomes: Mapping[str, str], team_accounts: Mapping[str, dict[str, Any]]
 ) -> None:
     table = Table("rank", "team", "overall", "utility loss", "risk", "ended as", "sign in as")
     table.title = f"{board.competition}: {board.title['en']} (0 is best)"
     for row in board.rows:
         scores = (row.overall, row.utility, row.security)
         numbers = ["–" if score is None else f"{score:.4f}" for score in scores]
-        names = (outcomes.get(row.team, ""), team_accounts[row.team].name)
+        names = (outcomes.get(row.team, ""), team_accounts[row.team]["name"])
         table.add_row(str(row.rank or "–"), row.team, *numbers, *names)
     Console(width=120).print(table)
 
@@ -500,3 +485,58 @@ def _print_board(
 def _print_attackers_board(board: schemas.AttackersBoard) -> None:
     print(f"{board.competition}: {board.title['en']}")
     print_table([row for row in board.rows if row.rank is not None], select_columns(board.columns))
+
+
+def _play_attacks(url: str, slug: str, *, organizer: dict[str, Any], tokens: Sequence[str]) -> None:
+    """End the first phase, let every team attack every other target once, and wait for the scores."""
+    with Client(url, organizer["token"], password=lambda: organizer["password"]) as client:
+        if client.get_competition(slug).state == "anonymization":
+            logger.info("%s: ending the first phase", slug)
+            end = (datetime.now(UTC) + _END_DELAY).isoformat()
+            client.extend_phase(slug, "anonymization", end=end, move_following=True)
+        _wait_until(lambda: client.get_competition(slug).state == "reidentification", "the second phase")
+        round_address = client.get_competition(slug).address
+        rules = parse_competition(client.get_competition_file(round_address))
+        original = _load_original(client, slug, rules)
+    for number, token in enumerate(tokens):
+        logger.info("%s: team %d of %d attacks the others", slug, number + 1, len(tokens))
+        with Client(url, token) as client:
+            _attack(client, slug, rules, original, np.random.default_rng(number))
+    for number, token in enumerate(tokens):
+        with Client(url, token) as client:
+            _wait_until(
+                lambda: {guess.status for guess in client.list_guesses(slug)} <= FINAL_STATES, "scores"
+            )
+        logger.info("%s: judged the guesses of %d of %d", slug, number + 1, len(tokens))
+
+
+def _load_original(client: client_module.Client, slug: str, rules: Rules) -> HasRows:
+    """Return the original data with the files that the service has drawn."""
+    contents = {
+        file.removesuffix(".csv"): client.send("GET", f"/competitions/{slug}/original/{file}").content
+        for file in client.get_competition(slug).original_sha256
+    }
+    original: HasRows = TRACKS[rules.track].parse_original(contents, rules)[0]
+    return original
+
+
+def _attack(
+    client: client_module.Client, slug: str, rules: Rules, original: HasRows, rng: np.random.Generator
+) -> None:
+    """Submit one guess on each target of another team that this team has not attacked yet."""
+    attacked = {guess.target for guess in client.list_guesses(slug)}
+    track = TRACKS[rules.track]
+    usual_names = [name for name in _ATTACKER_NAMES if name in track.attackers]
+    attacker_names = cycle(usual_names or track.attackers)
+    for target in client.list_targets(slug):
+        if target.own or target.name in attacked:
+            continue
+        contents = {
+            file.removesuffix(".csv"): client.get_text(f"/targets/{target.id}/data/{file}").encode()
+            for file in target.files
+        }
+        attack_target = track.parse_target(contents, original, rules)
+        attacker = track.attackers[next(attacker_names)]
+        guesses = make_guesses(attacker, attack_target, track=track, rules=rules)
+        for name, guess in write_guesses(guesses, track=track, rng=rng).items():
+            client.send_guess(str(target.id), guess, question=name)

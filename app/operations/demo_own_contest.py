@@ -39,7 +39,7 @@ def load(competition: Path, original: Sequence[str]) -> PlayedContest:
         original=contest.original,
         contents={name: path.read_bytes() for name, path in paths.items()},
         entries=[
-            DemoEntry(method, ((method, {}),), member_name=f"{method} in {contest.rules.slug}")
+            DemoEntry(method, ((method, {}),), member=f"{method} in {contest.rules.slug}")
             for method in list(contest.track.methods)[:_MAX_TEAMS]
         ],
         has_attack_phase=has_attack_phase,
