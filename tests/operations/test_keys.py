@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from anoncup.errors import Conflict, InvalidInput, Unavailable
+from anoncup.errors import Conflict, InvalidInput
 from app.config import Settings
 from app.core import sealing
 from app.core.storage import get_store
@@ -81,14 +81,6 @@ def test_service_backup_is_not_accepted_as_a_key_backup(
     keys.backup(places, tmp_path / "k.tar")
     with pytest.raises(InvalidInput, match="no database in the archive"):
         restore(tmp_path / "k.tar", settings.database_url, tmp_path / "new")
-
-
-def test_missing_keys_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match="no private keys"):
-        keys.backup(build_other_key_paths(tmp_path), tmp_path / "k.tar")
-    with pytest.raises(InvalidInput, match="no pair of keys"):
-        keys.rotate(build_other_key_paths(tmp_path))
-    assert not list(tmp_path.iterdir())
 
 
 def test_service_seals_with_the_new_key_and_opens_with_the_old(arena: Arena, settings: Settings) -> None:

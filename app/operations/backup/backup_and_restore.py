@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from tarfile import TarFile
 from tempfile import TemporaryFile
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, select, text
@@ -16,7 +17,6 @@ from app.core.db.tables import load_metadata
 from app.core.storage import Store, compute_digest
 from app.notifications import deliveries
 from app.operations.backup import archive, keys, postgres_tools
-from app.operations.backup.archive import Archive
 from app.operations.backup.keys import KeyPaths
 from migrations.role_grants import owns_tables
 from migrations.run import build_unreachable_error, list_revisions, migrate
@@ -43,22 +43,22 @@ def backup(
     Stored files are never changed or removed, so every file that the dump names still exists when it is
     copied.
     """
-    with archive.create_archive(output, replace=replace) as writer, _connect(url) as engine:
+    with archive.create_archive(output, replace=replace) as tar, _connect(url) as engine:
         with engine.connect() as connection:
             _require_own_tables(connection)
             revision = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))  # noqa: S608
             server_major = _read_server_major(connection)
-        writer.add(_REVISION_NAME, BytesIO(f"{revision}\n".encode()))
+        archive.add(tar, _REVISION_NAME, BytesIO(f"{revision}\n".encode()))
         # A tar member starts with its size, which is known only after the dump.
         with TemporaryFile(dir=output.parent) as dump:
             postgres_tools.dump(url, server_major, dump)
-            writer.add(_DUMP_NAME, dump)
+            archive.add(tar, _DUMP_NAME, dump)
         digests = store.list_digests()
         for digest in digests:
             with store.open(digest) as file:
-                writer.add(f"blobs/{digest}", file)
+                archive.add(tar, f"blobs/{digest}", file)
         if key_paths is not None:
-            keys.add_keys(writer, key_paths)
+            keys.add_keys(tar, key_paths)
     return len(digests)
 
 
@@ -87,7 +87,7 @@ def _read_server_major(connection: Connection) -> int:
 
 
 @contextmanager
-def open_backup(path: Path) -> Iterator[Archive]:
+def open_backup(path: Path) -> Iterator[TarFile]:
     """Open a backup after verifying all of it. Raise InvalidInput for one of an unknown revision."""
     with archive.open_archive(path) as backup_archive:
         _require_known_backup(backup_archive)
@@ -95,7 +95,7 @@ def open_backup(path: Path) -> Iterator[Archive]:
 
 
 def restore(
-    backup_archive: Archive, *, url: str, store: Store, key_paths: KeyPaths, sends_waiting: bool = False
+    backup_archive: TarFile, *, url: str, store: Store, key_paths: KeyPaths, sends_waiting: bool = False
 ) -> RestoreSummary:
     """Restore a backup into a database without tables.
 
@@ -106,22 +106,22 @@ def restore(
         with engine.connect() as connection:
             _require_empty(connection)
             server_major = _read_server_major(connection)
-        for digest, content in backup_archive.iter_members("blobs/"):
+        for digest, content in archive.iter_members(backup_archive, "blobs/"):
             _restore_file(store, digest, content.read())
         keys.restore_missing_keys(backup_archive, key_paths)
-        for _, content in backup_archive.iter_members(_DUMP_NAME):
+        for _, content in archive.iter_members(backup_archive, _DUMP_NAME):
             postgres_tools.load(url, server_major, content)
         # Before the migration, with which the roles of the processes get their privileges.
         held = 0 if sends_waiting else _hold_deliveries(engine)
         migrate(url)
-        files = sum(name.startswith("blobs/") for name in backup_archive.names)
+        files = sum(name.startswith("blobs/") for name in backup_archive.getnames())
         return RestoreSummary(files, held, _list_missing_keys(engine, key_paths))
 
 
-def _require_known_backup(backup_archive: Archive) -> None:
-    if _DUMP_NAME not in backup_archive.names:
+def _require_known_backup(backup_archive: TarFile) -> None:
+    if _DUMP_NAME not in backup_archive.getnames():
         raise InvalidInput("there is no database in the archive; anoncup keys restore reads archives of keys")
-    for _, content in backup_archive.iter_members(_REVISION_NAME):
+    for _, content in archive.iter_members(backup_archive, _REVISION_NAME):
         revision = content.read().decode().strip()
         if revision not in list_revisions():
             raise InvalidInput(

@@ -7,11 +7,11 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tarfile import TarFile
 
 from anoncup.errors import Conflict, InvalidInput, Unavailable
 from app.core import sealing
 from app.operations.backup import archive
-from app.operations.backup.archive import Archive, ArchiveWriter
 
 _PUBLIC_NAME = "sealing.pub"
 
@@ -26,8 +26,8 @@ class KeyPaths:
 
 def backup(paths: KeyPaths, output: Path, *, replace: bool = False) -> list[str]:
     """Write all private keys, and the public key if present, to ``output``; return the ids of the keys."""
-    with archive.create_archive(output, replace=replace) as writer:
-        return add_keys(writer, paths)
+    with archive.create_archive(output, replace=replace) as tar:
+        return add_keys(tar, paths)
 
 
 def restore(path: Path, paths: KeyPaths) -> list[str]:
@@ -39,7 +39,7 @@ def restore(path: Path, paths: KeyPaths) -> list[str]:
     return ids
 
 
-def add_keys(writer: ArchiveWriter, paths: KeyPaths) -> list[str]:
+def add_keys(tar: TarFile, paths: KeyPaths) -> list[str]:
     files = sorted(paths.private.glob("*.key"))
     if not files:
         raise Unavailable(
@@ -47,15 +47,15 @@ def add_keys(writer: ArchiveWriter, paths: KeyPaths) -> list[str]:
         )
     for file in files:
         sealing.read_private_key(paths.private, file.stem)
-        writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
+        archive.add(tar, f"keys/{file.name}", io.BytesIO(file.read_bytes()))
     if paths.public is not None and paths.public.exists():
-        writer.add(f"keys/{_PUBLIC_NAME}", io.BytesIO(paths.public.read_bytes()))
+        archive.add(tar, f"keys/{_PUBLIC_NAME}", io.BytesIO(paths.public.read_bytes()))
     return [file.stem for file in files]
 
 
-def restore_missing_keys(key_archive: Archive, paths: KeyPaths) -> list[str]:
+def restore_missing_keys(key_archive: TarFile, paths: KeyPaths) -> list[str]:
     """Write those keys of the archive that are missing here, and return the ids of all."""
-    contents = {name: content.read() for name, content in key_archive.iter_members("keys/")}
+    contents = {name: content.read() for name, content in archive.iter_members(key_archive, "keys/")}
     public = contents.pop(_PUBLIC_NAME, None)
     private = dict(_check_keys(contents, paths))
     if private:
