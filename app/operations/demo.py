@@ -7,7 +7,6 @@ import typer
 
 from anoncup.cli.options import CompetitionFile, OptionalOriginalFiles, OriginalFiles
 from anoncup.errors import InvalidInput
-from app.operations.serve import log_to_stdout
 from app.operations.service_options import DEFAULT_DATA_FOLDER, DataFolder, Host, Port, WebProcesses
 
 _OwnCompetition = Annotated[
@@ -36,7 +35,7 @@ def demo(
 
     if (competition is None) != (not original):
         raise InvalidInput("--competition and --original belong together", code="files")
-    log_to_stdout()
+    local_service.log_to_stdout()
     url = local_service.build_local_url(host, port)
     own_contest = _list_options(competition, original or [])
     with stop_on_signals():
@@ -74,9 +73,9 @@ def play_demo(
 ) -> None:
     """The demo's own part, at a service that runs."""
     from anoncup.cli.connection import translate_api_errors
-    from app.operations import demo_contest, demo_own_contest
+    from app.operations import demo_contest, demo_own_contest, local_service
 
-    log_to_stdout()
+    local_service.log_to_stdout()
     contests = (
         [demo_contest.prepare(demo) for demo in demo_contest.DEMO_CONTESTS]
         if competition is None

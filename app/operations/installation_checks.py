@@ -3,12 +3,10 @@
 import asyncio
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal, TypeVar
 
 from redis import Redis
 from sqlalchemy import create_engine, text
@@ -29,13 +27,13 @@ from app.jobs import health, queue
 from app.jobs.readiness import check_store
 from app.jobs.worker_reports import list_workers
 from app.operations import package_environments
-from app.operations.embedded_servers import EmbeddedServices
+from app.operations.backup.keys import KeyPaths
+from app.operations.embedded_servers import find_running_services
 from app.operations.local_service import find_configured_services
 from app.operations.service_access import check_clock, explain_missing_privilege, use_services
 from migrations.run import build_unreachable_error, find_newest_revision, require_known_revision
 from workers import mail_sender
 
-SubjectT = TypeVar("SubjectT")
 _MIN_FREE_GB, _LOW_FREE_GB = 1.0, 10.0
 _MAX_CLOCK_DIFFERENCE_S = 2.0
 _MAX_OVERDUE_S = 600.0
@@ -50,53 +48,56 @@ class CheckProblem(Exception):
     """The service does not run, or not completely."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """``detail`` says what was found, and what to do unless ``status`` is ok."""
+def check_installation(data_folder: Path, keys: KeyPaths) -> Iterator[dict[str, str]]:
+    """Yield name, status (ok, warning, problem) and detail of each check; last come those of the servers.
 
-    check: str
-    status: Literal["ok", "warning", "problem"]
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class InstallationPaths:
-    data_folder: Path
-    public_key_file: Path
-    private_key_folder: Path
-
-
-def check_installation(paths: InstallationPaths, services: EmbeddedServices | None) -> Iterator[CheckResult]:
-    """Run the checks in order, those of servers only if they can be reached.
-
-    ``services`` is None if no server is named and those of the data folder do not run.
+    The detail says what was found, and what to do unless the status is ok.
     """
-    yield from _run_checks(_LOCAL_CHECKS, paths)
+    services = find_configured_services() or find_running_services(data_folder)
+    local_checks: dict[str, Callable[[], str]] = {
+        "versions": lambda: _check_versions(data_folder),
+        "sandbox": _check_sandbox,
+        "disk": lambda: _check_disk(data_folder),
+        "address": _check_address,
+        "mail": _check_mail,
+        "sign-in": _check_sign_in,
+        "keys": lambda: _check_keys(keys),
+    }
+    for name, check in local_checks.items():
+        yield _run_check(name, check)
     if services is None:
-        yield CheckResult("servers", "problem", "the service does not run: start it with anoncup serve")
+        detail = "the service does not run: start it with anoncup serve"
+        yield {"check": "servers", "status": "problem", "detail": detail}
         return
-    use_services(services, paths.data_folder)
-    for result in _run_checks(_SERVER_CHECKS, services):
+    use_services(services, data_folder)
+    for check in (
+        _check_queue,
+        _check_workers,
+        _check_database,
+        _check_deliveries,
+        _check_store,
+        _check_clock,
+    ):
+        result = _run_check(check.__name__.removeprefix("_check_"), check)
         yield result
-        if result.check == "database" and result.status == "problem":
-            return
+        if check is _check_database and result["status"] == "problem":
+            return  # the others need it
 
 
-def _run_checks(checks: Mapping[str, Callable[[SubjectT], str]], subject: SubjectT) -> Iterator[CheckResult]:
-    for name, check in checks.items():
-        try:
-            with explain_missing_privilege():
-                yield CheckResult(name, "ok", check(subject))
-        except (CheckWarning, Forbidden) as warning:
-            yield CheckResult(name, "warning", str(warning))
-        except (CheckProblem, DomainError) as error:
-            yield CheckResult(name, "problem", str(error))
+def _run_check(name: str, check: Callable[[], str]) -> dict[str, str]:
+    try:
+        with explain_missing_privilege():
+            return {"check": name, "status": "ok", "detail": check()}
+    except (CheckWarning, Forbidden) as warning:
+        return {"check": name, "status": "warning", "detail": str(warning)}
+    except (CheckProblem, DomainError) as error:
+        return {"check": name, "status": "problem", "detail": str(error)}
 
 
-def _check_versions(paths: InstallationPaths) -> str:
-    packages = discover_plugins(BUILT_IN, paths.data_folder).packages
+def _check_versions(data_folder: Path) -> str:
+    packages = discover_plugins(BUILT_IN, data_folder).packages
     for package in packages:
-        failure = package_environments.find_failure(package, find_environments_folder(paths.data_folder))
+        failure = package_environments.find_failure(package, find_environments_folder(data_folder))
         if failure:
             raise CheckProblem(f"the package {package.name} cannot be used: {failure}")
     names = ("anoncup", "numpy", "pandas", "numba", "sqlalchemy")
@@ -105,7 +106,7 @@ def _check_versions(paths: InstallationPaths) -> str:
     return f"Python {sys.version.split()[0]}, {', '.join(versions)}"
 
 
-def _check_sandbox(_: InstallationPaths) -> str:
+def _check_sandbox() -> str:
     setting = get_settings().sandbox
     if setting == sandbox.OFF:
         raise CheckWarning("ANONCUP_SANDBOX=off: processes that read uploads are not restricted")
@@ -116,8 +117,8 @@ def _check_sandbox(_: InstallationPaths) -> str:
     raise CheckWarning(sandbox.explain_missing())
 
 
-def _check_disk(paths: InstallationPaths) -> str:
-    folder = paths.data_folder.resolve()
+def _check_disk(data_folder: Path) -> str:
+    folder = data_folder.resolve()
     while not folder.exists():
         folder = folder.parent
     free_gb = shutil.disk_usage(folder).free / 1e9
@@ -128,7 +129,7 @@ def _check_disk(paths: InstallationPaths) -> str:
     return f"{free_gb:.0f} GB free at {folder}"
 
 
-def _check_address(_: InstallationPaths) -> str:
+def _check_address() -> str:
     settings = get_settings()
     if settings.is_local:
         raise CheckWarning("only this machine can use the service: set ANONCUP_PUBLIC_URL for others")
@@ -137,7 +138,7 @@ def _check_address(_: InstallationPaths) -> str:
     return settings.public_url
 
 
-def _check_mail(_: InstallationPaths) -> str:
+def _check_mail() -> str:
     server = get_settings().smtp
     if server is None:
         return "no mail server is set"
@@ -145,7 +146,7 @@ def _check_mail(_: InstallationPaths) -> str:
         return f"{server.host} accepts mail from {server.sender_address}"
 
 
-def _check_sign_in(_: InstallationPaths) -> str:
+def _check_sign_in() -> str:
     """Ask each provider for its description, as a sign-in would."""
     names = get_settings().sign_in
     for name in names:
@@ -156,25 +157,23 @@ def _check_sign_in(_: InstallationPaths) -> str:
     return ", ".join(names) or "passwords only"
 
 
-def _check_keys(paths: InstallationPaths) -> str:
-    private_keys = sealing.list_private_keys(paths.private_key_folder)
-    if not paths.public_key_file.exists():
+def _check_keys(keys: KeyPaths) -> str:
+    private_keys = sealing.list_private_keys(keys.private)
+    if keys.public is None or not keys.public.exists():
         if not private_keys:
             raise CheckProblem("there are no keys: anoncup serve creates them at its first start")
         raise CheckWarning("no public key here: another machine must receive the uploads")
-    key_id = sealing.compute_key_id(sealing.read_public_key(paths.public_key_file))
+    key_id = sealing.compute_key_id(sealing.read_public_key(keys.public))
     if not private_keys:
         raise CheckWarning("no private key here: another machine must score the releases")
     if key_id not in private_keys:
-        raise CheckProblem(
-            f"the private key {key_id} is not in {paths.private_key_folder}: restore it from a backup"
-        )
+        raise CheckProblem(f"the private key {key_id} is not in {keys.private}: restore it from a backup")
     return f"public key {key_id}, {len(private_keys)} private"
 
 
-def _check_database(services: EmbeddedServices) -> str:
+def _check_database() -> str:
     """Check the connection, the schema and the difference between the clocks."""
-    engine = create_engine(services.database_url, connect_args={"connect_timeout": 5})
+    engine = create_engine(get_settings().database_url, connect_args={"connect_timeout": 5})
     try:
         with engine.connect() as connection:
             server_version = connection.scalar(text("SHOW server_version"))
@@ -194,9 +193,9 @@ def _check_database(services: EmbeddedServices) -> str:
     return f"Postgres {server_version}, schema {revision}, clock differs by {difference_s:.2f} s"
 
 
-def _check_queue(services: EmbeddedServices) -> str:
+def _check_queue() -> str:
     try:
-        with Redis(connection_pool=get_pool(services.redis_url)) as client:
+        with Redis(connection_pool=get_pool(get_settings().redis_url)) as client:
             redis_version = client.info("server")["redis_version"]
         queue.check_writable()
     except CONNECTION_ERRORS as error:
@@ -206,7 +205,7 @@ def _check_queue(services: EmbeddedServices) -> str:
     return f"Redis {redis_version}"
 
 
-def _check_store(_: EmbeddedServices) -> str:
+def _check_store() -> str:
     check_store()
     try:
         get_store().check_writable()
@@ -215,7 +214,7 @@ def _check_store(_: EmbeddedServices) -> str:
     return get_settings().store or "in the data folder"
 
 
-def _check_deliveries(_: EmbeddedServices) -> str:
+def _check_deliveries() -> str:
     with transaction() as session:
         counts = health.count_deliveries(session)
     if counts.overdue_s > _MAX_OVERDUE_S:
@@ -225,12 +224,12 @@ def _check_deliveries(_: EmbeddedServices) -> str:
     return f"notifications and mail waiting: {counts.waiting}"
 
 
-def _check_clock(_: EmbeddedServices) -> str:
+def _check_clock() -> str:
     check_clock()
     return "runs"
 
 
-def _check_workers(_: EmbeddedServices) -> str:
+def _check_workers() -> str:
     workers = list_workers() or []
     for worker in workers:
         if worker.lacks:
@@ -238,23 +237,3 @@ def _check_workers(_: EmbeddedServices) -> str:
     if missing := set(QUEUE_BY_KIND) - {kind for worker in workers for kind in worker.serves}:
         raise CheckProblem(f"no worker does {', '.join(sorted(missing))}: start anoncup worker")
     return ", ".join(worker.name for worker in workers)
-
-
-_LOCAL_CHECKS: Mapping[str, Callable[[InstallationPaths], str]] = {
-    "versions": _check_versions,
-    "sandbox": _check_sandbox,
-    "disk": _check_disk,
-    "address": _check_address,
-    "mail": _check_mail,
-    "sign-in": _check_sign_in,
-    "keys": _check_keys,
-}
-_SERVER_CHECKS: Mapping[str, Callable[[EmbeddedServices], str]] = {
-    "queue": _check_queue,
-    "workers": _check_workers,
-    "database": _check_database,
-    "deliveries": _check_deliveries,
-    "store": _check_store,
-    "clock": _check_clock,
-}
-"""Those after ``database`` need it."""

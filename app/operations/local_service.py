@@ -7,11 +7,10 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 from urllib.parse import urlsplit
 
 import anoncup
@@ -71,37 +70,6 @@ def count_web_processes() -> int:
     return min(len(os.sched_getaffinity(0)), _MAX_WEB_PROCESSES)
 
 
-def exec_web_server(host: str, port: int, processes: int | None) -> NoReturn:
-    """Replace this process by the web server."""
-    program = build_web_program(
-        host=host, port=port, env={}, process_count=processes or count_web_processes()
-    )
-    _exec_program(program)
-
-
-def exec_worker(queues: Collection[str], jobs: int, name: str | None) -> NoReturn:
-    """Replace this process by a Celery worker."""
-    require_services()
-    _exec_program(build_worker_program(kinds=queues, jobs=jobs, name=name or str(os.getpid())))
-
-
-def exec_clock() -> NoReturn:
-    """Replace this process by the clock."""
-    require_services()
-    _exec_program(build_clock_program(env={}))
-
-
-def exec_deliveries() -> NoReturn:
-    """Replace this process by the one that sends notifications and mail."""
-    require_services()
-    _exec_program(build_delivery_program(env={}))
-
-
-def _exec_program(program: Program) -> NoReturn:
-    os.environ.update(program.env)
-    os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
-
-
 def parse_queues(names: str) -> frozenset[str]:
     """Return the queues in a comma-separated list; raise InvalidInput for an unknown one."""
     queues = frozenset(name.strip() for name in names.split(","))
@@ -110,9 +78,9 @@ def parse_queues(names: str) -> frozenset[str]:
     return queues
 
 
-def check_worker_name(name: str | None) -> str | None:
+def check_worker_name(name: str) -> str:
     """Return the name; raise InvalidInput if it cannot be part of a Celery worker name."""
-    if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name):
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name):
         raise InvalidInput("a worker's name is 1 to 60 letters, digits, - and _")
     return name
 
@@ -130,6 +98,13 @@ def _start_services(data_folder: Path) -> Iterator[EmbeddedServices]:
     else:
         with run_embedded_services(data_folder) as services:
             yield services
+
+
+def log_to_stdout() -> None:
+    """Print the service's log messages, one line each."""
+    app_logger = logging.getLogger("app")
+    app_logger.addHandler(logging.StreamHandler(sys.stdout))
+    app_logger.setLevel(logging.INFO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +147,7 @@ def run_service(
                 log=log_folder / "worker.log",
                 name=str(os.getpid()),
             ),
-            build_clock_program(env=env.shared | env.clock, log=log_folder / "scheduler.log"),
+            build_clock_program(env=env.shared | env.worker, log=log_folder / "scheduler.log"),
             build_delivery_program(
                 env=env.shared | _build_role_env(services, "worker"), log=log_folder / "deliveries.log"
             ),
@@ -217,7 +192,6 @@ class ServiceEnvironments:
     shared: dict[str, str]
     web: dict[str, str]
     worker: dict[str, str]
-    clock: dict[str, str]
 
 
 def build_environments(services: EmbeddedServices, data_folder: Path) -> ServiceEnvironments:
@@ -229,7 +203,6 @@ def build_environments(services: EmbeddedServices, data_folder: Path) -> Service
         | _build_cache_env(data_folder),
         web=_build_role_env(services, "web") | sealing_key,
         worker=_build_role_env(services, "worker") | opening_keys,
-        clock=_build_role_env(services, "worker") | opening_keys,
     )
 
 

@@ -2,13 +2,14 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import OperationalError, ProgrammingError
+from sqlalchemy.orm import Session
 
 from anoncup.errors import Forbidden, InvalidInput
 from anoncup.schemas.roles import Role
@@ -17,9 +18,8 @@ from app.core.db.transaction import transaction
 from app.core.identity import users
 from app.core.storage import Store, open_store
 from app.jobs import health
-from app.notifications import organizer_notifications
 from app.operations.embedded_servers import EmbeddedServices, find_running_services, run_embedded_services
-from app.operations.local_service import build_address_env, find_configured_services, require_services
+from app.operations.local_service import build_address_env, find_configured_services
 from migrations.run import migrate as migrate_database
 
 _RETRY_PAUSE_S = 0.5
@@ -43,7 +43,6 @@ def check_clock() -> None:
 
     Raise Forbidden if the database user may not read it.
     """
-    require_services()
     with explain_missing_privilege(), transaction() as session:
         heartbeat_ages = health.load_heartbeat_ages(session)
     health.require_running_clock(heartbeat_ages, stale_after_s=get_settings().clock_stale_s)
@@ -57,12 +56,13 @@ def create_user(data_folder: Path, *, name: str, password: str, role: Role) -> N
             users.create_user(session, name=name, password=password, role=role)
 
 
-def set_notification_urls(data_folder: Path, slug: str, urls: Sequence[str]) -> list[str]:
-    """Replace the notification URLs of a competition, and return the names of their services."""
+@contextmanager
+def open_session(data_folder: Path) -> Iterator[Session]:
+    """Open a transaction in the service's database."""
     with reach_services(data_folder) as services:
         use_services(services, data_folder)
         with transaction() as session:
-            return organizer_notifications.set_urls(session, slug, urls)
+            yield session
 
 
 def require_data_folder(data_folder: Path, *, default: Path | None = None) -> None:

@@ -29,7 +29,7 @@ WebProcesses = Annotated[
 DEFAULT_DATA_FOLDER = Path(".anoncup")
 
 
-OutputFile = Annotated[Path, typer.Option(help="the file to write; NAME.gz is compressed")]
+OutputFile = Annotated[Path, typer.Option(help="the file to write, a tar.gz")]
 ReplaceOption = Annotated[bool, typer.Option("--replace", "--force", help="replace an existing file")]
 ArchivePath = Annotated[Path, typer.Argument(help="a file that the backup command wrote")]
 PublicKeyFile = Annotated[

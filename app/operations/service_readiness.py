@@ -11,15 +11,15 @@ logger = logging.getLogger(__name__)
 
 def wait_until(
     is_done: Callable[[], bool],
-    subject: object | None,
+    subject: str | None,
     *,
     check: Callable[[], None] = lambda: None,
     interval_s: float = 0.02,
 ) -> None:
     """Wait until ``is_done()`` is true. There is no time limit, since the machine may be busy.
 
-    ``check`` is called every ``interval_s`` seconds; if it raises, the wait ends. From time to time, the
-    current ``str`` form of ``subject`` is logged; nothing if it is None.
+    ``check`` is called every ``interval_s`` seconds; if it raises, the wait ends. From time to time,
+    ``subject`` is logged; nothing if it is None.
     """
     started_at = time.monotonic()
     logged_at = started_at

@@ -1,6 +1,5 @@
 """Run the web server, workers and clock as children of one command. Restart them, and leave none running."""
 
-import json
 import logging
 import os
 import signal
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType, MappingProxyType
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 from anoncup.errors import Unavailable
@@ -234,43 +234,23 @@ def check_port_is_free(host: str, port: int) -> None:
 
 def wait_until_healthy(url: str, *, check: Callable[[], None]) -> None:
     """Wait until ``url`` answers 200, or until ``check``, such as ``Supervisor.check_startup``, raises."""
-    probe = _HealthProbe(url)
-    readiness.wait_until(probe.is_healthy, probe, check=check)
+    readiness.wait_until(lambda: _is_healthy(url), "the web server", check=check)
 
 
-@dataclass(slots=True)
-class _HealthProbe:
-    """Probe of a server's health; ``str`` gives what is still missing."""
-
-    url: str
-    missing: str = "the web server"
-
-    def is_healthy(self) -> bool:
-        try:
-            status, content = _fetch(self.url)
-        except (OSError, HTTPException):
-            return False
-        self.missing = f"the web server to be ready: {_read_detail(status, content)}"
-        return status == 200
-
-    def __str__(self) -> str:
-        return self.missing
-
-
-def _fetch(url: str) -> tuple[int, bytes]:
-    """Return status and body. An HTTP client library would take more memory and would use proxies."""
+def _is_healthy(url: str) -> bool:
+    """Return whether the answer is 200. A client library would take more memory, and use proxies."""
     parts = urlsplit(url)
-    with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=10.0)) as connection:
-        connection.request("GET", parts.path)
-        response = connection.getresponse()
-        return response.status, response.read()
-
-
-def _read_detail(status: int, content: bytes) -> str:
     try:
-        return str(json.loads(content)["detail"])
-    except (ValueError, KeyError, TypeError):  # not a problem document of this service
-        return str(status)
+        with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=10.0)) as connection:
+            connection.request("GET", parts.path)
+            return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+
+
+def replace_process(program: Program) -> NoReturn:
+    os.environ.update(program.env)
+    os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
 
 
 def run(

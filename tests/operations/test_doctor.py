@@ -109,13 +109,6 @@ def test_role_without_privileges_is_told_what_it_may_not_see(settings: Settings,
     assert (clock_status, clock_error) == (2, f"anoncup: {refused} heartbeats\n")
 
 
-def test_command_says_what_a_role_may_not_do(settings: Settings, tmp_path: Path) -> None:
-    variables = build_variables(settings, DATABASE_URL=build_role_url(WEB, settings.database_url))
-    result = cli_zygote.run(["deliver", "--send-waiting"], cwd=tmp_path, env={"PATH": os.defpath} | variables)
-    refused = "this database user may not see all of it: permission denied for table deliveries"
-    assert (result.returncode, result.stderr) == (2, f"anoncup: {refused}\n")
-
-
 def check_clock(folder: Path, variables: dict[str, str]) -> tuple[int, str]:
     """Return the exit status of ``scheduler --check`` and what it prints as an error."""
     result = cli_zygote.run(["scheduler", "--check"], cwd=folder, env={"PATH": os.defpath} | variables)

@@ -180,14 +180,6 @@ def test_restarts_of_a_failing_child_slow_down(tmp_path: Path, monkeypatch: pyte
     assert str(log) in pauses[0]
 
 
-def test_restart_delay_resets_after_a_steady_run() -> None:
-    with supervise([Program(name="web", command=SLEEP_COMMAND)]) as supervisor:
-        child = supervisor._children["web"]
-        child.restart_pause_s = 8.0
-        assert processes._compute_next_pause(child, child.started_at + 5) == 10.0
-        assert processes._compute_next_pause(child, child.started_at + 31) == processes.MIN_RESTART_PAUSE_S
-
-
 def test_lost_server_ends_the_children() -> None:
     def raise_unavailable() -> None:
         raise Unavailable("Postgres ended")
@@ -226,11 +218,6 @@ def test_only_a_taken_port_is_refused() -> None:
     check_port_is_free("127.0.0.1", port)
 
 
-def test_address_of_another_machine_is_refused() -> None:
-    with pytest.raises(Unavailable, match=r"Cannot listen on 192\.0\.2\.1 port 8000"):
-        check_port_is_free("192.0.2.1", 8000)
-
-
 def build_file_server(folder: Path, port: int) -> Program:
     """Return a program that serves a folder over HTTP."""
     serve_command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(folder)]
@@ -242,16 +229,16 @@ def test_web_server_readiness_is_awaited(
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setattr(readiness, "LOG_INTERVAL_S", 0.0)
-    port = find_free_port()
+    port, log = find_free_port(), tmp_path / "web.log"
     with supervise([build_file_server(tmp_path, port)]) as supervisor, caplog.at_level(logging.INFO):
 
         def check() -> None:
             supervisor.check_startup()
-            if "404" in caplog.text:
+            if log.exists() and "404" in log.read_text():
                 (tmp_path / "readyz").write_text("ok")
 
         wait_until_healthy(f"http://127.0.0.1:{port}/readyz", check=check)
-    assert re.search(r"waiting for the web server to be ready: 404 \(\d+ s\)", caplog.text)
+    assert re.search(r"waiting for the web server \(\d+ s\)", caplog.text)
 
 
 def test_failing_program_is_explained_by_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,18 +260,6 @@ def test_foreground_program_returns_its_exit_status(capfd: pytest.CaptureFixture
     assert capfd.readouterr().out == "migrated\n"
     with pytest.raises(SystemExit, match="3"):
         run(Program(name="migrations", command=["/bin/sh", "-c", "exit 3"]))
-
-
-def test_foreground_program_ends_if_a_required_server_ends(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-
-    def check() -> None:
-        if log.exists() and log.read_text().endswith("\n"):
-            raise Unavailable("Postgres ended")
-
-    with pytest.raises(Unavailable, match="Postgres ended"):
-        run(Program(name="the demo", command=FORKING_COMMAND, log=log), check=check)
-    assert wait_for_end([int(log.read_text())])
 
 
 @pytest.mark.parametrize(
