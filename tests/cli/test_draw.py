@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.cli import draw
 from anoncup.tables.csv_text import write_csv
 from tests.support.allocated_contest import submit_release
 from tests.support.allocation_track import (
@@ -88,8 +87,3 @@ def test_shared_allocations_are_downloaded_with_the_original(
     originals = ("--original", "X.csv", "--original", "hints=H.csv")
     assert anoncup("organize", "apply", "c.toml", *originals).status == 0
     assert arena.get("/competitions/small/original/hints.csv").content == b"rows,number\n40,7\n"
-
-
-def test_invalid_seed_is_refused(folder: Path) -> None:
-    with pytest.raises(Exception, match="64 hexadecimal digits"):
-        draw.parse_seed("not a seed")

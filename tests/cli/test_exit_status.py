@@ -33,18 +33,6 @@ def wait_for_end(process: "subprocess.Popen[bytes]") -> tuple[int, bytes]:
 
 
 @pytest.mark.full
-@for_short_and_long_output
-def test_command_is_silent_if_its_reader_has_exited(
-    arguments: tuple[str, ...], env: Mapping[str, str]
-) -> None:
-    read_end, write_end = os.pipe()
-    os.close(read_end)
-    process = start_command(*arguments, stdout=write_end, env=env)
-    os.close(write_end)
-    assert wait_for_end(process) == (141, b"")
-
-
-@pytest.mark.full
 @with_and_without_buffering
 def test_command_is_silent_if_its_reader_exits_midway(env: Mapping[str, str]) -> None:
     process = start_command(*LONG_COMMAND, stdout=subprocess.PIPE, env=env)

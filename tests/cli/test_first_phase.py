@@ -1,19 +1,14 @@
 """Commands of a team's first phase: submit, follow the scoring, choose finals, read the board."""
 
 import json
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, update
 
-from anoncup.messages import CodedMessage, Message
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
-from app.core.db import engine
-from app.core.db.models import Evaluation, State
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.command_line import CommandRunner, run_worker
 from tests.support.contest import judge_everything
@@ -35,17 +30,6 @@ def release_options(arena: Arena, folder: Path, sign_in_as: SignIn) -> list[str 
 def require_single(rows: Any) -> Any:
     assert len(rows) == 1
     return rows[0]
-
-
-@pytest.mark.full
-def test_visitors_can_list_competitions(
-    anoncup: CommandRunner, arena: Arena, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANONCUP_URL", url + "/")
-    result = anoncup("competitions")
-    assert result.status == 0
-    assert "small" in result.stdout
-    assert anoncup("competitions", "--json").json == arena.get("/competitions").json()
 
 
 def test_submit_shows_the_receipt(
@@ -122,44 +106,6 @@ def test_waiting_exits_with_1_for_a_rejected_release(
     assert f"{result.json['result']['utility']:.6g}" in listed
 
 
-@pytest.mark.full
-def test_waiting_exits_with_2_for_a_cancelled_submission(
-    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
-) -> None:
-    def withdraw() -> None:
-        path = "/competitions/small/submissions"
-        while not (listed := arena.get(path, team="red").json()):
-            pass
-        arena.post(f"/submissions/{listed[0]['id']}/cancel", team="red")
-
-    thread = threading.Thread(target=withdraw)
-    thread.start()
-    result = anoncup("submit", "small", *release_options, "--wait", "--json")
-    thread.join()
-    assert (result.status, result.json["status"]) == (2, "CANCELLED")
-
-
-@pytest.mark.full
-def test_waiting_exits_with_70_if_scoring_failed(
-    anoncup: CommandRunner, release_options: list[str | Path]
-) -> None:
-    stopped = threading.Event()
-
-    def fail() -> None:
-        while not stopped.wait(0.1):
-            with engine.get_engine().begin() as connection:
-                failure = CodedMessage("scoring_failed", Message("lost"))
-                values = {"state": State.ERROR, "failure": failure, "finished_at": func.now()}
-                connection.execute(update(Evaluation).values(values))
-
-    thread = threading.Thread(target=fail)
-    thread.start()
-    result = anoncup("submit", "small", *release_options, "--wait")
-    stopped.set()
-    thread.join()
-    assert (result.status, "lost" in result.stdout) == (70, True)
-
-
 def test_malformed_release_is_reported_with_location_and_code(
     anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
 ) -> None:
@@ -194,26 +140,6 @@ def test_malformed_release_is_reported_with_location_and_code(
 def count_attempts(arena: Arena) -> int:
     quota = arena.get("/competitions/small/quota", team="red").json()
     return int(next(cap["used"] for cap in quota["caps"] if cap["name"] == "attempts_per_day"))
-
-
-@pytest.mark.full
-def test_invalid_secret_is_reported_before_sending(
-    anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
-) -> None:
-    (folder / "s.csv").write_text("original_row\n" + "1\n" * len(arena.table))
-    result = anoncup("submit", "small", *release_options)
-    assert (result.status, result.stdout) == (2, "")
-    assert "s.csv, row 2: " in result.stderr
-    assert count_attempts(arena) == 0
-
-
-@pytest.mark.full
-def test_release_of_another_track_is_refused_before_sending(
-    anoncup: CommandRunner, folder: Path, release_options: list[str | Path]
-) -> None:
-    result = anoncup("submit", "small", *release_options, "--customers", folder / "Y.csv")
-    assert (result.status, result.stdout) == (2, "")
-    assert "--customers and --transactions" in result.stderr
 
 
 def test_submissions_are_listed_with_all_measures(
@@ -290,25 +216,3 @@ def test_board_is_printed_as_text_csv_and_json(
     csv = arena.get(f"{path}.csv", team="red").content
     assert anoncup("board", "small", "--csv").stdout.encode() == csv
     assert anoncup("board", "small", "--csv", "--json").status == 2
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["submissions", "nowhere"],
-        ["quota", "../me"],
-        ["board", "nowhere"],
-        ["cancel", "not-an-id"],
-        ["final", "00000000-0000-0000-0000-000000000000"],
-        ["board", "small", "--which", "other"],
-        ["submit", "small"],
-    ],
-    ids=" ".join,
-)
-def test_unknown_names_exit_with_2(
-    anoncup: CommandRunner, release_options: list[str | Path], arguments: list[str]
-) -> None:
-    result = anoncup(*arguments)
-    assert (result.status, result.stdout) == (2, "")
-    assert result.stderr

@@ -40,9 +40,24 @@ def test_help_imports_no_scoring_server_or_network_modules(arguments: list[str])
     assert list_loaded_modules(*arguments) & (HEAVY_MODULES | {"httpx2"}) == set()
 
 
-def test_remote_command_imports_no_scoring_or_server_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["competitions"],
+        ["download", "cup"],
+        ["submit", "cup", "--anonymized", "/dev/null", "--secret", "/dev/null"],
+        ["check", "--service", "--competition", "cup", "--anonymized", "/dev/null"],
+        *([command, "cup"] for command in ("submissions", "quota", "team", "board", "targets", "guesses")),
+        ["guess", "cup/T01", "--file", "/dev/null"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_remote_command_imports_no_scoring_or_server_modules(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ANONCUP_URL", "http://127.0.0.1:1")
-    loaded = list_loaded_modules("competitions")
+    monkeypatch.setenv("ANONCUP_TOKEN", "token")
+    loaded = list_loaded_modules(*arguments)
     assert "httpx2" in loaded
     assert loaded & HEAVY_MODULES == set()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.arena import API, PASSWORD, Arena
+from tests.support.arena import PASSWORD, Arena
 from tests.support.command_line import CommandRunner
 
 pytestmark = pytest.mark.full
@@ -40,16 +40,6 @@ def test_only_the_owner_can_read_the_credentials_file(
     assert [path.name for path in credentials_path(folder).parent.iterdir()] == ["credentials.json"]
 
 
-def test_signing_in_again_makes_the_file_private(
-    anoncup: CommandRunner, arena: Arena, url: str, folder: Path
-) -> None:
-    credentials_path(folder).parent.mkdir(parents=True)
-    credentials_path(folder).write_text("{}")
-    credentials_path(folder).chmod(0o644)
-    sign_in(anoncup, arena, url)
-    assert stat.S_IMODE(credentials_path(folder).stat().st_mode) == 0o600
-
-
 def test_later_commands_use_the_stored_token(anoncup: CommandRunner, arena: Arena, url: str) -> None:
     sign_in(anoncup, arena, url)
     assert anoncup("whoami").stdout == f"{member_name(arena)} at {url}\n"
@@ -66,13 +56,6 @@ def test_token_from_stdin_is_stored_if_the_service_accepts_it(
     assert arena.get_team_token("red") not in result.stdout + result.stderr
 
 
-def test_wrong_password_stores_nothing(anoncup: CommandRunner, arena: Arena, url: str, folder: Path) -> None:
-    result = anoncup("login", "--url", url, "--name", member_name(arena), "--password-stdin", typed="wrong\n")
-    assert (result.status, result.stdout) == (2, "")
-    assert "name or password is wrong" in result.stderr
-    assert not credentials_path(folder).exists()
-
-
 def test_signing_out_revokes_and_forgets_the_token(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
@@ -82,18 +65,6 @@ def test_signing_out_revokes_and_forgets_the_token(
     assert not credentials_path(folder).exists()
     assert arena.get("/me", token=token).status_code == 401
     assert anoncup("logout").stdout == "not signed in\n"
-
-
-def test_signing_out_forgets_an_expired_token(
-    anoncup: CommandRunner, arena: Arena, url: str, folder: Path
-) -> None:
-    sign_in(anoncup, arena, url)
-    arena.client.delete(
-        f"{API}/tokens/current",
-        headers={"Authorization": f"Bearer {json.loads(credentials_path(folder).read_text())['token']}"},
-    )
-    assert anoncup("logout").status == 0
-    assert not credentials_path(folder).exists()
 
 
 def test_expired_token_prompts_for_a_new_login(
@@ -122,12 +93,6 @@ def test_token_is_not_sent_to_another_service(
     result = anoncup("submissions", "small")
     assert (result.status, "not signed in" in result.stderr) == (2, True)
     assert anoncup("competitions", "--json").json[0]["slug"] == "small"
-
-
-def test_command_without_a_service_is_refused(anoncup: CommandRunner) -> None:
-    result = anoncup("competitions")
-    assert (result.status, result.stdout) == (2, "")
-    assert "ANONCUP_URL" in result.stderr
 
 
 @pytest.mark.parametrize("address", ["cup.example.org", "ftp://cup", "http://", "http://a:99999", "http://["])

@@ -41,15 +41,6 @@ def test_example_data_states_its_source(tmp_path: Path) -> None:
     assert "Online Retail" not in run_line(tmp_path, "generate table --rows 9")
 
 
-def test_release_is_checked_scored_and_attacked(folder: Path) -> None:
-    assert run_json(folder, f"check {SCORED}")["verdict"] == "accepted"
-    verdict = run_json(folder, f"score {SCORED}")
-    assert verdict["utility"] == max(entry["value"] for entry in verdict["measures"].values())
-    assert verdict["measures"]["deleted"]["value"] == pytest.approx(0.1, abs=0.01)
-    assert all(set(entry["details"]) == set(QUESTIONS) for entry in verdict["attackers"].values())
-    assert run_json(folder, f"attack {SCORED}") == verdict["attackers"]
-
-
 def test_without_knowledge_tables_files_are_checked_but_not_scored(folder: Path) -> None:
     options = SCORED.replace("--original knowledge_50=data/knowledge_50.csv", "")
     assert run_json(folder, f"check {options}")["verdict"] == "accepted"

@@ -58,22 +58,6 @@ def test_submitted_files_have_options_and_files_of_targets_do_not(
         assert options & {"--made", "--shown"} == expected
 
 
-def test_attack_speaks_of_targets() -> None:
-    command = typer.main.get_group(app).commands["attack"]
-    help_texts = {parameter.name: getattr(parameter, "help", "") for parameter in command.params}
-    assert "on a target" in str(command.help)
-    assert help_texts["named_files"].startswith("a file of the target")
-
-
-@pytest.mark.parametrize("command", ["check", "score", "attack", "anonymize", "threshold"])
-def test_help_of_original_lists_the_files_of_every_track(command: str) -> None:
-    options = {parameter.name: parameter for parameter in typer.main.get_group(app).commands[command].params}
-    help_text = getattr(options["original"], "help", "")
-    assert [
-        name for files in REQUIRED_ORIGINALS.values() for name in files if f"{name}.csv" not in help_text
-    ] == []
-
-
 def find_commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
     for name, command in group.commands.items():
         yield from find_commands(command, *path, name) if hasattr(command, "commands") else [(*path, name)]
@@ -95,13 +79,6 @@ def test_help_is_readable_at_80_columns(
             assert hard_to_read not in text.replace("--no-check", ""), (command, hard_to_read)
 
 
-def test_help_of_release_options_describes_each_track() -> None:
-    options = {parameter.name: parameter for parameter in typer.main.get_group(app).commands["submit"].params}
-    assert getattr(options["transactions_file"], "help", "") == (
-        "transactions: the anonymized purchases; monthly: the anonymized purchases in the original's order"
-    )
-
-
 def run_with_options(*arguments: str | Path) -> tuple[int, list[ReleasePaths]]:
     """Run a command that takes a release; return its exit status and the releases it received."""
     releases: list[ReleasePaths] = []
@@ -114,14 +91,6 @@ def run_with_options(*arguments: str | Path) -> tuple[int, list[ReleasePaths]]:
 
     result = CliRunner().invoke(cli_app, [str(word) for word in arguments])
     return (0 if result.exception is None else 2), releases
-
-
-def test_command_receives_only_the_given_files(tmp_path: Path) -> None:
-    (tmp_path / "m.csv").write_text("x\n")
-    assert run_with_options("--transactions", tmp_path / "m.csv") == (
-        0,
-        [{"transactions": tmp_path / "m.csv"}],
-    )
 
 
 def test_files_can_be_given_as_name_and_path(

@@ -143,19 +143,6 @@ def test_invalid_data_are_refused_with_file_and_row(
     assert (repaired.status, "uploaded original.csv\n" in repaired.stdout) == (0, True)
 
 
-def test_others_cannot_apply_a_file(
-    anoncup: CommandRunner, contest: Contest, sign_in_as: SignIn, folder: Path
-) -> None:
-    text = contest.arena.get("/competitions/small/competition.toml").text
-    (folder / "c.toml").write_text(text.replace("threshold = 0.2", "threshold = 0.3"))
-    (folder / "new.toml").write_text(build_competition_toml("new"))
-    sign_in_as(contest.arena.get_team_token("red"))
-    for file in ("c.toml", "new.toml"):
-        result = anoncup("organize", "apply", file)
-        assert (result.status, result.stdout) == (2, "")
-    assert contest.arena.get("/competitions/small/competition.toml").text == text
-
-
 def test_earlier_end_needs_the_password(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
     text = contest.arena.get("/competitions/small/competition.toml").text
     first, last = parse_competition(text).phases
@@ -169,15 +156,6 @@ def test_earlier_end_needs_the_password(anoncup: CommandRunner, contest: Contest
     result = anoncup("organize", "apply", "c.toml", "--password-stdin", typed=f"{PASSWORD}\n")
     assert (result.status, result.stderr) == (0, "")
     assert result.stdout.startswith("phases[1].end: ")
-
-
-def test_rules_of_scoring_are_fixed_after_a_submission(
-    anoncup: CommandRunner, contest: Contest, folder: Path
-) -> None:
-    text = contest.arena.get("/competitions/small/competition.toml").text
-    (folder / "c.toml").write_text(text.replace("threshold = 0.2", "threshold = 0.3"))
-    result = anoncup("organize", "apply", "c.toml")
-    assert (result.status, "only by a re-score set" in result.stderr) == (2, True)
 
 
 def test_competition_is_shown(anoncup: CommandRunner, contest: Contest) -> None:

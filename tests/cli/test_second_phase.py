@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx2
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, update
@@ -16,7 +15,6 @@ from app.core.db.models import Guess, State
 from tests.support.arena import ROWS, Arena, build_competition_toml
 from tests.support.command_line import CommandRunner, run_worker
 from tests.support.contest import Contest, judge_everything
-from tests.support.wait import TIMEOUT_S
 
 pytestmark = pytest.mark.full
 
@@ -69,18 +67,6 @@ def test_existing_files_are_overwritten_only_on_request(
     assert sorted(path.name for path in folder.iterdir()) == ["competition.toml", "original.csv"]
 
 
-def test_kit_is_downloaded_unchanged(
-    anoncup: CommandRunner, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANONCUP_URL", url)
-    assert anoncup("download", "small", "--kit").status == 0
-    served = httpx2.get(
-        f"{url}/api/v1/competitions/small/kit.zip", timeout=TIMEOUT_S
-    ).content  # the kit contains the address
-    assert (folder / "small" / "kit.zip").read_bytes() == served
-    assert anoncup("download", "small", "--kit", "--targets").status == 2
-
-
 def test_unknown_competition_creates_no_files(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,13 +78,6 @@ def test_unknown_competition_creates_no_files(
 
 
 # Targets.
-
-
-def test_targets_are_listed_like_in_the_service(anoncup: CommandRunner, contest: Contest) -> None:
-    assert anoncup("targets", "small", "--json").json == contest.list_targets("blue")
-    result = anoncup("targets", "small")
-    assert result.status == 0
-    assert all(name in result.stdout for name in list_foreign_targets(contest))
 
 
 def test_unpacked_targets_match_the_manifest(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
@@ -114,15 +93,6 @@ def test_unpacked_targets_match_the_manifest(anoncup: CommandRunner, contest: Co
     assert all(
         "(unchanged)" in line for line in anoncup("download", "small", "--targets").stdout.splitlines()
     )
-
-
-def test_targets_require_sign_in(
-    anoncup: CommandRunner, contest: Contest, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ANONCUP_TOKEN")
-    result = anoncup("download", "small", "--targets")
-    assert (result.status, "run anoncup login" in result.stderr) == (2, True)
-    assert not (folder / "small").exists()
 
 
 # Guesses.
@@ -239,18 +209,6 @@ def test_file_for_an_unknown_target_stops_all_guesses(
     assert anoncup("guesses", "small").stdout == "no guesses\n"
 
 
-def test_malformed_guess_is_reported_with_its_row(
-    anoncup: CommandRunner, contest: Contest, folder: Path
-) -> None:
-    name = list_foreign_targets(contest)[0]
-    lines = ["original_row", *["0"] * ROWS]
-    lines[3] = "x"
-    (folder / "g.csv").write_text("\n".join(lines))
-    result = anoncup("guess", f"small/{name}", "--file", "g.csv")
-    assert (result.status, result.stdout) == (2, "")
-    assert "\n  g.csv, row 3: " in result.stderr
-
-
 EMPTY_GUESS = b"original_row\n" + b"0\n" * ROWS
 
 
@@ -277,19 +235,6 @@ def test_checking_a_malformed_guess_first_costs_no_attempt(
         assert anoncup(*arguments, *options).status == 2
         caps = contest.arena.get(f"{contest.path}/quota", team="blue").json()["caps"]
         assert {cap["used"] for cap in caps} == {used}
-
-
-@pytest.mark.parametrize(
-    "target",
-    ["small/T99", *(pytest.param(value, marks=pytest.mark.full) for value in ("nowhere/T01", "T01"))],
-)
-def test_guess_for_an_unknown_target_exits_with_2(
-    anoncup: CommandRunner, contest: Contest, folder: Path, target: str
-) -> None:
-    (folder / "g.csv").write_text("original_row\n")
-    result = anoncup("guess", target, "--file", "g.csv")
-    assert (result.status, result.stdout) == (2, "")
-    assert result.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,6 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.tracks.linkage.permutation import parse_secret
-from anoncup.tracks.transactions.example import load_tc400
-from anoncup.tracks.transactions.tables import parse_original, parse_release
 from tests.support.shell_commands import run_json, run_line
 from tests.support.shop_contest import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
 
@@ -32,16 +29,6 @@ def folder(tmp_path: Path) -> Path:
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     return tmp_path
-
-
-def test_worked_example_is_scored(folder: Path) -> None:
-    content = run_json(folder, f"score {SCORED}")
-    values = {name: entry["value"] for name, entry in content["measures"].items()}
-    assert (values["cmae_price"], values["cmae_spend"], values["rfm"]) == (1.8125, 4.5, 0.005)
-    assert content["measures"]["row_difference"]["details"] == {"signed": -1.0}
-    assert content["attackers"]["random_in_cluster"]["rate"] == 2 / 3
-    assert content["excessive"]["mean"] == pytest.approx(0.2916666667)
-    assert content["verdict"] == "accepted"
 
 
 def test_release_is_checked_with_and_without_a_secret(folder: Path) -> None:
@@ -89,33 +76,6 @@ def test_without_group_columns_all_records_form_one_group(folder: Path) -> None:
         for groups in ("--groups ''", "--groups sex", "", "--groups sex,country")
     ]
     assert counts == [1, 2, 4, 4]
-
-
-def test_malformed_file_is_reported_with_row_and_column(folder: Path) -> None:
-    (folder / "t2.csv").write_text(RELEASED_TRANSACTIONS.replace("2011-06-30", "2011-06-31"))
-    error = run_line(folder, f"check {RELEASE}", status=2)
-    assert "t2.csv, row 1: not_a_date: date, row 1" in error
-
-
-def test_shipped_data_can_be_released_scored_and_attacked(tmp_path: Path) -> None:
-    run_line(tmp_path, "tc400 data")
-    names = ("customers", "transactions")
-    contents = {name: (tmp_path / "data" / f"{name}.csv").read_bytes() for name in names}
-    tables, _ = parse_original(contents)
-    assert tables.transactions.equals(load_tc400().transactions)
-    (tmp_path / "competition.toml").write_text(template(2016))
-    data = "--original data/customers.csv --original data/transactions.csv"
-    contest = f"--competition competition.toml {data}"
-    method = "--method balance_clusters --set clusters=80 --set smallest=3"
-    run_line(tmp_path, f"anonymize {contest} {method} --into release")
-    release_contents = {name: (tmp_path / "release" / f"{name}.csv").read_bytes() for name in names}
-    release, _ = parse_release(release_contents, tables)
-    secret = (tmp_path / "release" / "secret.csv").read_bytes()
-    assert len(parse_secret(secret, original_count=400, anonymized_count=len(release.customers))) == 400
-    files = " ".join(f"--{name} release/{name}.csv" for name in (*names, "secret"))
-    content = run_json(tmp_path, f"score {contest} {files}")
-    assert content["attackers"]["jaccard"]["correct"] <= 80
-    assert content["measures"]["basket_k_min"]["value"] >= 3
 
 
 def test_threshold_is_recommended(tmp_path: Path) -> None:
