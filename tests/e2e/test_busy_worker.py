@@ -1,6 +1,5 @@
 """A backlog of one kind of job or one competition does not delay the others."""
 
-import json
 from pathlib import Path
 
 import psutil
@@ -12,11 +11,9 @@ from app.core.db.models import State, ThresholdReport
 from app.core.db.transaction import transaction
 from app.core.worker_queues import QUEUE_BY_KIND
 from app.jobs import queue
-from app.operations.supervisor import build_worker_program
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.support.phase_changes import submit_with_verdict
-from tests.support.service_processes import QUICK_SETTINGS, run_program, run_worker
+from tests.support.service_processes import run_worker
 from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full
@@ -72,17 +69,3 @@ def test_reports_have_lower_priority_than_scores_and_these_than_the_web_server(
         # None can be nicer than 19, as when these tests are nice themselves.
         expected = [min(19, psutil.Process().nice() + added) for added in (10, 15)]
         assert poll_until(lambda: [member.nice() for member in family] == expected)
-
-
-def test_report_worker_takes_no_scoring_jobs(contest: Contest, tmp_path: Path) -> None:
-    """A worker for one queue leaves the messages of other queues to their workers."""
-    waiting_id = contest.submit("red", score=False)
-    log = tmp_path / "log"
-    reports_program = build_worker_program(kinds=["reports"], env=QUICK_SETTINGS, log=log, name="alone")
-    response = contest.arena.post(f"{contest.path}/threshold-reports", json={"draws": 0})
-    assert response.status_code == 202
-    with run_program(reports_program):
-        assert poll_until(lambda: count_reports(State.SCORED) == 1)
-    assert {type(json.loads(line)) for line in log.read_text().splitlines()} == {dict}
-    assert contest.arena.get_submission(waiting_id, "red")["status"] == "QUEUED"
-    assert submit_with_verdict(contest, "blue")

@@ -1,6 +1,5 @@
 """The clock as a real process: alone, several at once, stopped, killed, and without a database."""
 
-import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,11 +11,9 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, text
 
-from app.config import Settings
 from app.core.db import engine
 from app.core.db.models import AuditEntry
 from app.core.db.transaction import transaction
-from app.jobs import queue
 from app.lifecycle import contest_lifecycle
 from app.operations.embedded_servers import run_embedded_services
 from app.operations.supervisor import build_clock_program
@@ -26,11 +23,7 @@ from tests.support.phase_changes import submit_with_verdict
 from tests.support.service_processes import (
     QUICK_SETTINGS,
     kill,
-    open_small_contest,
-    read_command_line,
     run_program,
-    run_web_server,
-    run_worker,
 )
 from tests.support.wait import TIMEOUT_S, poll_until
 
@@ -104,13 +97,6 @@ def test_clock_makes_all_transitions_without_worker_and_queue(client: TestClient
         require_eventually(lambda: not list_children(process))
 
 
-@pytest.mark.full
-def test_several_clocks_make_each_transition_once(client: TestClient, tmp_path: Path) -> None:
-    open_ended_contest(client)
-    with run_clock(tmp_path), run_clock(tmp_path), run_clock(tmp_path):
-        require_eventually(lambda: count_transitions() == EACH_TRANSITION_ONCE)
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.full)])
 def test_signal_ends_the_clock_and_its_children(
     client: TestClient, tmp_path: Path, number: signal.Signals
@@ -141,22 +127,6 @@ def test_clock_killed_midway_leaves_no_child_and_is_resumed(client: TestClient, 
 
 
 @pytest.mark.full
-def test_child_killed_midway_is_replaced(client: TestClient, tmp_path: Path) -> None:
-    open_frozen_contest(client)
-    with run_clock(tmp_path) as process:
-        with lock_targets():
-            require_eventually(lambda: is_child_waiting(process))
-            child = next(
-                candidate
-                for candidate in list_children(process)
-                if "workers.lifecycle" in read_command_line(candidate)
-            )
-            os.kill(child.pid, signal.SIGKILL)
-            require_eventually(lambda: not child.is_running())
-        require_eventually(lambda: count_transitions() == EACH_TRANSITION_ONCE)
-
-
-@pytest.mark.full
 def test_clock_survives_a_database_outage(tmp_path: Path) -> None:
     with run_embedded_services(tmp_path / "servers") as services:
         migrate(services.database_url)
@@ -170,15 +140,3 @@ def test_clock_survives_a_database_outage(tmp_path: Path) -> None:
             require_eventually(lambda: "clock_goes_again" in log.read_text())
             assert process.poll() is None
             assert log.read_text().count("clock_hindered") == 1
-
-
-@pytest.mark.full
-def test_workers_survive_messages_of_an_older_clock(settings: Settings, tmp_path: Path) -> None:
-    with queue.celery.connection_for_write() as connection:
-        for name in ("turn", "sweep"):
-            queue.celery.send_task(name, connection=connection)
-    with run_web_server(tmp_path) as url, run_worker(tmp_path) as process:
-        contest = open_small_contest(url)
-        contest.wait_for_state(contest.submit(), "SCORED")
-        assert process.poll() is None
-    assert queue.count_messages() == 0

@@ -7,20 +7,20 @@ from uuid import UUID
 
 import httpx2
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import text
 
+from anoncup.client import Client
 from anoncup.tables.csv_text import write_csv
 from app.core.db.logins import ROLES
-from app.core.db.models import Target
 from app.core.db.transaction import transaction
 from app.operations.embedded_servers import find_running_services
 from app.operations.supervisor import Program, wait_until_healthy
-from tests.support.arena import ROWS, build_original_table
+from tests.support.arena import PASSWORD, ROWS, build_original_table
 from tests.support.contest import build_two_phase_toml, load_round
 from tests.support.postgres_server import reset_connections
-from tests.support.second_phase import join_second_team
 from tests.support.service_processes import (
     QUICK_SETTINGS,
+    create_invite,
     find_free_port,
     move_phases,
     open_contest,
@@ -55,7 +55,9 @@ def test_contest_runs_with_a_database_role_for_each_process(
         original = {"original": write_csv(build_original_table())}
         contest = open_contest(url, file=build_two_phase_toml(), original=original, slug="small")
         contest.wait_for_state(contest.submit(), "SCORED")
-        rival = join_second_team(url)
+        with Client(url) as client:
+            invite = create_invite(url, "small")
+            rival = client.sign_up(invite=invite, team="blue", name="rival", password=PASSWORD)
         move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
         assert poll_until(lambda: load_round().published_at is not None)
         target = submit_guess(url, rival)
@@ -80,15 +82,10 @@ def connect_as_owner(data: Path, environment: pytest.MonkeyPatch) -> None:
 
 def submit_guess(url: str, token: str) -> UUID:
     """Send a guess on the only target and return the target's id."""
-    with transaction() as session:
-        target = session.scalars(select(Target.id)).one()
-    headers = {"Authorization": f"Bearer {token}"}
-    files = {"guess": ("g.csv", b"original_row\n" + b"1\n" * ROWS)}
-    response = httpx2.post(
-        f"{url}/api/v1/targets/{target}/guesses", headers=headers, files=files, timeout=TIMEOUT_S
-    )
-    assert response.status_code == 202, response.text
-    return target
+    with Client(url, token) as client:
+        (target,) = client.list_targets("small")
+        client.send_guess(str(target.id), b"original_row\n" + b"1\n" * ROWS)
+    return target.id
 
 
 def list_signed_in_roles() -> set[str]:

@@ -4,8 +4,6 @@ Also covers hosts that cannot reach the store or have no keys.
 """
 
 import json
-import socket
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
@@ -26,7 +24,6 @@ from tests.support.s3_server import BUCKET, S3Server
 from tests.support.service_processes import (
     QUICK_SETTINGS,
     ServedContest,
-    find_free_port,
     open_small_contest,
     run_program,
     run_web_server,
@@ -128,37 +125,6 @@ def test_workers_share_only_postgres_valkey_and_the_store(hosts: SeparateHosts) 
     ]
 
 
-def test_worker_without_the_store_uses_no_attempts_and_recovers(hosts: SeparateHosts, s3: S3Server) -> None:
-    contest = open_small_contest(hosts.web_url)
-    relay = PortRelay(find_free_port(), s3.ports["s3"])
-    with hosts.run_worker(AWS_ENDPOINT_URL=f"http://127.0.0.1:{relay.port}") as cut_off_log:
-        with hosts.run_worker() as connected_log:
-            assert poll_until(lambda: are_ready(cut_off_log, connected_log))
-            for seed in range(6):
-                contest.submit(seed=seed)
-            assert poll_until(are_all_scored)
-        assert {(row.attempt, row.excused) for row in load_evaluations()} == {(1, 0)}
-        assert poll_until(lambda: list_reasons(cut_off_log, "takes_no_work") != [])
-        with relay.open():
-            last = contest.submit(seed=7)
-            contest.wait_for_state(last, "SCORED")
-        assert len(list_reasons(cut_off_log, "takes_work_again")) == 1
-
-
-def test_worker_with_a_local_store_takes_no_work(hosts: SeparateHosts) -> None:
-    """A host without the setting has its own store, which is reachable and empty."""
-    contest = open_small_contest(hosts.web_url)
-    with hosts.run_worker(ANONCUP_STORE="") as worker_log:
-        assert poll_until(lambda: are_ready(worker_log))
-        last = contest.submit()
-        assert poll_until(lambda: list_reasons(worker_log, "takes_no_work") != [])
-        assert "is it the right store" in list_reasons(worker_log, "takes_no_work")[0]
-        with hosts.run_worker():
-            contest.wait_for_state(last, "SCORED")
-        assert len(list_reasons(worker_log, "takes_no_work")) == 1
-    assert {(row.attempt, row.excused) for row in load_evaluations()} == {(1, 0)}
-
-
 def test_worker_without_keys_takes_no_work(hosts: SeparateHosts) -> None:
     contest = open_small_contest(hosts.web_url)
     with hosts.run_worker(ANONCUP_OPENING_KEYS_DIR=str(hosts.folder)) as worker_log:
@@ -186,31 +152,3 @@ def test_upload_without_the_store_is_refused_at_no_cost(hosts: SeparateHosts, s3
 def read_quota(contest: ServedContest) -> str:
     with Client(contest.url, contest.token) as client:
         return client.get_quota(contest.slug).model_dump_json()
-
-
-class PortRelay:
-    """A relay to a port of this machine, closed until it is opened."""
-
-    def __init__(self, port: int, target_port: int) -> None:
-        self.port, self.target_port = port, target_port
-
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        with socket.create_server(("127.0.0.1", self.port)) as listener:
-            threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
-            yield
-
-    def accept(self, listener: socket.socket) -> None:
-        with suppress(OSError):  # closed
-            while True:
-                client, _ = listener.accept()
-                server = socket.create_connection(("127.0.0.1", self.target_port))
-                for source, destination in ((client, server), (server, client)):
-                    threading.Thread(target=copy_bytes, args=(source, destination), daemon=True).start()
-
-
-def copy_bytes(source: socket.socket, destination: socket.socket) -> None:
-    with suppress(OSError):
-        while chunk := source.recv(1 << 16):
-            destination.sendall(chunk)
-        destination.shutdown(socket.SHUT_WR)

@@ -16,7 +16,6 @@ from sqlalchemy import QueuePool
 from app.config import Settings
 from app.core.db import engine
 from app.operations import web_server
-from app.operations.local_service import count_web_processes
 from app.operations.supervisor import build_web_program
 from tests.support.service_processes import (
     find_free_port,
@@ -178,9 +177,3 @@ def test_memory_limits_are_divided_among_processes(
     pool = engine.get_engine.__wrapped__().pool
     assert isinstance(pool, QueuePool)
     assert (pool.size(), pool._max_overflow) == (2, 5)
-
-
-def test_number_of_web_processes_is_that_of_cores_up_to_four(monkeypatch: pytest.MonkeyPatch) -> None:
-    for cores, expected in ((1, 1), (2, 2), (64, 4)):
-        monkeypatch.setattr("os.sched_getaffinity", lambda _, n=cores: set(range(n)))
-        assert count_web_processes() == expected
