@@ -63,7 +63,6 @@ check: dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.support.name_rules
 	$(BIN)/python -m tests.support.catalogues
 
 format: dev

@@ -1,9 +1,9 @@
-"""Licences of the dependencies, files that the documents name, and version and completion of the command."""
+"""Files that the documents name, and version and completion of the command."""
 
 import re
 import subprocess
 import sys
-from importlib.metadata import distribution, packages_distributions, version
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 import pytest
@@ -14,53 +14,9 @@ DOCUMENTS = [
     "NOTICE",
     *(str(path.relative_to(ROOT)) for folder in ("", "docs") for path in (ROOT / folder).glob("*.md")),
 ]
-PERMISSIVE_LICENCES = re.compile(r"MIT|BSD|Apache|ISC|PSF|0BSD|Zlib|CC0")
-WEAK_COPYLEFT_PACKAGES = {"certifi", "psycopg", "psycopg-binary"}
-"""Under the MPL or the LGPL, used unmodified as NOTICE states."""
 PATH_PATTERN = re.compile(
     r"(?<![\w/….])((?:app|anoncup|workers|migrations|tests|docs|deploy|examples)/[\w./*-]*\w)"
 )
-
-
-def join_licences(name: str) -> str:
-    metadata = distribution(name).metadata
-    classifiers = [line for line in metadata.get_all("Classifier") or [] if line.startswith("License")]
-    return " ".join(
-        [
-            metadata["License-Expression"] or "",
-            (metadata["License"] or "")[:60],
-            *classifiers,
-            *find_mit_texts(name),
-        ]
-    )
-
-
-def find_mit_texts(name: str) -> list[str]:
-    """Return "MIT" for every licence file of a package that has the text of the MIT licence."""
-    package = distribution(name)
-    files = package.metadata.get_all("License-File") or []
-    texts = [package.read_text(f"licenses/{file}") or "" for file in files]
-    return ["MIT" for text in texts if "Permission is hereby granted, free of charge" in text]
-
-
-def list_locked_packages() -> set[str]:
-    """Return the locked packages that are installed on this platform."""
-    lines = (ROOT / "requirements.lock").read_text("utf-8").splitlines()
-    names = {match[1] for line in lines if (match := re.match(r"([a-z0-9][\w.-]*)(?:\[.*\])?==", line))}
-    return names & {
-        re.sub(r"[-_.]+", "-", name).lower()
-        for distributions in packages_distributions().values()
-        for name in distributions
-    }
-
-
-def test_dependencies_have_compatible_licences() -> None:
-    assert len(list_locked_packages()) > 60
-    assert {
-        name for name in list_locked_packages() if not PERMISSIVE_LICENCES.search(join_licences(name))
-    } == WEAK_COPYLEFT_PACKAGES
-    assert "certifi (MPL-2.0)" in (ROOT / "NOTICE").read_text("utf-8")
-    assert "psycopg (LGPL-3.0-only)" in (ROOT / "NOTICE").read_text("utf-8")
 
 
 def test_our_package_names_are_not_used_by_other_distributions() -> None:
