@@ -160,3 +160,14 @@ def test_upload_error_describes_each_problem() -> None:
         "total": 7,
     }
     assert describe_error(TooLarge("{file} is too large", file="guess"))["file"] == "guess"
+
+
+def test_refusal_is_stored_and_restored_with_its_place() -> None:
+    message = Message("{column}: {what}", column="a", what=Message("x"))
+    plural_message = PluralMessage("{n} row", "{n} rows", "n", n=2)
+    problems = (
+        FileProblem("guess", 2, "person", "unknown_person", message, 3, "7"),
+        FileProblem("guess", None, None, "row_count", plural_message),
+    )
+    restored = InvalidUpload.from_json(InvalidUpload(problems, total=9).to_json())
+    assert (restored.problems, restored.total) == (problems, 9)

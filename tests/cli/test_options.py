@@ -22,7 +22,7 @@ from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
-from tests.support.cohort_track import COHORTS
+from tests.support.small_track import HINTED_TRACK
 
 pytestmark = pytest.mark.full
 
@@ -41,7 +41,7 @@ def test_submitted_files_have_options_and_files_of_targets_do_not(
     assert {f"--{name}" for track in TRACKS.values() for name in track.target_file_names} <= list_options(
         "attack"
     )
-    monkeypatch.setitem(TRACKS, "cohorts", COHORTS)
+    monkeypatch.setitem(TRACKS, "small", HINTED_TRACK)
     cli_app = typer.Typer()
 
     @cli_app.command("submit")
@@ -52,10 +52,10 @@ def test_submitted_files_have_options_and_files_of_targets_do_not(
     @accept_target_files
     def attack(*, target: ReleasePaths) -> None: ...
 
-    for command, expected in (("submit", {"--made"}), ("attack", {"--made", "--shown"})):
+    for command, expected in (("submit", {"--list"}), ("attack", {"--list", "--hint"})):
         params = typer.main.get_group(cli_app).commands[command].params
         options = {option for parameter in params for option in parameter.opts}
-        assert options & {"--made", "--shown"} == expected
+        assert options & {"--list", "--hint"} == expected
 
 
 def find_commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:

@@ -7,6 +7,7 @@ because this module is imported as a plugin while the tracks are collected.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +22,7 @@ from anoncup.tracks.model import (
     AnswerSpec,
     Question,
     ReleaseContext,
+    ShownAnswer,
     TargetFiles,
     Track,
 )
@@ -283,6 +285,28 @@ SMALL_TRACK: Track[NumberOriginal, Numbers, NumberTarget, tuple[bool, ...]] = Tr
     anonymize=anonymize,
     utility="largest",
     build_frames=lambda original: (pd.DataFrame({"number": original.values}),),
+)
+SHOWN_ANSWERS = 10
+"""The number of members and others that a target of ``HINTED_TRACK`` shows."""
+HINTED_TRACK = replace(
+    SMALL_TRACK,
+    target_files=TargetFiles(
+        specs=(
+            FileSpec("list", header=fixed_header("number")),
+            FileSpec("hint", header=fixed_header("member")),
+        ),
+        write=lambda values, answer, *_: {
+            "list": format_column("number", sorted(values)),
+            "hint": format_column("member", list(map(int, answer[:SHOWN_ANSWERS]))),
+        },
+        parse=lambda files, original, _: NumberTarget(
+            original, parse_column(files["list"], "list", "number")
+        ),
+        shown_answer=ShownAnswer(
+            lambda answer, _: answer[:SHOWN_ANSWERS],
+            lambda answer, *_: (*answer[:SHOWN_ANSWERS], answer[-1], *answer[SHOWN_ANSWERS:-1]),
+        ),
+    ),
 )
 PLUGIN = Plugin(api=0, tracks={"small": SMALL_TRACK})
 

@@ -51,6 +51,7 @@ from tests.support.arena import PASSWORD, ROWS
 from tests.support.contest import (
     Contest,
     build_two_phase_toml,
+    judge_everything,
     load_round,
     load_round_id,
     run_clock,
@@ -499,3 +500,29 @@ def test_shared_allocations_follow_the_original_and_never_replace_uploads(
     run_clock()
     assert load_round().shared_files == {}
     assert arena.get(f"{COMPETITION_PATH}/original/hints.csv").content == uploaded_hints
+
+
+def test_questions_read_and_judge_with_the_files_of_the_guesser(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    track, seen = TRACKS["microdata"], list[tuple[str, str]]()
+    question = track.questions["link"]
+
+    def read(content: bytes, context: Any) -> Any:
+        seen.append((context.guesser.name, hashlib.sha256(context.guesser.own_files["secret"]).hexdigest()))
+        return question.read(content, context)
+
+    questions = {"link": replace(question, read=read)}
+    monkeypatch.setitem(TRACKS, "microdata", replace(track, questions=questions))
+    for team in ("red", "blue"):
+        contest.arena.get_team_token(team)
+    run_clock()
+    submission = submit_release(contest, "red").json()["id"]
+    score_everything()
+    contest.open_attacks()
+    target = contest.find_target(submission)["id"]
+    guess = "original_row\n" + "".join(f"{row + 1}\n" for row in range(ROWS))
+    assert contest.submit_guess("blue", target, guess.encode()).status_code == 202
+    judge_everything()
+    secret = get_team_file(contest.arena, "blue").json()["files"]["secret.csv"]
+    assert seen == [("blue", secret)] * 2

@@ -10,13 +10,13 @@ from anoncup.catalogues import LANGUAGES
 from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import BrokenLaw
 from anoncup.testing.words import check_words, iter_required_keys
-from anoncup.tracks.capabilities import Distances, Examples
+from anoncup.tracks.capabilities import Distances, Examples, TrackSettings
 from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 from tests.support import small_track
-from tests.support.cohort_track import COHORTS
+from tests.support.allocation_track import TEAM_ALLOCATION
 from tests.support.package_catalogues import format_catalogue
 from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
 from tests.support.track_package import install_package
@@ -60,10 +60,12 @@ def write_catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
 
 
 def test_files_settings_and_the_shown_answer_need_names() -> None:
-    keys = set(iter_required_keys(Plugin(api=0, tracks={"cohorts": COHORTS})))
+    settings = TrackSettings(list_shown=lambda asked: {"asked": asked}, shown_names=("asked",))
+    track = replace(small_track.HINTED_TRACK, settings=settings, allocation=TEAM_ALLOCATION)
+    keys = set(iter_required_keys(Plugin(api=0, tracks={"small": track})))
     assert {
-        "file_made", "original_ages", "file_cohort", "file_register", "target_file_made",
-        "target_file_shown", "target_shows_cohorts", "parameter_asked",
+        "file_list", "original_numbers", "file_labels", "file_hidden", "target_file_list",
+        "target_file_hint", "target_shows_small", "parameter_asked",
     } <= keys  # fmt: skip
 
 

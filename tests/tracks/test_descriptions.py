@@ -16,10 +16,10 @@ from anoncup.tracks.descriptions import RemoteFunction, build_plugin, describe, 
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.plugin import Plugin
 from anoncup.tracks.ranking_board import Ranked, RankingFunction
-from tests.support.cohort_track import COHORTS
+from tests.support.small_track import HINTED_TRACK
 from tests.support.track_package import install_package
 
-TRACKS: dict[str, AnyTrack] = {**BUILT_IN, "cohorts": COHORTS}
+TRACKS: dict[str, AnyTrack] = {**BUILT_IN, "small": HINTED_TRACK}
 """The built-in tracks, and one that shows a part of its answers."""
 
 
@@ -74,17 +74,17 @@ def test_texts_of_own_parts_are_described(monkeypatch: pytest.MonkeyPatch, tmp_p
     """A part that is rebuilt from its description is no longer the part of the built-in track."""
     measures = {name: BUILT_IN["membership"].measures[name] for name in ("marginals", "pairs")}
     measures["pairs"] = dataclasses.replace(measures["pairs"], version=2)
-    plugin = Plugin(api=0, tracks={"cohorts": dataclasses.replace(COHORTS, measures=measures)})
-    install_package(tmp_path, "cohorts", "")
-    monkeypatch.setattr(sys.modules["tests.support.cohort_track"], "PLUGIN", plugin, raising=False)
-    (tmp_path / "cohorts.py").write_text("from tests.support.cohort_track import PLUGIN")
+    plugin = Plugin(api=0, tracks={"small": dataclasses.replace(HINTED_TRACK, measures=measures)})
+    install_package(tmp_path, "lists", "")
+    monkeypatch.setattr(sys.modules["tests.support.small_track"], "PLUGIN", plugin, raising=False)
+    (tmp_path / "lists.py").write_text("from tests.support.small_track import PLUGIN")
     monkeypatch.syspath_prepend(tmp_path)
-    folder = tmp_path / "packages/cohorts"
+    folder = tmp_path / "packages/lists"
     folder.mkdir(parents=True)
     (folder / DESCRIPTION_FILE).write_text(json.dumps(describe_interpreter()))
     for installed in (discover_plugins(BUILT_IN), discover_environments(tmp_path / "packages")):
-        assert {"measure_pairs", "measure_pairs_description"} <= installed.package_texts["cohorts"]
-        assert "measure_marginals" not in installed.package_texts["cohorts"]
+        assert {"measure_pairs", "measure_pairs_description"} <= installed.package_texts["small"]
+        assert "measure_marginals" not in installed.package_texts["small"]
 
 
 def test_remote_functions_run_in_no_other_program() -> None:

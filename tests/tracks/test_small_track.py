@@ -11,24 +11,34 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.rules_text import set_threshold, set_weights
 from anoncup.competition.scoring_versions import collect_scoring_versions
-from anoncup.errors import DomainError, InvalidCompetition, InvalidResult, InvalidUpload, NotFound
+from anoncup.competition.writer import replace_publication_rules
+from anoncup.errors import (
+    DomainError,
+    FileProblem,
+    InvalidCompetition,
+    InvalidResult,
+    InvalidUpload,
+    NotFound,
+)
 from anoncup.evaluation import results
 from anoncup.evaluation.attacks import rate_attack
 from anoncup.evaluation.evaluate import Verdict, evaluate, judge
 from anoncup.evaluation.results import judge_guess
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import AdviceQuestion, resolve_question
+from anoncup.messages import Message
 from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.runner.jobs import ScoreJob
 from anoncup.schemas import parse_verdict
 from anoncup.testing.parts import BrokenLaw, TrackCase, iter_method_cases
 from anoncup.testing.tracks import check_track
 from anoncup.tracks.files import Files, fixed_header
-from anoncup.tracks.model import AnyContext, AnyQuestion, TargetFiles
+from anoncup.tracks.model import AnyContext, AnyQuestion, ShownAnswer, TargetFiles
 from anoncup.tracks.outcomes import Outcome
 from app.boards.verdicts import extract_numbers
 from tests.support import small_track
 from tests.support.small_track import (
+    HINTED_TRACK,
     SMALL_TRACK,
     NumberOriginal,
     NumberTarget,
@@ -381,6 +391,41 @@ def test_sealed_release_may_be_published_with_its_answer() -> None:
     rules = sealed_cases[0].rules
     assert all(case.other_answer is None for case in iter_method_cases(sealed_track, rules, build_original()))
     assert all(case.other_answer != case.answer for case in build_cases())
+
+
+HIDDEN = "what others get does not depend on the answer"
+SAME_PART = "the part of the answer that targets show stays the same"
+
+
+def rotate(answer: tuple[bool, ...], *_: object) -> tuple[bool, ...]:
+    return (answer[-1], *answer[:-1])
+
+
+@pytest.mark.parametrize(
+    ("shown_answer", "law"),
+    [
+        (None, HIDDEN),
+        (ShownAnswer(lambda *_: 0, rotate), HIDDEN),
+        (ShownAnswer(lambda answer, _: answer, rotate), SAME_PART),
+        (ShownAnswer(lambda *_: 0, lambda answer, *_: answer), "the rest of the answer is varied"),
+    ],
+)
+def test_target_may_depend_on_the_declared_part_of_the_answer_only(
+    shown_answer: ShownAnswer[Any, Any, Any] | None, law: str
+) -> None:
+    check_track(HINTED_TRACK, build_cases())
+    target_files = replace(HINTED_TRACK.target_files, shown_answer=shown_answer)
+    expect_broken_law(law, target_files=target_files)
+
+
+def test_refusals_must_not_depend_on_the_answer() -> None:
+    def judge(guess: Any, answer: Any, context: Any) -> Outcome:
+        if guess != SMALL_TRACK.questions["member"].make_perfect_guess(answer):
+            raise InvalidUpload([FileProblem("member", 1, None, "unknown", Message("nobody is that"))])
+        return small_track.judge_member(guess, answer, context)
+
+    questions = change_question("member", judge=judge)
+    expect_broken_law("what is refused does not depend on the answer", questions=questions)
 
 
 def test_question_that_counts_individuals_counts_all_of_them() -> None:
