@@ -1,30 +1,23 @@
 """Contests of other tracks in a real browser: every page is sound, and each form checks its own file."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
-from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.monthly.files import QUESTIONS
 from tests.browser.page_inspector import DESKTOP, PHONE, inspect_pages
-from tests.support import membership_contest, monthly_contest, several_questions_contest, small_track
-from tests.support.arena import ROWS, Arena
+from tests.support import membership_contest, monthly_contest
+from tests.support.arena import Arena
 from tests.support.browser import build_csv_payload
 from tests.support.contest import Contest, judge_everything
-from tests.support.service_processes import run_web_server
-from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
-from tests.support.small_track_pages import submit_and_score
-from tests.support.track_package import install_track
-from tests.support.translations import LABEL_KEYS, translate
+from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
 
-DISPLAYS = {"a desk in English": ("en", DESKTOP), "a phone in Japanese": ("ja", PHONE)}
 TEAM_PAGES = ("", "/rules", "/submissions")
 ORGANIZER_PAGES = ("", "/data", "/file", "/rescores")
 SECOND_PHASE_PAGES = ("/targets", "/boards/anonymization", "/boards/reidentification", "/boards/matrix")
@@ -85,116 +78,60 @@ def create_monthly_contest(client: TestClient) -> TrackContest:
     return TrackContest(contest, submissions, guesses)
 
 
-def create_several_questions_contest(client: TestClient) -> TrackContest:
-    contest, red = several_questions_contest.create_contest(client)
-    claims = several_questions_contest.build_claims(contest, red, 30)
-    link = GuessFiles(
-        contest.build_guess(red, 7),
-        wrong=b"original_row\n1\n",
-        problem=f"1 line after original_row; {ROWS} are needed",
-        note="7 rows are answered.",
-    )
-    blue = next(submission for submission in contest.secrets if submission != red)
-    return TrackContest(contest, {"red": red, "blue": blue}, {"value": GuessFiles(claims), "link": link})
-
-
-def create_small_contest(client: TestClient) -> TrackContest:
-    original = {"numbers": small_track.build_original_file()}
-    arena = Arena.create(client, file=small_track.build_competition_toml(), original=original)
-    return TrackContest(Contest(arena), {"red": submit_and_score(arena, "red")})
-
-
-PACKAGES: dict[str, tuple[AnyTrack, str]] = {
-    "several questions": (SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track"),
-    "small": (small_track.SMALL_TRACK, "tests.support.small_track"),
-}
-"""Tracks that must be installed, with the module of their plug-in."""
-TRACK_CONTESTS: dict[str, Callable[[TestClient], TrackContest]] = {
-    "membership": create_membership_contest,
-    "monthly": create_monthly_contest,
-    "several questions": create_several_questions_contest,
-    "small": create_small_contest,
-}
-
-
-@contextmanager
-def serve_contest(client: TestClient, name: str, folder: Path) -> Iterator[tuple[TrackContest, str]]:
-    """Create the contest and serve its pages; yield it with the address of the server."""
-    with ExitStack() as stack:
-        if name in PACKAGES:
-            (packages := folder / "packages").mkdir()
-            stack.enter_context(install_track(*PACKAGES[name], packages))
-        url = stack.enter_context(run_web_server(folder / "web"))
-        yield TRACK_CONTESTS[name](client), url
-
-
 @pytest.mark.parametrize(
-    ("name", "display"),
+    ("create", "display"),
     [
-        ("membership", "a phone in Japanese"),
-        ("monthly", "a desk in English"),
-        ("several questions", "a phone in Japanese"),
-        ("small", "a desk in English"),
+        (create_membership_contest, {"language": "ja", "size": PHONE}),
+        (create_monthly_contest, {"language": "en", "size": DESKTOP}),
     ],
 )
-def test_pages_of_every_track_are_accessible_and_fit_the_screen(
-    client: TestClient, browser: Browser, tmp_path: Path, name: str, display: str
+def test_pages_of_other_tracks_are_accessible_and_fit_the_screen(
+    client: TestClient,
+    browser: Browser,
+    site: str,
+    create: Callable[[TestClient], TrackContest],
+    display: dict[str, Any],
 ) -> None:
-    language, size = DISPLAYS[display]
-    with serve_contest(client, name, tmp_path) as (played, url):
-        contest, path = played.contest, played.contest.path
+    played = create(client)
+    contest, path = played.contest, played.contest.path
 
-        def check_pages(reader: str, *pages: str) -> None:
-            session = played.get_session(reader)
-            with inspect_pages(browser, url, session=session, language=language, size=size) as inspector:
-                for page in pages:
-                    assert inspector.go(page) == 200, page
-                    assert inspector.collect_faults() == [], page
+    def check_pages(reader: str, *pages: str) -> None:
+        session = played.get_session(reader)
+        with inspect_pages(browser, site, session=session, **display) as inspector:
+            for page in pages:
+                assert inspector.go(page) == 200, page
+                assert inspector.collect_faults() == [], page
 
-        own_page = f"/submissions/{played.submissions['red']}"
-        check_pages("red", own_page, *(f"{path}{page}" for page in TEAM_PAGES))
-        check_pages("organizer", *(f"{path}/organize{page}" for page in ORGANIZER_PAGES))
-        if not played.guesses:
-            return
-        target = played.open_attacks()
-        for question, files in played.guesses.items():
-            target_id = target.removeprefix("/targets/")
-            response = contest.submit_guess("blue", target_id, files.valid, question=question)
-            assert response.status_code == 202, response.text
-        judge_everything()
-        check_pages("blue", target, *(f"{path}{page}" for page in SECOND_PHASE_PAGES))
+    check_pages("red", f"/submissions/{played.submissions['red']}", *(path + page for page in TEAM_PAGES))
+    check_pages("organizer", *(f"{path}/organize{page}" for page in ORGANIZER_PAGES))
+    target = played.open_attacks()
+    for question, files in played.guesses.items():
+        target_id = target.removeprefix("/targets/")
+        response = contest.submit_guess("blue", target_id, files.valid, question=question)
+        assert response.status_code == 202, response.text
+    judge_everything()
+    check_pages("blue", target, *(path + page for page in SECOND_PHASE_PAGES))
 
 
-@pytest.mark.parametrize("name", ["membership", "several questions"])
 def test_each_form_checks_and_sends_guesses_of_its_question(
-    client: TestClient, browser: Browser, tmp_path: Path, name: str
+    client: TestClient, browser: Browser, site: str
 ) -> None:
-    with (
-        serve_contest(client, name, tmp_path) as (played, url),
-        inspect_pages(browser, url, session=played.get_session("blue")) as inspector,
-    ):
+    played = create_membership_contest(client)
+    with inspect_pages(browser, site, session=played.get_session("blue")) as inspector:
         inspector.go(played.open_attacks())
         page = inspector.page
-        wrong_questions = [question for question, files in played.guesses.items() if files.wrong]
-        for question in wrong_questions:
-            page.set_input_files(f"#guess-{question}", build_csv_payload(played.guesses[question].wrong))
-            refusal = page.locator(f"#guess-{question}-refused")
-            expect(refusal).to_contain_text(played.guesses[question].problem)
-        for question in played.guesses.keys() - wrong_questions:
-            expect(page.locator(f"#guess-{question}-refused")).to_be_empty()
+        for question, files in played.guesses.items():
+            page.set_input_files(f"#guess-{question}", build_csv_payload(files.wrong))
+            expect(page.locator(f"#guess-{question}-refused")).to_contain_text(files.problem)
         for question, files in played.guesses.items():
             page.set_input_files(f"#guess-{question}", build_csv_payload(files.valid))
             expect(page.locator(f"#guess-{question}-checked")).to_contain_text(files.note)
             page.locator(f"#guessing-{question} button").first.click()
-            label = f"question_{question}"
-            title = translate(label) if label in LABEL_KEYS else question
-            expect(page.locator("#last-guess")).to_contain_text(title)
+            expect(page.locator("#last-guess")).to_contain_text(translate(f"question_{question}"))
         judge_everything()
         expect(page.locator("#guesses tbody tr")).to_have_count(len(played.guesses))
         guesses = played.contest.arena.get(f"{played.contest.path}/guesses", team="blue").json()
         assert {guess["status"] for guess in guesses} == {"SCORED"}
-        if name == "several questions":
-            expect(page.locator("#last-guess")).to_contain_text(f"7 of {ROWS} rows are right")
 
 
 def test_monthly_release_and_its_secret_are_checked_and_sent(

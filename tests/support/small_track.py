@@ -315,10 +315,6 @@ def build_original(rows: int = 20) -> NumberOriginal:
     return NumberOriginal(tuple(float(value) for value in default_rng(3).permutation(5 * rows)[:rows]))
 
 
-def build_original_file(rows: int = 20) -> bytes:
-    return format_column("number", build_original(rows).values)
-
-
 def build_cases(*, extra_toml: str = FIRST_QUESTION_TOML) -> "list[TrackCase]":
     """Return a release by each method, with another answer beside. Call ``install`` first."""
     from anoncup.competition.parser import parse_competition
@@ -331,18 +327,8 @@ def build_cases(*, extra_toml: str = FIRST_QUESTION_TOML) -> "list[TrackCase]":
     )
 
 
-def build_release_files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
-    """Return the files of a valid release and its secret."""
-    release, answer = keep_half(build_original(rows).values, rng=default_rng(seed))
-    return SMALL_TRACK.files_of(release) | {SECRET_FILE: SMALL_TRACK.answer_spec.write(answer)}
-
-
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add the track to this process. ``tests.support.track_package`` also adds it to child processes."""
+    """Add the track to this process."""
     from anoncup.plugins import TRACKS
 
     monkeypatch.setitem(TRACKS, "small", SMALL_TRACK)
-
-
-def compute_shift_scale(rows: int = 20) -> float:
-    return compute_span(build_original(rows))
