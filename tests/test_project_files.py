@@ -15,7 +15,7 @@ DOCUMENTS = [
     *(str(path.relative_to(ROOT)) for folder in ("", "docs") for path in (ROOT / folder).glob("*.md")),
 ]
 PATH_PATTERN = re.compile(
-    r"(?<![\w/….])((?:app|anoncup|workers|migrations|tests|docs|deploy|examples)/[\w./*-]*\w)"
+    r"(?<![\w/….])((?:app|anoncup|workers|migrations|tests|docs|deploy|examples)/[\w./*-]*\w)(?:::(test_\w+))?"
 )
 
 
@@ -31,9 +31,14 @@ def test_notice_names_every_licence_of_a_vendored_file() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_files_named_in_documents_exist(document: str) -> None:
-    paths = set(PATH_PATTERN.findall((ROOT / document).read_text("utf-8")))
-    assert {name for name in paths if not list(ROOT.glob(name)) and not list(ROOT.glob(f"{name}-*"))} == set()
+def test_files_and_tests_named_in_documents_exist(document: str) -> None:
+    names = set(PATH_PATTERN.findall((ROOT / document).read_text("utf-8")))
+    assert {name for name in names if not exists(*name)} == set()
+
+
+def exists(path: str, test: str) -> bool:
+    files = [*ROOT.glob(path), *ROOT.glob(f"{path}-*")]
+    return bool(files) and (not test or f"def {test}(" in files[0].read_text("utf-8"))
 
 
 def test_command_prints_its_version() -> None:

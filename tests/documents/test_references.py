@@ -1,4 +1,4 @@
-"""Commands, options, make targets and links in the documents must exist."""
+"""Commands, options and make targets in the documents must exist."""
 
 import dataclasses
 import json
@@ -16,18 +16,12 @@ from tests.support.markdown_blocks import (
     DOCUMENTS,
     ROOT,
     list_command_lines,
-    list_linked_paths,
 )
 
 RANKING_FORMULAS = {"order", "utility", "defence", "attack", "total", "attack_total"}
 """Keys that ``docs/formulas.md`` describes."""
 COMMANDS = typer.main.get_command(app)
 MAKE_TARGETS = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_links_have_targets(document: Path) -> None:
-    assert [path for path in list_linked_paths(document) if not (document.parent / path).exists()] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
