@@ -73,7 +73,7 @@ format: dev
 words: dev
 	@$(BIN)/python -m tests.support.catalogues --update $(NEW) || true
 
-# Screenshots of a contest of 60 teams, which is played for them. It takes minutes.
+# Screenshots of the contests of `make demo`, which are played for them. It takes minutes.
 pictures: dev
 	$(BIN)/python -m tests.browser.documentation_pictures docs/pictures
 

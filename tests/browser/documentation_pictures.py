@@ -1,28 +1,25 @@
-"""Script that takes the pictures for docs/ in a contest of 60 teams; it runs for several minutes.
+"""Script that takes the pictures for docs/ of the contests of ``anoncup demo``; it runs for several minutes.
 
 Usage: ``python -m tests.browser.documentation_pictures docs/pictures``
 """
 
+import json
+import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import uvicorn
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-from app.core.identity.session_cookie import COOKIE
-from app.main import create_served_app
-from benchmarks.pages import run_application
 from tests.support.browser import CHROMIUM, CHROMIUM_OPTIONS
-from tests.support.cup_2015 import OUR_TEAM, SLUG, PlayedCup
-from tests.support.wait import poll_until
+from tests.support.service_processes import build_own_environment, find_free_port
 
-COMPETITION_PATH = f"/competitions/{SLUG}"
+OPEN, CLOSED = "/competitions/demo", "/competitions/demo-duel"
 WIDTH = 1280
 EXACT_TEXT = "--font-render-hinting=none"
 """Without it letters stand at whole pixels, some too close and some too far apart."""
@@ -32,7 +29,7 @@ MAX_COLOURS = 256
 
 @dataclass(frozen=True, slots=True)
 class DocumentationPicture:
-    """A page as seen by a visitor (empty ``viewer``), the ``team`` or the ``organizer``.
+    """A page as the account named ``viewer`` sees it.
 
     ``link`` is a link to follow from ``path``. The picture ends below ``last_element`` and is taken after
     a second, when nothing moves any more.
@@ -41,74 +38,89 @@ class DocumentationPicture:
     name: str
     path: str
     last_element: str
-    viewer: str = ""
+    viewer: str = "member of 平均の会"
     language: str = "en"
     is_dark: bool = False
     link: str = ""
 
 
-BOARD, ROW = f"{COMPETITION_PATH}/boards/anonymization", "#standings tbody tr:nth-child({})"
-OVERVIEW = DocumentationPicture("overview", COMPETITION_PATH, ".words")
-SUBMISSION = DocumentationPicture(
-    "submission",
-    f"{COMPETITION_PATH}/submissions",
-    "section:has(#attackers)",
-    "team",
-    link="a[href^='/submissions/']",
-)
+BOARD = DocumentationPicture("board", f"{OPEN}/boards/anonymization", "#scatter")
 REPORT = DocumentationPicture(
-    "report", f"{COMPETITION_PATH}/organize/threshold", ".cheats", "organizer", link="#reports th a"
+    "report", f"{OPEN}/organize/threshold", ".cheats", "demo organizer", link="#reports th a"
 )
-FIRST_PHASE_PICTURES = (
-    DocumentationPicture("board-ja-dark", BOARD, ROW.format(12), "team", "ja", is_dark=True),
-    *(
-        replace(picture, name=f"{picture.name}{suffix}", language=language)
-        for picture in (OVERVIEW, SUBMISSION, REPORT)
-        for suffix, language in (("", "en"), ("-ja", "ja"))
+BILINGUAL_PICTURES = (
+    DocumentationPicture("overview", OPEN, "#scatter"),
+    DocumentationPicture(
+        "submission",
+        f"{OPEN}/submissions",
+        "section:has(#attackers)",
+        link="a[href^='/submissions/']",
     ),
+    REPORT,
 )
-FINAL_PICTURES = (
-    DocumentationPicture("board", BOARD, ROW.format(12), "team"),
-    DocumentationPicture("matrix-ja", f"{COMPETITION_PATH}/boards/matrix", "#matrix", "team", "ja"),
-    DocumentationPicture("team-ja", BOARD, ".columns", "team", "ja", link="tr.own a.called"),
+PICTURES = (
+    *BILINGUAL_PICTURES,
+    *(replace(picture, name=f"{picture.name}-ja", language="ja") for picture in BILINGUAL_PICTURES),
+    BOARD,
+    replace(BOARD, name="board-ja-dark", language="ja", is_dark=True),
+    DocumentationPicture("matrix-ja", f"{CLOSED}/boards/matrix", "#matrix", "member of 雑音団", "ja"),
+    DocumentationPicture(
+        "team-ja",
+        f"{CLOSED}/boards/anonymization",
+        ".columns",
+        "member of 雑音団",
+        "ja",
+        link="tr.own a.called",
+    ),
 )
 
 
 @contextmanager
-def serve_application() -> Iterator[str]:
-    """Serve the application and yield its address."""
-    server = uvicorn.Server(uvicorn.Config(create_served_app(), port=0, log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    assert poll_until(lambda: server.started)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
+def run_demo(data: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Run the demo until it is played; yield its address and the passwords by account."""
+    program = str(Path(sys.executable).parent / "anoncup")
+    command = [program, "demo", "--port", str(find_free_port()), "--data", str(data)]
+    with subprocess.Popen(command, env=build_own_environment(), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            url = next(line.split()[1] for line in process.stdout if line.startswith("ready: "))
+            accounts = json.loads((data / "demo.json").read_text())["accounts"]
+            yield url, {account["name"]: account["password"] for account in accounts}
+        finally:
+            process.terminate()
 
 
 def main(folder: str) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with run_application() as client, sync_playwright() as playwright, serve_application() as url:
+    with (
+        TemporaryDirectory() as data,
+        run_demo(Path(data)) as (url, passwords),
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*CHROMIUM_OPTIONS, EXACT_TEXT])
-        cup = PlayedCup.create(client)
-        arena = cup.contest.arena
-        sessions = {
-            "team": arena.get_session(arena.get_team_token(OUR_TEAM)),
-            "organizer": arena.get_session(arena.organizer_token),
-        }
-        for picture in FIRST_PHASE_PICTURES:
-            take_picture(browser, url, picture, sessions.get(picture.viewer), Path(folder))
-        cup.play_attacks()
-        cup.close_cup()
-        for picture in FINAL_PICTURES:
-            take_picture(browser, url, picture, sessions.get(picture.viewer), Path(folder))
+        ask_for_report(browser, url, passwords)
+        for picture in PICTURES:
+            take_picture(browser, url, picture, passwords, Path(folder))
         browser.close()
 
 
+def ask_for_report(browser: Browser, url: str, passwords: dict[str, str]) -> None:
+    with browser.new_context(locale="en") as context:
+        sign_in(context, url, REPORT.viewer, passwords)
+        page = context.new_page()
+        page.goto(url + REPORT.path)
+        page.get_by_role("button", name="Ask for a report").click()
+        page.locator(REPORT.last_element).first.wait_for(timeout=300_000)
+
+
+def sign_in(context: BrowserContext, url: str, name: str, passwords: dict[str, str]) -> None:
+    headers = {"Sec-Fetch-Site": "same-origin"}
+    fields: dict[str, str | float | bool] = {"name": name, "password": passwords[name]}
+    assert context.request.post(f"{url}/sign-in", form=fields, headers=headers).ok
+
+
 def take_picture(
-    browser: Browser, url: str, picture: DocumentationPicture, session: str | None, folder: Path
+    browser: Browser, url: str, picture: DocumentationPicture, passwords: dict[str, str], folder: Path
 ) -> None:
     context = browser.new_context(
         viewport={"width": WIDTH, "height": 900},
@@ -117,8 +129,7 @@ def take_picture(
         color_scheme="dark" if picture.is_dark else "light",
         timezone_id="Asia/Tokyo",
     )
-    if session:
-        context.add_cookies([{"name": COOKIE, "value": session, "url": url}])
+    sign_in(context, url, picture.viewer, passwords)
     page = context.new_page()
     page.goto(url + picture.path)
     if picture.link:
