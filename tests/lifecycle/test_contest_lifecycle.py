@@ -44,11 +44,6 @@ from tests.support.wait import TIMEOUT_S, poll_until
 from workers import tasks
 
 
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.create(client)
-
-
 def end_first_phase_in(contest: Contest, seconds: float) -> datetime:
     """Let the first phase end in ``seconds``. Return its end."""
     contest.move_phases(anonymization=(-3, seconds / 3600), reidentification=(1, 2))

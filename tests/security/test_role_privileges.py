@@ -1,7 +1,6 @@
 """Privileges of the database roles: defined for every table, granted by Postgres, tried by signing in."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -14,6 +13,8 @@ from app.core.db.transaction import transaction
 from tests.security.role_logins import SignInAsRole, connect_to, logins_folder, require_refusal, sign_in
 from tests.support.contest import Contest
 from tests.support.role_session import act_as
+
+pytestmark = pytest.mark.contest(teams=("red",))
 
 __all__ = ["logins_folder", "sign_in"]
 
@@ -78,14 +79,6 @@ DENIED_STATEMENTS = (
     (WEB, f"SET ROLE {WORKER}"),
     (WORKER, f"SET ROLE {WEB}"),
 )
-
-
-@pytest.fixture
-def contest(client: Any) -> Contest:
-    """A contest with a scored submission."""
-    contest = Contest.create(client)
-    contest.submit("red")
-    return contest
 
 
 def test_database_grants_exactly_the_defined_privileges(settings: Settings) -> None:

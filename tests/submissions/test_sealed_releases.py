@@ -25,7 +25,7 @@ from tests.support.page_requests import get_page
 from tests.support.secret_search import iterate_database_cells, iterate_files
 from tests.support.stored_files import build_blob_path
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("sealing_track")]
 
 
 @pytest.fixture(autouse=True)
