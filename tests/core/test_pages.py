@@ -15,7 +15,6 @@ from app.core.db.transaction import transaction
 from app.core.identity import users
 from app.core.identity.session_cookie import COOKIE
 from app.core.locale.language import LANGUAGES
-from app.core.pages import notation
 from tests.support.arena import PASSWORD, Arena, build_competition_toml, build_noisy_release
 from tests.support.page_requests import SAME_ORIGIN, get_page
 from tests.support.translations import translate, translate_message
@@ -279,28 +278,6 @@ def test_sign_in_redirects_to_a_page_of_this_site_only(client: TestClient, rei: 
         assert sign_in(client, **rei, to=destination).headers["location"] == "/"
     for destination in ("/", "/competitions/small?lang=ja", "/submissions/x?a=b&c=d#e"):
         assert sign_in(client, **rei, to=destination).headers["location"] == destination
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (None, "–"),
-        (0.0, "0"),
-        (1e-16, "1×10⁻¹⁶"),
-        (40.0, "40"),
-        (0.2, "0.2"),
-        (0.12345678, "0.1235"),
-        (12.345678, "12.3457"),
-        (1234.5678, "1,234.6"),
-        (1234567.0, "1,234,567"),
-        (999_999_999.4, "999,999,999.4"),
-        (1.5e9, "1.5×10⁹"),
-        (0.000123456, "0.00012"),
-        (0.00000001, "0.00000001"),
-    ],
-)
-def test_numbers_have_the_same_format_on_all_pages(number: float | None, text: str) -> None:
-    assert notation.format_number(number) == text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -22,9 +22,9 @@ from app.operations.service_access import use_services
 from tests.faults import contest_setup, expected_boards, invariant_checks
 from tests.faults.calls import PATIENCE_S, Caller, CallRecorder
 from tests.faults.canaries import Canaries
+from tests.faults.expected_boards import check_competition
 from tests.faults.fault_kinds import FaultKind, FaultTargetAbsent, Undo, list_fault_kinds
 from tests.faults.installation import ServiceInstallation, run_installation
-from tests.faults.invariants import check_competition
 from tests.faults.ledger import Ledger
 from tests.faults.participants import FaultRun, PublicReader
 

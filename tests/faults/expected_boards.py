@@ -1,9 +1,10 @@
-"""Recompute the boards of every audience from what the clients know."""
+"""Recompute the boards of every audience from what the clients know, and check all invariants."""
 
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from tests.faults import invariant_checks
 from tests.faults.calls import Caller
 from tests.faults.invariant_checks import LocalScorer, count_correct, is_nearly_equal, load_round
 from tests.faults.ledger import Ledger, LedgerUpload
@@ -124,3 +125,24 @@ def read_boards(ledger: Ledger, callers: dict[str, Caller]) -> dict[tuple[str, s
         for board in BOARDS
         for path in (board, f"{board}.csv")
     }
+
+
+def check_competition(ledger: Ledger, callers: dict[str, Caller], *, is_played_to_end: bool) -> Iterator[str]:
+    """Yield the violations of a competition. ``is_played_to_end``: whether it has been revealed."""
+    organizer = callers[ORGANIZER]
+    ledger.rules = organizer.request("GET", f"/competitions/{ledger.slug}/competition.toml").response.text
+    scorer = LocalScorer(ledger)
+    missing = list(invariant_checks.check_stored_once(ledger))
+    yield from missing
+    if missing:
+        return  # the other checks need every upload to exist
+    yield from invariant_checks.check_verdicts(ledger, scorer, organizer)
+    yield from invariant_checks.check_guesses(ledger)
+    yield from invariant_checks.check_quotas(ledger)
+    yield from invariant_checks.check_transitions(ledger, organizer, is_played_to_end=is_played_to_end)
+    yield from invariant_checks.check_publication(ledger, organizer)
+    yield from invariant_checks.check_reports(ledger)
+    yield from invariant_checks.check_errors(ledger)
+    facts, problems = build_facts(ledger, scorer, organizer)
+    yield from problems
+    yield from compare_boards(ledger, facts, callers)

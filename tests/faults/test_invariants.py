@@ -32,7 +32,7 @@ from app.submissions.models import Attempt
 from tests.faults import expected_boards
 from tests.faults.calls import Caller, CallRecorder, find_problem
 from tests.faults.canaries import Canaries
-from tests.faults.invariants import check_competition
+from tests.faults.expected_boards import check_competition
 from tests.faults.ledger import Ledger, LedgerUpload, build_guess, build_release, make_malformed
 from tests.support.contest import Contest, judge_everything
 from tests.support.job_claims import FAILURE
