@@ -1,16 +1,15 @@
-"""Files uploaded in a contest played in browsers, and the verdicts expected of them."""
+"""Files uploaded in a contest played in browsers."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from anoncup import Verdict, evaluate, parse_competition, shuffle_rows
+from anoncup import shuffle_rows
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from tests.support.arena import build_original_table
-from tests.support.originals import make_original
 
 ROWS = 60
 SENSITIVE_COLUMNS = ["income", "rent", "debts"]
@@ -42,12 +41,6 @@ class PreparedRelease:
         guess[:right] = self.source[:right]
         guess[right : right + wrong] = (self.source[right : right + wrong] + 1) % ROWS
         return write_guess(guess)
-
-    def compute_verdict(self, file: str) -> Verdict:
-        """Evaluate the release locally by the rules of the competition's file."""
-        rules = parse_competition(file)
-        original = make_original(make_table(), rules)
-        return evaluate(rules, original, self.table, self.source)
 
 
 def make_swapped_release(pairs: int, seed: int) -> PreparedRelease:

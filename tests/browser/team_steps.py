@@ -4,13 +4,8 @@ import io
 from pathlib import Path
 
 import pandas as pd
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Locator, expect
 
-from anoncup.excessive.wrong_secret import RANDOM_LIKE_REMARK
-from anoncup.messages import Message
-from app.core.locale.language import load_translator
-from app.core.pages.notation import format_number, format_score
-from app.core.pages.sentences import translate_sentence
 from tests.browser.browser_user import BrowserUser
 from tests.browser.contest_data import ROWS, PreparedRelease
 from tests.support.arena import PASSWORD
@@ -29,33 +24,6 @@ def send_release(member: BrowserUser, anonymized: bytes, secret: bytes, comment:
     member.choose_file("file_secret", secret)
     member.fill_in({"Comment": comment})
     member.activate(member.find_control("button", "Send"))
-
-
-def check_refusal_of_text_for_a_number(member: BrowserUser, release: PreparedRelease, slug: str) -> None:
-    """Check that the fault is shown with row and column before sending, and that no attempt is used."""
-    send_release(member, replace_cell(release.anonymized_file, row=7, column=2), release.secret_file)
-    problem = member.page.locator("#anonymized-problems")
-    words = load_translator(member.profile.language)
-    message = Message(
-        "{column}, row {row}: {what}", column="income", row=7, what=Message("not a decimal number")
-    )
-    expect(problem).to_contain_text(translate_sentence(message, words))
-    expect(problem.locator("li")).to_have_count(1)
-    expect(member.page.locator("#secret-problems")).to_be_empty()
-    caps = member.page.locator("#caps").get_by_role("listitem")
-    expect(caps.filter(has_text=member.translate("used_attempts_total"))).to_contain_text("0 /")
-    expect(caps.filter(has_text=member.translate("used_valid_total"))).to_contain_text("0 /")
-    member.expect_text(
-        "Your team has not submitted yet. Choose your files above and send them; a release is scored in a few moments."
-    )
-    assert member.read_api(f"/competitions/{slug}/submissions") == []
-    member.check_page()
-
-
-def replace_cell(table: bytes, *, row: int, column: int) -> bytes:
-    lines = [line.split(b",") for line in table.split(b"\n")]
-    lines[row][column] = b"plenty"
-    return b"\n".join(b",".join(line) for line in lines)
 
 
 def find_entry(member: BrowserUser, comment: str) -> Locator:
@@ -79,36 +47,17 @@ def wait_for_state(member: BrowserUser, comment: str, *, state: str) -> None:
     member.check_page()
 
 
-def check_acceptance(member: BrowserUser, release: PreparedRelease, comment: str, file: str) -> None:
-    """Check that the release is accepted with the scores of a local evaluation."""
-    send_and_wait(member, release, comment, state="SCORED")
-    verdict = release.compute_verdict(file)
-    expected = [format_score(verdict.overall), format_score(verdict.utility), format_score(verdict.security)]
-    expect(find_entry(member, comment).locator("dd")).to_have_text(expected)
-
-
-def check_rejection_as_excessive(
-    member: BrowserUser, release: PreparedRelease, comment: str, file: str
-) -> None:
-    """Send a release despite the warning that its secret may belong to another file."""
+def check_rejection(member: BrowserUser, release: PreparedRelease, comment: str) -> None:
+    """Send a release whose secret may belong to another file, after a warning, and read why it is rejected."""
     member.page.evaluate("window.stayed = true")
-    checks: list[Route] = []
-    # The check is answered after the click.
-    member.page.route("**/submissions/check", lambda route: checks.append(route))  # noqa: PLW0108 - no bound method of a list
     send_release(member, release.anonymized_file, release.secret_file, comment)
-    checks[-1].continue_()
-    member.page.unroute("**/submissions/check")
     member.expect_text("Nothing has been sent yet. Read the warning; press the button again to send.")
-    words = load_translator(member.profile.language)
-    expect(member.page.locator("main")).to_contain_text(translate_sentence(RANDOM_LIKE_REMARK.message, words))
     member.activate(member.find_control("button", "Send"))
     wait_for_state(member, comment, state="REJECTED")
-    line = find_entry(member, comment)
-    member.activate(line.get_by_text(member.translate("Why"), exact=True))
-    (violation,) = release.compute_verdict(file).violations
-    expect(line.get_by_text(translate_sentence(violation.message, words))).to_be_visible()
+    entry = find_entry(member, comment)
+    member.activate(entry.get_by_text(member.translate("Why"), exact=True))
     member.check_page()
-    expect(member.find_control("button", "Choose as final", within=line)).to_have_count(0)
+    expect(member.find_control("button", "Choose as final", within=entry)).to_have_count(0)
 
 
 def choose_final(member: BrowserUser, comment: str) -> None:
@@ -116,29 +65,6 @@ def choose_final(member: BrowserUser, comment: str) -> None:
     member.expect_text("done_final_marked")
     expect(find_entry(member, comment)).to_contain_text("★ " + member.translate("Final"))
     expect(member.find_control("button", "Unmark", within=find_entry(member, comment))).to_be_visible()
-
-
-def check_scores(member: BrowserUser, comment: str, release: PreparedRelease, file: str) -> None:
-    """Check the number of every measure and attacker on the submission's page."""
-    member.follow(find_entry(member, comment).get_by_role("link").first)
-    verdict = release.compute_verdict(file)
-    for name, measure in verdict.measures.items():
-        values = [
-            cell.split(" ")[0] for cell in read_cells(member, "Measures", name)
-        ]  # the cell also says which direction is better
-        assert format_number(measure.value) in values, name
-    for name, attacker in verdict.attackers.items():
-        assert format_score(attacker.rate.value) in read_cells(member, "Attackers", name), name
-    member.open_tab("submissions")
-
-
-def read_cells(member: BrowserUser, title: str, name: str) -> list[str]:
-    """Return the cells of a measure or an attacker."""
-    table = (
-        member.page.get_by_role("region", name=member.translate(title), exact=True).get_by_role("table").first
-    )
-    code = member.page.get_by_text(name, exact=True)
-    return table.get_by_role("row").filter(has=code).get_by_role("cell").all_inner_texts()
 
 
 def download_rival_target(member: BrowserUser, release: PreparedRelease, folder: Path) -> None:

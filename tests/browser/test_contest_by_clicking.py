@@ -18,7 +18,6 @@ from tests.browser.browser_user import ENGLISH_DESKTOP, JAPANESE_PHONE, BrowserU
 from tests.browser.contest_data import make_excessive_release, make_swapped_release, make_table
 from tests.browser.organizer_steps import open_competition
 from tests.support.arena import PASSWORD
-from tests.support.contest import load_competition
 from tests.support.secret_search import build_needles, find_leaks
 from tests.support.service_processes import (
     move_phases,
@@ -84,19 +83,19 @@ def set_up_competition(organizer: BrowserUser) -> str:
     return link
 
 
-def send_releases(participants: Participants, file: str) -> None:
+def send_releases(participants: Participants) -> None:
     """Send all releases; red chooses its final, blue leaves the choice to the service."""
-    participants.red.visit(f"/competitions/{SLUG}/submissions")
-    team_steps.check_refusal_of_text_for_a_number(participants.red, RED_FOUR_SWAPS, SLUG)
+    red, blue = participants.red, participants.blue
+    red.visit(f"/competitions/{SLUG}/submissions")
     four_swaps, seven_swaps, cheat = COMMENTS[RED]
-    team_steps.check_rejection_as_excessive(participants.red, EXCESSIVE_RELEASE, cheat, file)
-    team_steps.check_acceptance(participants.red, RED_FOUR_SWAPS, four_swaps, file)
-    team_steps.check_acceptance(participants.red, RED_SEVEN_SWAPS, seven_swaps, file)
-    team_steps.choose_final(participants.red, four_swaps)
-    team_steps.check_scores(participants.red, four_swaps, RED_FOUR_SWAPS, file)
-    participants.blue.visit(f"/competitions/{SLUG}/submissions")
-    team_steps.check_refusal_of_text_for_a_number(participants.blue, BLUE_EIGHT_SWAPS, SLUG)
-    team_steps.check_acceptance(participants.blue, BLUE_EIGHT_SWAPS, COMMENTS[BLUE][0], file)
+    team_steps.check_rejection(red, EXCESSIVE_RELEASE, cheat)
+    team_steps.send_and_wait(red, RED_FOUR_SWAPS, four_swaps, state="SCORED")
+    team_steps.send_and_wait(red, RED_SEVEN_SWAPS, seven_swaps, state="SCORED")
+    team_steps.choose_final(red, four_swaps)
+    red.follow(team_steps.find_entry(red, four_swaps).get_by_role("link").first)
+    red.open_tab("submissions")
+    blue.visit(f"/competitions/{SLUG}/submissions")
+    team_steps.send_and_wait(blue, BLUE_EIGHT_SWAPS, COMMENTS[BLUE][0], state="SCORED")
     organizer_steps.extend_phase(participants.organizer)
 
 
@@ -167,8 +166,7 @@ def test_contest_can_be_played_in_browsers(settings: Settings, browser: Browser,
         team_steps.join(participants.red, link, RED)
         team_steps.join(participants.blue, link, BLUE)
         move_phases(anonymization=(-1, 24), reidentification=(48, 72))
-        file = load_competition(SLUG).file
-        send_releases(participants, file)
+        send_releases(participants)
         move_phases(anonymization=(-1, 0), reidentification=(0, 24))
         attack_targets(participants, tmp_path)
         move_phases(anonymization=(-1, -0.5), reidentification=(-0.5, 0))
