@@ -1,6 +1,5 @@
 """The table of licences names every package that the service installs."""
 
-
 from tests.support.licences import (
     LOCK,
     build_table,

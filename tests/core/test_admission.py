@@ -52,20 +52,6 @@ def count_attempts() -> int:
     return load_one(select(func.count()).where(Attempt.counts))
 
 
-def test_uploads_of_a_team_are_serialized(arena: Arena) -> None:
-    with start_web_process() as web, open_upload(web, arena, "red") as first:
-        first.wait_for_body_read()
-        with open_upload(web, arena, "red", seed=2) as second, open_upload(web, arena, "blue") as blue_upload:
-            assert poll_until(lambda: count_attempts() == 3)
-            blue_upload.wait_for_body_read()
-            assert blue_upload.finish().status == 202
-            assert second.body_reads.empty()
-            assert first.finish().status == 202
-            second.wait_for_body_read()
-            assert second.finish().status == 202
-        assert not web.app.state.admission.team_locks
-
-
 def test_uploads_of_a_team_are_serialized_across_processes(arena: Arena) -> None:
     with start_web_process() as web, open_upload(web, arena, "red") as first:
         first.wait_for_body_read()

@@ -302,15 +302,3 @@ def test_unresponsive_redis_delays_only_one_request(rei: None, monkeypatch: pyte
         silent_server.accept()[0].close()
         with pytest.raises(BlockingIOError):
             silent_server.accept()
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("redis+socket:///tmp/s/valkey.sock", "unix:///tmp/s/valkey.sock"),
-        ("redis+socket:///tmp/valkey.sock?virtual_host=2", "unix:///tmp/valkey.sock?db=2"),
-        ("redis://:pass@redis:6379/0", "redis://:pass@redis:6379/0"),
-    ],
-)
-def test_queue_and_throttle_share_one_url(url: str, expected: str) -> None:
-    assert redis_client.convert_celery_url(url) == expected

@@ -17,8 +17,6 @@ from anoncup.runner.sandbox.seccomp import (
     GUARDED_INTERPRETER_CALLS,
     INTERPRETER_CALLS,
     UNCONDITIONAL_CALLS,
-    build_conditions,
-    build_interpreter_conditions,
     build_interpreter_program,
     build_program,
 )
@@ -289,11 +287,3 @@ def test_guarded_calls_are_allowed_only_with_certain_arguments(
     number, program = (CONDITIONAL_CALLS | GUARDED_INTERPRETER_CALLS)[name][0], build_filter(kind)
     assert {run_filter(KernelCall(number, arguments), program) for arguments in allowed} == {seccomp.ALLOW}
     assert {run_filter(KernelCall(number, arguments), program) for arguments in forbidden} == {NOT_PERMITTED}
-
-
-def test_guarded_calls_have_conditions() -> None:
-    assert build_conditions(7).keys() == CONDITIONAL_CALLS.keys()
-    assert build_interpreter_conditions().keys() == GUARDED_INTERPRETER_CALLS.keys()
-    assert not CONDITIONAL_CALLS.keys() & UNCONDITIONAL_CALLS.keys()
-    assert not GUARDED_INTERPRETER_CALLS.keys() & (UNCONDITIONAL_CALLS | INTERPRETER_CALLS).keys()
-    assert seccomp.CLONE_THREAD & seccomp.FORBIDDEN_CLONE_FLAGS == 0
