@@ -42,14 +42,6 @@ def test_head_request_returns_the_headers_of_get(arena: Arena) -> None:
         assert head.headers.keys() == got.headers.keys()
 
 
-def test_empty_service_explains_how_to_start(client: TestClient) -> None:
-    text = "No competition yet. A competition is listed here as soon as an organizer has created it."
-    for language in LANGUAGES:
-        html = client.get(f"/?lang={language}").text
-        assert translate(text, language) in html
-        assert "<code>anoncup admin create-user NAME --role organizer --data FOLDER</code>" in html
-
-
 @pytest.mark.parametrize(
     ("query", "accepted", "language"),
     [
@@ -108,14 +100,6 @@ def test_sign_in_leads_back_to_the_submission(arena: Arena) -> None:
     assert '<html lang="ja">' in form
     (destination,) = re.findall(r'name="to" value="([^"]*)"', form)
     assert destination == path
-
-
-def test_unknown_submission_gets_an_error_page(arena: Arena) -> None:
-    for identifier in ("nonsense", "%00", "0" * 5000, "../front"):
-        response = get_page(arena, f"/submissions/{identifier}", team="red")
-        assert response.status_code == 404
-        if identifier != "../front":  # resolves to an address outside of the pages
-            assert translate("This page does not exist, or is not open to you.") in response.text
 
 
 HTML_TEXT = """<b onmouseover="alert('x')">&amp;{{ 7 * 7 }}</b>"""
