@@ -23,7 +23,7 @@ from app.boards.facts import (
     RoundFacts,
     TeamAdjustment,
 )
-from app.boards.models import Standing
+from app.boards.models import AttackStanding, Standing
 from app.boards.verdicts import VerdictNumbers, has_same_versions
 from app.competitions.contest import Contest
 from app.core.db.models import (

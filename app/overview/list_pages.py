@@ -75,7 +75,8 @@ def _load_entries(
     now = read_clock(session)
     own_teams = memberships.list_teams(session, principal.user_id) if principal else ()
     teams = {team.competition_id: team for _, team in own_teams}
-    organized_ids = memberships.list_organized_ids(session, principal) if principal else set()
+    organized = memberships.list_organized(session, principal.user_id) if principal else ()
+    organized_ids = {competition.id for competition in organized}
     counts = _count_teams(session)
     readable: list[DirectoryEntry] = []
     unreadable: list[tuple[Contest, bool]] = []

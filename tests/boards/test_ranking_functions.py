@@ -11,6 +11,7 @@ from sqlalchemy import select, update
 
 from app.boards import stale_standings, standing_updates
 from app.boards.fold import TableRows
+from app.boards.models import AttackStanding, Standing
 from app.boards.stale_standings import StaleClaim
 from app.config import get_settings
 from app.core.db.models import Base, StaleStanding

@@ -17,7 +17,7 @@ from tests.support.organizer_pages import extract_hidden_fields, format_future_t
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.setup_pages import parse_form
 from tests.support.two_rounds import build_round, create_two_rounds
-from workers import advise
+from workers import tasks
 
 pytestmark = pytest.mark.full
 
@@ -55,7 +55,7 @@ def request_report(arena: Arena) -> str:
 
 def test_recommended_threshold_changes_the_common_rule_of_all_rounds(arena: Arena) -> None:
     phases, path = read_phases_by_round(), request_report(arena)
-    advise.advise(path.rpartition("/")[2])
+    tasks.advise()
     assert COMMON_RULES in get_text(arena, f"{PATH}/threshold")
     send_form(arena, f"{path}/use", organizer=True)
     (threshold,) = {rules.threshold for rules in parse_rounds(load_competition().file).values()}

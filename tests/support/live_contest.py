@@ -13,6 +13,7 @@ from sqlalchemy import select
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import replace_tables
+from app.competitions import competitions
 from app.core.db.models import Evaluation, Rejudgement, State, Submission, Target, Team
 from app.core.db.transaction import transaction
 from app.jobs import leases

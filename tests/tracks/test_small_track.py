@@ -11,7 +11,6 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.rules_text import set_threshold, set_weights
 from anoncup.competition.scoring_versions import collect_scoring_versions
-from anoncup.competition.writer import replace_publication_rules
 from anoncup.errors import (
     DomainError,
     FileProblem,
