@@ -8,10 +8,7 @@ from httpx2 import Response
 from app.core.identity.session_cookie import COOKIE, SECURE_COOKIE
 from tests.support.arena import PASSWORD, Arena
 
-IRREVERSIBLE_FORMS = (
-    *("/extend", "/reset", "/disqualify", "/withdraw", "/remove", "/file", "/apply"),
-    "/publication",
-)
+IRREVERSIBLE_FORMS = ("/extend", "/reset", "/disqualify", "/withdraw", "/remove", "/file", "/apply")
 ACCESS_GRANTING_FORMS = (
     *("/teams/organizers", "/password-link", "/account/tokens", "/teams/invites", "/grants"),
     *("/team/invites", "/reinstate"),

@@ -6,7 +6,7 @@ from typing import Any
 from app.competitions import competitions
 from app.core.db.models import ThresholdReport
 from app.core.db.transaction import transaction
-from tests.support.arena import PASSWORD, serial_numbers
+from tests.support.arena import serial_numbers
 
 ORGANIZE_PATH = "/competitions/{slug}/organize"
 
@@ -20,8 +20,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {ORGANIZE_PATH}/threshold/{{report_id}}": (303, 403, 403, 200, 403, 200),
     # the report is unfinished and cannot be used
     f"POST {ORGANIZE_PATH}/threshold/{{report_id}}/use": (303, 403, 403, 409, 403, 409),
-    f"GET {ORGANIZE_PATH}/publication": (303, 403, 403, 200, 403, 200),
-    f"POST {ORGANIZE_PATH}/publication": (303, 403, 403, 303, 403, 303),
     f"GET {ORGANIZE_PATH}/file": (303, 403, 403, 200, 403, 200),
     f"POST {ORGANIZE_PATH}/file": (303, 403, 403, 200, 403, 200),
     f"POST {ORGANIZE_PATH}/file/preview": (303, 403, 403, 200, 403, 200),
@@ -46,14 +44,6 @@ def build_new_competition(_: Any) -> dict[str, Any]:
         "zone": "Asia/Tokyo",
     }
     return {"data": fields | {name: f"2031-01-{day}" for name, day in days.items()}}
-
-
-def build_publication(_: Any) -> dict[str, Any]:
-    counts = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total", "guesses_per_target")
-    fields = {"board": "public", "feedback": "hidden", "rule": "score", "finals": "2", "file_mb": "64"}
-    fields |= {"digits": "2", "owners": "shown", "reveal_notice_hours": "24"}
-    fields |= {"password": PASSWORD}
-    return {"data": fields | dict.fromkeys(counts, "50")}
 
 
 def build_unchanged_file(scenario: Any) -> dict[str, Any]:
@@ -94,7 +84,6 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {ORGANIZE_PATH}/threshold/reports": lambda _: {
         "data": {"groups": "sex", "bits": "20", "draws": "0"}
     },
-    f"POST {ORGANIZE_PATH}/publication": build_publication,
     f"POST {ORGANIZE_PATH}/file": build_unchanged_file,
     f"POST {ORGANIZE_PATH}/file/preview": build_unchanged_file,
     f"POST {ORGANIZE_PATH}/original/{{file}}": lambda _: {
