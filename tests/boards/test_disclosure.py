@@ -109,9 +109,9 @@ DISCLOSING_ACTIONS = (
 )
 
 
-@pytest.mark.parametrize("settings", DISCLOSING_SETTINGS, ids=str)
-def test_settings_that_disclose_more_need_the_password(contest: Contest, settings: dict[str, object]) -> None:
-    check_password_required(contest, edit_file(contest, **settings))
+@pytest.mark.parametrize("change", DISCLOSING_SETTINGS, ids=str)
+def test_settings_that_disclose_more_need_the_password(contest: Contest, change: dict[str, object]) -> None:
+    check_password_required(contest, edit_file(contest, **change))
 
 
 @pytest.mark.parametrize("prepare_act", DISCLOSING_ACTIONS, ids=lambda case: case.__name__)
