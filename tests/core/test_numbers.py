@@ -247,23 +247,22 @@ def format_best_rate(rows: list[dict[str, Any]], index: int) -> str:
     return f"{notation.format_score(best)} {names}".strip()
 
 
-def check_podiums(reader: Reader) -> None:
+def check_podium(reader: Reader) -> None:
     board = reader.read_board()
-    for path in ("/", reader.contest.path):
-        html = reader.read_page(path)
-        by_score = all(row["score"] is not None for row in board["rows"] if row["rank"])
-        expected = [
-            [
-                str(row["rank"]),
-                format_name(row),
-                notation.format_number(row["score"]) if by_score else notation.format_score(row["overall"]),
-                *format_losses(row, board["digits"]),
-            ]
-            for row in board["rows"]
-            if row["rank"]
+    html = reader.read_contest_page("")
+    by_score = all(row["score"] is not None for row in board["rows"] if row["rank"])
+    expected = [
+        [
+            str(row["rank"]),
+            format_name(row),
+            notation.format_number(row["score"]) if by_score else notation.format_score(row["overall"]),
+            *format_losses(row, board["digits"]),
         ]
-        assert parse_body(html, '<table class="podium"') == expected
-        check_exact_losses_are_hidden(reader, html, board)
+        for row in board["rows"]
+        if row["rank"]
+    ]
+    assert parse_body(html, '<table class="podium"') == expected
+    check_exact_losses_are_hidden(reader, html, board)
 
 
 def check_exact_losses_are_hidden(reader: Reader, html: str, board: dict[str, Any]) -> None:
@@ -345,7 +344,7 @@ CHECKS: tuple[Callable[[Reader], None], ...] = (
     check_reidentification_board,
     check_matrix,
     check_team_pages,
-    check_podiums,
+    check_podium,
     check_history,
     check_submissions,
 )
