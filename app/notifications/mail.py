@@ -13,7 +13,7 @@ from email.policy import compat32
 from email.utils import format_datetime, formataddr, parseaddr
 from urllib.parse import urlsplit
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import CompetitionUnavailable
@@ -134,9 +134,14 @@ def _write_confirmation(_: Session, delivery: Delivery, t: Translator) -> Letter
 
 def _write_password_link(session: Session, delivery: Delivery, t: Translator) -> Letter:
     address, code = delivery.email_address, tokens.generate_code(24)
-    expires_at = func.statement_timestamp() + _LINK_LIFETIME
-    digest = tokens.hash_token(code)
-    session.add(PasswordLink(user_id=address.user_id, digest=digest, mailed=True, expires_at=expires_at))
+    values = {
+        "user_id": address.user_id,
+        "digest": tokens.hash_token(code),
+        "mailed": True,
+        "expires_at": func.statement_timestamp() + _LINK_LIFETIME,
+    }
+    # The worker may insert links but not read them, so nothing is returned.
+    session.execute(insert(PasswordLink).values(values))
     name = session.scalars(select(User.name).where(User.id == address.user_id)).one()
     public_url = get_settings().public_url
     return Letter(
