@@ -218,44 +218,37 @@ def test_note_must_match_its_template_and_values(
     assert not is_valid_verdict(request, add_note(verdict, text, said=note_value))
 
 
-def test_violations_and_warnings_must_match_their_templates_and_values(
-    microdata: tuple[ScoreJob, Json],
-) -> None:
-    request, verdict = microdata
-    notice = {"code": "x", "message": "3 rows", "template": "{a} rows", "values": {"a": 3}}
-    for values, is_consistent in (({"a": 3}, True), ({"a": 4}, False), (None, False)):
-        notices = [notice | {"values": values}]
-        rejected = verdict | {"verdict": "rejected", "violations": notices}
-        assert is_valid_verdict(request, rejected) is is_consistent
-        assert is_valid_verdict(request, verdict | {"warnings": notices}) is is_consistent
+PLURAL = {"one": "{a} row", "many": "{a} rows", "by": "a"}
 
 
-def test_counted_message_must_match_its_plural_form(
-    microdata: tuple[ScoreJob, Json],
+@pytest.mark.parametrize(
+    ("changes", "is_consistent"),
+    [
+        ({}, True),
+        ({"values": {"a": 4}}, False),
+        ({"values": None}, False),
+        ({"plural": PLURAL}, True),
+        ({"message": "3 row", "plural": PLURAL}, False),
+        ({"plural": PLURAL | {"many": "{a} lines"}}, False),
+        ({"plural": PLURAL | {"more": "x"}}, False),
+        ({"plural": {"one": "{a} row"}}, False),
+        ({"plural": None}, False),
+    ],
+)
+def test_message_must_match_its_template_values_and_plural_form(
+    microdata: tuple[ScoreJob, Json], changes: Json, is_consistent: bool
 ) -> None:
     request, verdict = microdata
-    plural = {"one": "{a} row", "many": "{a} rows", "by": "a"}
-    violation = {"code": "x", "template": "{a} rows", "values": {"a": 3}}
-    for text, forms, is_consistent in (
-        ("3 rows", plural, True),
-        ("3 row", plural, False),
-        ("3 rows", plural | {"many": "{a} lines"}, False),
-        ("3 rows", plural | {"more": "x"}, False),
-        ("3 rows", {"one": "{a} row"}, False),
-        ("3 rows", None, False),
+    notice = {"code": "x", "message": "3 rows", "template": "{a} rows", "values": {"a": 3}} | changes
+    names = {"message": "note", "template": "note_template", "values": "note_values", "plural": "note_plural"}
+    note = {name: notice[key] for key, name in names.items() if key in notice}
+    attacker = verdict["attackers"]["euc1"] | note
+    for changed_verdict in (
+        verdict | {"verdict": "rejected", "violations": [notice]},
+        verdict | {"warnings": [notice]},
+        replace_value(verdict, "attackers", "euc1", value=attacker),
     ):
-        violations = [violation | {"message": text, "plural": forms}]
-        assert (
-            is_valid_verdict(request, verdict | {"verdict": "rejected", "violations": violations})
-            is is_consistent
-        )
-    for forms, is_consistent in ((plural, True), (plural | {"one": "no row"}, False)):
-        note = {"note": "1 row", "note_template": "{a} row", "note_values": {"a": 1}, "note_plural": forms}
-        attacker = verdict["attackers"]["euc1"] | note
-        assert (
-            is_valid_verdict(request, replace_value(verdict, "attackers", "euc1", value=attacker))
-            is is_consistent
-        )
+        assert is_valid_verdict(request, changed_verdict) is is_consistent
 
 
 def test_target_files_are_named_like_release_files(transactions: tuple[ScoreJob, Json]) -> None:
