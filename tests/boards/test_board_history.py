@@ -11,8 +11,6 @@ from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
-HISTORY = "/competitions/small/boards/history"
-
 
 def submit_release(arena: Arena, team: str, *, seed: int, income_factor: float = 1.0) -> None:
     """Submit and score a release whose incomes are multiplied by ``income_factor``."""

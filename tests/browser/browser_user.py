@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Response, expect
 
@@ -114,10 +114,6 @@ class BrowserUser:
             f"{self.page.url} does not show {locator}"
         )
         self.check_page()
-
-    def read_api(self, path: str) -> Any:
-        """Return the API's JSON answer for the user who is signed in in this browser."""
-        return self.page.context.request.get(f"{self.inspector.url}/api/v1{path}").json()
 
 
 @contextmanager

@@ -15,9 +15,3 @@ RESPONSES: dict[str, Json] = json.loads((FOLDER / "answers.json").read_text())
 def build_verdict(**changes: Any) -> Json:
     """Return the recorded verdict with some parts replaced."""
     return VERDICT | changes
-
-
-def build_attackers(**rates: float) -> Json:
-    """Return the ``attackers`` part of a verdict with these attackers and rates."""
-    template = VERDICT["attackers"]["euc1"]
-    return {name: template | {"rate": rate} for name, rate in rates.items()}

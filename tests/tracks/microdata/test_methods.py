@@ -32,15 +32,6 @@ MEASURE_PARAMETERS: dict[str, dict[str, object]] = {
     "sa_nearest": {"column": "Youto117"},
 }
 UNIFIED_COLUMNS = {"cross": ["Tatekata"], "other": ["S1_Sangyou"]}
-HONEST_METHODS = (
-    "k_anonymize",
-    "add_noise",
-    "cross",
-    "other",
-    "microaggregate",
-    "swap_within_classes",
-    "delete_rows",
-)
 
 
 @cache
