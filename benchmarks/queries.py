@@ -223,7 +223,7 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
         anonymization.build_board(session, visibility.authorize_boards(session, None, "filled-1"))
 
     def list_submissions(session: Session) -> None:
-        query = submissions.select_with_details().where(Submission.round_id == contest.round.id)
+        query = submissions.select_with_details().where(Submission.round_id == contest.id)
         fetch_newest_first(session, query, Submission.received_at, Submission.id, cursor=None, limit=50)
 
     return {

@@ -290,7 +290,7 @@ def _measure_scoring(slug: str, started_at: datetime) -> list[RushFigure]:
         evaluations = select(Evaluation.state, Evaluation.finished_at, Submission.received_at).join(
             Evaluation.submission
         )
-        row = competitions.find(session, None, slug).round
+        row = competitions.find(session, None, slug)
         query = evaluations.where(Submission.round_id == row.id, Submission.received_at >= started_at)
         rows = session.execute(query).all()
     durations_s = [
@@ -312,7 +312,7 @@ def _measure_transition_delay(slug: str, end: datetime) -> float:
     deadline = time.monotonic() + SCORING_TIMEOUT_S
     while time.monotonic() < deadline:
         with transaction() as session:
-            published_at = competitions.find(session, None, slug).round.published_at
+            published_at = competitions.find(session, None, slug).published_at
         if published_at is not None:
             return (published_at - end).total_seconds()
         time.sleep(BOARD_INTERVAL_S)

@@ -21,7 +21,6 @@ from app.boards.fold import TableRows
 from app.boards.load_facts import load_facts
 from app.boards.stale_standings import StaleClaim
 from app.competitions.competitions import require_current_packages
-from app.competitions.contest import Contest
 from app.config import Settings, get_settings
 from app.core.db.models import Round
 from app.core.db.now import END
@@ -58,8 +57,8 @@ def _compute(claim: StaleClaim, on_step: OnStep) -> tuple[list[TableRows], datet
     """Return the new rows before a moment. No transaction is open while functions run."""
     settings = get_settings()
     with transaction() as session:
-        contest = Contest(session.get_one(Round, claim.round_id))
-        facts = load_facts(session, contest, claim.since)
+        round_ = session.get_one(Round, claim.round_id)
+        facts = load_facts(session, round_, claim.since)
     require_current_packages(facts.rules)
     names, functions = facts.rules.ranking.list_functions(), RankingFunctions(facts.rules, settings, on_step)
     until = fold.find_window_end(facts, claim.since, moments=MAX_MOMENTS) if names else END

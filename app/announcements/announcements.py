@@ -20,16 +20,18 @@ MAX_LENGTH = 4_000
 
 def post(session: Session, principal: Principal, slug: str, text: dict[str, str]) -> Announcement:
     """Publish an announcement in one or more languages."""
-    contest = competitions.find_for_organizer(session, principal, slug)
-    announcement = Announcement(competition_id=contest.id, user_id=principal.user_id, text=_clean_texts(text))
+    round_ = competitions.find_for_organizer(session, principal, slug)
+    announcement = Announcement(
+        competition_id=round_.competition_id, user_id=principal.user_id, text=_clean_texts(text)
+    )
     session.add(announcement)
     session.flush()
-    outbox.add_announcement(session, contest.id, announcement.id)
+    outbox.add_announcement(session, round_.competition_id, announcement.id)
     audit.record(
         session,
         principal,
         "announcement.post",
-        contest.id,
+        round_.competition_id,
         subject=str(announcement.id),
         after=announcement.text,
     )
@@ -75,8 +77,8 @@ def list_announcements(
     limit: int | None = None,
 ) -> Sequence[Announcement]:
     """Return the announcements of a competition, newest first."""
-    contest = competitions.find(session, principal, slug)
-    query = select(Announcement).where(Announcement.competition_id == contest.id)
+    round_ = competitions.find(session, principal, slug)
+    query = select(Announcement).where(Announcement.competition_id == round_.competition_id)
     return fetch_newest_first(session, query, Announcement.at, Announcement.id, cursor=cursor, limit=limit)
 
 

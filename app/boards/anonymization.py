@@ -38,7 +38,7 @@ class RankedStanding(NamedTuple):
 
 def build_board(session: Session, access: BoardAccess) -> Board:
     """Build the board as this viewer may see it."""
-    contest, scope, rules = access.contest, access.scope, access.contest.rules
+    round_, scope, rules = access.round, access.scope, access.round.rules
     ranked = load_ranked(session, access)
     previous_ranks = _load_previous_ranks(session, access, ranked)
     numbers = _load_shown_numbers(session, ranked, scope)
@@ -52,14 +52,14 @@ def build_board(session: Session, access: BoardAccess) -> Board:
         for team in ranked
     ]
     return Board(
-        competition=contest.address,
+        competition=round_.address,
         title=dict(rules.title),
         frozen_from=rules.publication.frozen_from,
         finals=scope.finals_only,
         digits=scope.digits,
         compared_with=scope.compared_with if previous_ranks else None,
-        measures=tuple(contest.track.measures),
-        attackers=tuple(contest.track.attackers),
+        measures=tuple(round_.track.measures),
+        attackers=tuple(round_.track.attackers),
         rows=tuple(mask_rows(rows, scope)),
     )
 
@@ -84,9 +84,9 @@ def _select_newest(
 
 def load_ranked(session: Session, access: BoardAccess) -> list[RankedStanding]:
     """Return the standings that the viewer sees, in the order of the board."""
-    contest, scope = access.contest, access.scope
-    newest = load_newest(session, Standing, contest.round.id, scope.series, before=scope.before)
-    return rank_standings(session, contest.rules, newest)
+    round_, scope = access.round, access.scope
+    newest = load_newest(session, Standing, round_.id, scope.series, before=scope.before)
+    return rank_standings(session, round_.rules, newest)
 
 
 def rank_standings(
@@ -126,14 +126,14 @@ def _load_previous_ranks(
     session: Session, access: BoardAccess, teams: Collection[RankedStanding]
 ) -> dict[UUID, int]:
     """Return the rank of each of these teams on the board used for comparison; {} if there was none."""
-    contest, scope = access.contest, access.scope
-    if scope.compared_with <= contest.competition.created_at:
+    round_, scope = access.round, access.scope
+    if scope.compared_with <= round_.competition.created_at:
         return {}
     competing_ids = {team.standing.team_id for team in teams if not team.is_baseline}
-    query = _select_newest(Standing, contest.round.id, scope.series, before=scope.compared_with)
+    query = _select_newest(Standing, round_.id, scope.series, before=scope.compared_with)
     newest = session.execute(query.with_only_columns(Standing.team_id, Standing.score))
     scores = {team_id: score for team_id, score in newest if team_id in competing_ids}
-    ranks = compute_ranks([entries.to_loss(contest.rules, score) for score in scores.values()])
+    ranks = compute_ranks([entries.to_loss(round_.rules, score) for score in scores.values()])
     return {team_id: rank for team_id, rank in zip(scores, ranks, strict=True) if rank is not None}
 
 

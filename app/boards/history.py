@@ -93,11 +93,11 @@ class RankedLosses:
 
 def build_history(session: Session, access: BoardAccess) -> History:
     """Return the timelines of the teams that ever had scores, in order of their first standing."""
-    contest, scope = access.contest, access.scope
+    round_, scope = access.round, access.scope
     timelines, losses = _load_teams(session, access), RankedLosses()
     query = (
         select(*(getattr(Standing, name) for name in StandingChange._fields))
-        .where(Standing.round_id == contest.round.id, Standing.series == scope.series)
+        .where(Standing.round_id == round_.id, Standing.series == scope.series)
         .where(Standing.at < scope.before)
         .order_by(Standing.at, Standing.team_id)
     )
@@ -108,9 +108,9 @@ def build_history(session: Session, access: BoardAccess) -> History:
         on_board |= {team_id: timelines[team_id] for team_id in newest}
         _add_steps(second + _SECOND, newest, timelines, losses, access)
     return History(
-        competition=contest.address,
-        title=dict(contest.rules.title),
-        frozen_from=contest.rules.publication.frozen_from,
+        competition=round_.address,
+        title=dict(round_.rules.title),
+        frozen_from=round_.rules.publication.frozen_from,
         digits=scope.digits,
         teams=tuple(
             HistoryTeam.model_validate(timeline, from_attributes=True)
@@ -132,7 +132,7 @@ def _add_steps(
     access: BoardAccess,
 ) -> None:
     """Take the changes of one moment into account. Ranks compare the teams after all of them."""
-    scope, rules = access.scope, access.contest.rules
+    scope, rules = access.scope, access.round.rules
     for team_id, change in changes.items():
         if not timelines[team_id].baseline:
             losses.set_loss(team_id, entries.to_loss(rules, change.score))
@@ -154,7 +154,9 @@ def _add_steps(
 
 
 def _load_teams(session: Session, access: BoardAccess) -> dict[UUID, TeamTimeline]:
-    query = select(Team.id, Team.name, Team.baseline).where(Team.competition_id == access.contest.id)
+    query = select(Team.id, Team.name, Team.baseline).where(
+        Team.competition_id == access.round.competition_id
+    )
     own_id = access.scope.viewer.team_id
     return {
         team_id: TeamTimeline(team_id, name, baseline, own=not baseline and team_id == own_id)

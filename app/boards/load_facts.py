@@ -25,7 +25,6 @@ from app.boards.facts import (
 )
 from app.boards.models import AttackStanding, Standing
 from app.boards.verdicts import VerdictNumbers, has_same_versions
-from app.competitions.contest import Contest
 from app.core.db.models import (
     Adjustment,
     Evaluation,
@@ -53,7 +52,7 @@ _SERIES_BY_FEEDBACK = {
 
 def load_facts(
     session: Session,
-    contest: Contest,
+    round_: Round,
     since: datetime,
     team_ids: Collection[UUID] | None = None,
     *,
@@ -63,7 +62,7 @@ def load_facts(
 
     ``proposed_by``: as they would be if this rescore were applied.
     """
-    rules, round_ = (proposed_by or contest.round).rules, contest.round
+    rules = (proposed_by or round_).rules
     targets = {target.submission_id: target for target in load_targets(session, round_, proposed_by)}
     facts = RoundFacts(
         rules=rules,
@@ -73,8 +72,8 @@ def load_facts(
         targets=targets,
         teams=list_competing_teams(session, round_.id),
         published_at=round_.published_at,
-        earlier_releases=_load_earlier(session, contest, Standing) if rules.ranking.function else (),
-        earlier_attacks=_load_earlier(session, contest, AttackStanding)
+        earlier_releases=_load_earlier(session, round_, Standing) if rules.ranking.function else (),
+        earlier_attacks=_load_earlier(session, round_, AttackStanding)
         if rules.ranking.attack_function
         else (),
     )
@@ -215,14 +214,14 @@ def list_competing_teams(session: Session, round_id: UUID) -> list[CompetingTeam
 
 
 def _load_earlier(
-    session: Session, contest: Contest, table: type[Standing | AttackStanding]
+    session: Session, round_: Round, table: type[Standing | AttackStanding]
 ) -> list[EarlierScore]:
     """Return the scores on the boards of the earlier rounds. A practice round counts for nothing."""
     return [
         score
-        for round_ in contest.competition.rounds
-        if round_.position < contest.round.position and not round_.settings.practice
-        for score in iter_public_scores(session, round_, table)
+        for sibling in round_.competition.rounds
+        if sibling.position < round_.position and not sibling.settings.practice
+        for score in iter_public_scores(session, sibling, table)
     ]
 
 

@@ -17,10 +17,9 @@ from anoncup.tracks.parts import AnyAttacker
 from app.boards import load_facts, verdicts
 from app.boards.facts import BoardTarget
 from app.boards.verdicts import VerdictNumbers
-from app.competitions.contest import Contest
 from app.competitions.visibility import BoardAccess, BoardScope
 from app.core import spreadsheet
-from app.core.db.models import Guess, State, Team
+from app.core.db.models import Guess, Round, State, Team
 from app.core.identity import names
 
 
@@ -49,17 +48,17 @@ def build_matrix(session: Session, access: BoardAccess) -> Matrix:
 
     Built-in attackers are included only where exact values are shown.
     """
-    contest, scope = access.contest, access.scope
+    round_, scope = access.round, access.scope
     targets = _load_targets(session, access)
     rows = _list_team_rows(session, access, targets)
     if scope.digits is None:
-        rows += _list_built_in_rows(session, contest, targets)
+        rows += _list_built_in_rows(session, round_, targets)
     return Matrix(
-        competition=contest.address,
-        title=dict(contest.rules.title),
+        competition=round_.address,
+        title=dict(round_.rules.title),
         hidden=scope.guesses_before is None,
-        counted=contest.track.asks_identity(contest.rules),
-        questions=tuple(contest.track.select_questions(contest.rules)),
+        counted=round_.track.asks_identity(round_.rules),
+        questions=tuple(round_.track.select_questions(round_.rules)),
         targets=tuple(_build_column(target, scope) for target in targets),
         rows=tuple(rows),
     )
@@ -82,7 +81,7 @@ def list_attacks(session: Session, access: BoardAccess, submission_id: UUID) -> 
 
 def _load_targets(session: Session, access: BoardAccess) -> list[BoardTarget]:
     """Return the targets that count, sorted by name; none on a board before their publication."""
-    return load_facts.load_targets(session, access.contest.round) if access.scope.finals_only else []
+    return load_facts.load_targets(session, access.round) if access.scope.finals_only else []
 
 
 def _build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:
@@ -93,7 +92,7 @@ def _build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:
 
 def _list_team_rows(session: Session, access: BoardAccess, targets: Sequence[BoardTarget]) -> list[MatrixRow]:
     """Return one row for each team with a visible guess, sorted by name."""
-    rules, viewer = access.contest.rules, access.scope.viewer
+    rules, viewer = access.round.rules, access.scope.viewer
     best_by_team = _load_best(session, rules, targets, access.scope)
     teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(best_by_team)))
     return [
@@ -159,13 +158,11 @@ def _build_cell(rules: Rules, target: BoardTarget, best_by_question: BestByQuest
     )
 
 
-def _list_built_in_rows(
-    session: Session, contest: Contest, targets: Sequence[BoardTarget]
-) -> list[MatrixRow]:
+def _list_built_in_rows(session: Session, round_: Round, targets: Sequence[BoardTarget]) -> list[MatrixRow]:
     numbers = verdicts.drop_older_versions(
         verdicts.load_numbers(session, [target.evaluation_id for target in targets])
     )
-    questions = tuple(contest.track.select_questions(contest.rules))
+    questions = tuple(round_.track.select_questions(round_.rules))
     return [
         MatrixRow(
             attacker=attacker.name,
@@ -176,7 +173,7 @@ def _list_built_in_rows(
                 for target in targets
             ),
         )
-        for attacker in contest.track.attackers.values()
+        for attacker in round_.track.attackers.values()
     ]
 
 

@@ -90,8 +90,8 @@ class BoardView:
 def build_board_view(frame: Frame) -> BoardView:
     viewer = Viewer(frame.team.id if frame.team else None, frame.is_organizer)
     now = frame.status.now
-    frozen_at = visibility.compute_freeze_time(frame.contest, viewer, now)
-    horizon = visibility.compute_guess_horizon(frame.contest, viewer, now)
+    frozen_at = visibility.compute_freeze_time(frame.round, viewer, now)
+    horizon = visibility.compute_guess_horizon(frame.round, viewer, now)
     attack_phase = frame.rules.phase(phases.REIDENTIFICATION)
     is_frozen = frozen_at != UNFROZEN
     return BoardView(
@@ -102,14 +102,14 @@ def build_board_view(frame: Frame) -> BoardView:
         is_live=not is_frozen and not frame.status.paused and frame.status.state in _LIVE_STATES,
         attack_phase=attack_phase,
         has_attack_phase_begun=attack_phase is not None
-        and attack_phase.start <= (frame.contest.round.paused_at or now),
+        and attack_phase.start <= (frame.round.paused_at or now),
     )
 
 
 def _find_freeze_state(frame: Frame, now: datetime) -> Literal["none", "ahead", "others"]:
     """Return the freeze state for a reader who does not see a frozen board."""
     frozen_from = frame.rules.publication.frozen_from
-    if frozen_from is None or frame.contest.is_over:
+    if frozen_from is None or frame.round.over_at is not None:
         return "none"
     return "ahead" if now < frozen_from else "others"
 
@@ -124,7 +124,7 @@ def _render(
     """Render the page of a board, with further template variables if it is open."""
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
-    t = adapt_to_track(page.t, frame.contest.track.name)
+    t = adapt_to_track(page.t, frame.round.track.name)
     content = build_content(board, frame, t) if board else {}
     context: dict[str, Any] = {"frame": frame, "view": build_board_view(frame), "board": board} | content
     return page.render(f"boards/board_{name}.html", **context)
@@ -156,7 +156,7 @@ def show_anonymization_board(
 ) -> HTMLResponse:
     def build_content(open_board: Board, frame: Frame, t: Translator) -> dict[str, Any]:
         all_columns = columns == "all" and open_board.is_exact
-        groups = standings.group_columns(frame.rules, frame.contest.track)
+        groups = standings.group_columns(frame.rules, frame.round.track)
         exact_columns = [column for group in groups for column in group.columns if open_board.is_exact]
         choices = [*standings.SCORE_COLUMNS, *exact_columns]
         choice = next((choice for choice in choices if choice.name == measure), choices[0])
@@ -279,7 +279,7 @@ def show_total_board(
     page: RequestedPage, slug: str, release_total: OpenReleaseTotal, attack_total: OpenAttackTotal
 ) -> HTMLResponse:
     def build_content(_: TotalBoard, frame: Frame, t: Translator) -> dict[str, Any]:
-        competition = frame.contest.competition
+        competition = frame.round.competition
         return {
             "boards": {"release_total": release_total, "attack_total": attack_total},
             "round_titles": {

@@ -18,10 +18,10 @@ from app.core.spreadsheet import render_board_csv
 
 def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     """Build the board as this viewer may see it."""
-    contest, scope = access.contest, access.scope
-    newest = load_newest(session, AttackStanding, contest.round.id, scope.series, before=scope.before)
-    teams = load_facts.list_competing_teams(session, contest.round.id)
-    ranking = contest.rules.ranking
+    round_, scope = access.round, access.scope
+    newest = load_newest(session, AttackStanding, round_.id, scope.series, before=scope.before)
+    teams = load_facts.list_competing_teams(session, round_.id)
+    ranking = round_.rules.ranking
     by_function = ranking.attack_function is not None
     by_formula = ranking.attack is not None or by_function
     rows = build_rows(
@@ -29,12 +29,12 @@ def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     )
     on_board = set(_list_teams_on_board(session, access))
     return AttackersBoard(
-        competition=contest.address,
-        title=dict(contest.rules.title),
+        competition=round_.address,
+        title=dict(round_.rules.title),
         hidden=scope.guesses_before is None,
-        counted=contest.track.asks_identity(contest.rules),
+        counted=round_.track.asks_identity(round_.rules),
         by_formula=by_formula,
-        questions=tuple(contest.track.select_questions(contest.rules)),
+        questions=tuple(round_.track.select_questions(round_.rules)),
         rows=tuple(mask_row(row, scope, on_board, by_function=by_function) for row in rows),
     )
 
@@ -60,7 +60,7 @@ def _list_teams_on_board(session: Session, access: BoardAccess) -> Sequence[UUID
     """Return the teams on the anonymization board, which have a page."""
     scope = access.scope
     query = select(Standing.team_id).where(
-        Standing.round_id == access.contest.round.id,
+        Standing.round_id == access.round.id,
         Standing.series == scope.series,
         Standing.at < scope.before,
     )

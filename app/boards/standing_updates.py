@@ -19,7 +19,6 @@ from app.boards.fold import TableRows, compute_rows, fold_releases
 from app.boards.load_facts import load_facts
 from app.boards.release_board import ComputedStanding
 from app.boards.stale_standings import StaleClaim
-from app.competitions.contest import Contest
 from app.core.db.models import (
     Competition,
     Evaluation,
@@ -46,17 +45,17 @@ def refresh(
     """
     session.flush()
     _lock(session, session.get_one(Round, round_id))
-    contest = Contest(session.get_one(Round, round_id, populate_existing=True))
-    if _needs_worker(session, contest.round):
+    round_ = session.get_one(Round, round_id, populate_existing=True)
+    if _needs_worker(session, round_):
         stale_standings.mark(session, round_id, since=since)
         return
-    attack = contest.rules.ranking.attack
-    if compares_teams(contest.rules) or (attack and attack.compares_teams):
+    attack = round_.rules.ranking.attack
+    if compares_teams(round_.rules) or (attack and attack.compares_teams):
         team_ids = None
     try:
         with session.begin_nested():
-            rows = compute_rows(load_facts(session, contest, since, team_ids), since, team_ids=team_ids)
-            _replace_rows(session, contest, rows, since, team_ids=team_ids)
+            rows = compute_rows(load_facts(session, round_, since, team_ids), since, team_ids=team_ids)
+            _replace_rows(session, round_, rows, since, team_ids=team_ids)
     except CompetitionUnavailable:
         stale_standings.mark(session, round_id, since=since)
 
@@ -106,24 +105,24 @@ def refresh_all_rounds(session: Session, competition: Competition) -> None:
 
 def store_claimed(session: Session, claim: StaleClaim, rows: list[TableRows], *, until: datetime) -> None:
     """Store what a worker has computed, unless it has lost its lease."""
-    contest = Contest(session.get_one(Round, claim.round_id))
-    _lock(session, contest.round)
+    round_ = session.get_one(Round, claim.round_id)
+    _lock(session, round_)
     job = leases.lock_job(session, claim.lease)
     if job is not None:
-        _replace_rows(session, contest, rows, claim.since, until=until)
+        _replace_rows(session, round_, rows, claim.since, until=until)
         stale_standings.finish(session, job, until=until)
 
 
 def _replace_rows(
     session: Session,
-    contest: Contest,
+    round_: Round,
     new_rows: list[TableRows],
     since: datetime,
     *,
     until: datetime = END,
     team_ids: Collection[UUID] | None = None,
 ) -> None:
-    round_id = contest.round.id
+    round_id = round_.id
     for table, rows in new_rows:
         is_affected = [table.round_id == round_id, table.at >= since, table.at < until]
         if team_ids is not None:
@@ -131,20 +130,20 @@ def _replace_rows(
         session.execute(delete(table).where(*is_affected))
         if rows:
             session.execute(insert(table), [{"round_id": round_id, **row} for row in rows])
-    _mark_later_rounds(session, contest, since)
+    _mark_later_rounds(session, round_, since)
 
 
-def _mark_later_rounds(session: Session, contest: Contest, since: datetime) -> None:
+def _mark_later_rounds(session: Session, round_: Round, since: datetime) -> None:
     """Leave later rounds to a worker whose functions may read the scores of this one."""
-    if not contest.round.name:  # the only round of its competition
+    if not round_.name:  # the only round of its competition
         return
-    for round_ in contest.competition.rounds:
-        if round_.position > contest.round.position and _needs_worker(session, round_):
-            stale_standings.mark(session, round_.id, since=since)
+    for sibling in round_.competition.rounds:
+        if sibling.position > round_.position and _needs_worker(session, sibling):
+            stale_standings.mark(session, sibling.id, since=since)
 
 
-def compute_proposed(session: Session, contest: Contest, rescore: Rescore) -> list[ComputedStanding]:
+def compute_proposed(session: Session, round_: Round, rescore: Rescore) -> list[ComputedStanding]:
     """Return the standings on the anonymization board that organizers would see if a rescore were applied."""
-    facts = load_facts(session, contest, BEGINNING, proposed_by=rescore)
+    facts = load_facts(session, round_, BEGINNING, proposed_by=rescore)
     changes = fold_releases(facts, Series.ALL_GUESSES)
     return list({standing.team_id: standing for _, standing in changes}.values())

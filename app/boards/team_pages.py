@@ -56,9 +56,9 @@ def show_team(page: RequestedPage, slug: str, team_id: UUID) -> HTMLResponse:
         all_attackers = reidentification.build_board(session, access).rows
         timelines = history.build_history(session, access).teams
         frame = load_frame(session, page.principal, slug)
-        is_closed = frame.contest.round.closed_at is not None
+        is_closed = frame.round.closed_at is not None
         method_description = session.get_one(Team, team_id).method_description if is_closed else None
-    t = adapt_to_track(page.t, frame.contest.track.name)
+    t = adapt_to_track(page.t, frame.round.track.name)
     steps = next((team.steps[::-1] for team in timelines if team.team_id == team_id), ())
     return page.render(
         "boards/team_page.html",

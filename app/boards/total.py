@@ -14,7 +14,6 @@ from anoncup.formulas.syntax import Formula
 from anoncup.schemas import AttackersRow, BoardRow, TotalBoard, TotalRow
 from app.boards import anonymization, reidentification
 from app.boards.entries import find_values
-from app.competitions.contest import Contest
 from app.competitions.visibility import BoardAccess, can_see_boards, compute_scope
 from app.core.db.now import read_clock
 from app.core.spreadsheet import render_board_csv
@@ -35,7 +34,7 @@ class _RoundScores(NamedTuple):
 
 def build_release_total(session: Session, access: BoardAccess) -> TotalBoard:
     """Build the board that combines the release boards of the rounds. Raises NotFound without rounds."""
-    is_descending = access.contest.rules.ranking.order == "descending"
+    is_descending = access.round.rules.ranking.order == "descending"
     return _build_board(session, access, "total", _read_releases, is_descending=is_descending)
 
 
@@ -52,17 +51,17 @@ def _build_board(
     *,
     is_descending: bool,
 ) -> TotalBoard:
-    competition, viewer, now = access.contest.competition, access.scope.viewer, read_clock(session)
+    competition, viewer, now = access.round.competition, access.scope.viewer, read_clock(session)
     counting_rounds = [settings for settings in competition.round_settings if not settings.practice]
-    rounds = counting_rounds if access.contest.round.name else []
-    formula = find_total_formula(access.contest.rules.ranking, key, rounds)
+    rounds = counting_rounds if access.round.name else []
+    formula = find_total_formula(access.round.rules.ranking, key, rounds)
     if formula is None:
         raise NotFound("the competition has no rounds to add up", code="no_rounds")
     scores = {settings.name: _RoundScores({}, {}, None) for settings in rounds}
-    for contest in map(Contest, competition.rounds):
-        if contest.round.name in scores and can_see_boards(contest.rules.publication, viewer):
-            round_access = BoardAccess(contest, compute_scope(contest, viewer, now))
-            scores[contest.round.name] = read(session, round_access)
+    for round_ in competition.rounds:
+        if round_.name in scores and can_see_boards(round_.rules.publication, viewer):
+            round_access = BoardAccess(round_, compute_scope(round_, viewer, now))
+            scores[round_.name] = read(session, round_access)
     return TotalBoard(
         competition=competition.slug,
         title=dict(competition.title),
@@ -73,7 +72,7 @@ def _build_board(
 
 
 def _read_releases(session: Session, access: BoardAccess) -> _RoundScores:
-    rules = access.contest.rules
+    rules = access.round.rules
     teams = [team for team in anonymization.load_ranked(session, access) if not team.is_baseline]
     rows = anonymization.mask_rows([anonymization.build_row(team, rules) for team in teams], access.scope)
     return _RoundScores(

@@ -23,7 +23,7 @@ MAX_UNANSWERED = 10
 
 def ask(session: Session, principal: Principal, slug: str, question: str) -> schemas.Clarification:
     """Ask a question on behalf of the person's team; disqualified teams may ask, too."""
-    contest, team = competitions.find_for_member(session, principal, slug, scope="submit", for_update=True)
+    round_, team = competitions.find_for_member(session, principal, slug, scope="submit", for_update=True)
     open_query = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
     if session.scalars(open_query).one() >= MAX_UNANSWERED:
         raise Conflict(
@@ -32,7 +32,10 @@ def ask(session: Session, principal: Principal, slug: str, question: str) -> sch
             most=MAX_UNANSWERED,
         )
     clarification = Clarification(
-        competition_id=contest.id, team=team, user_id=principal.user_id, question=_clean_text(question)
+        competition_id=round_.competition_id,
+        team=team,
+        user_id=principal.user_id,
+        question=_clean_text(question),
     )
     session.add(clarification)
     session.flush()
@@ -91,9 +94,11 @@ def list_clarifications(
 
     Organizers see all of them, others those of their own team and the public ones.
     """
-    contest = competitions.find(session, principal, slug)
-    viewer = visibility.load_viewer(session, contest.competition, principal)
-    query = select(Clarification).where(Clarification.competition_id == contest.id).options(_WITH_TEAM)
+    round_ = competitions.find(session, principal, slug)
+    viewer = visibility.load_viewer(session, round_.competition, principal)
+    query = (
+        select(Clarification).where(Clarification.competition_id == round_.competition_id).options(_WITH_TEAM)
+    )
     if not viewer.is_organizer:
         query = query.where(or_(Clarification.public, Clarification.team_id == viewer.team_id))
     rows = fetch_newest_first(
@@ -108,8 +113,8 @@ def list_public_answers(
     session: Session, principal: Principal | None, slug: str, *, limit: int
 ) -> list[schemas.Clarification]:
     """Return the public answers as visitors see them, latest answer first."""
-    contest = competitions.find(session, principal, slug)
-    conditions = Clarification.competition_id == contest.id, Clarification.public
+    round_ = competitions.find(session, principal, slug)
+    conditions = Clarification.competition_id == round_.competition_id, Clarification.public
     query = select(Clarification).where(*conditions, Clarification.answered_at.is_not(None))
     ordered_query = query.order_by(Clarification.answered_at.desc(), Clarification.id.desc())
     return [_mask_clarification(row) for row in session.scalars(ordered_query.limit(limit))]

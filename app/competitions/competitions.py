@@ -29,7 +29,6 @@ from anoncup.rules.toml_text import parse_toml, replace_scales
 from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.schemas.roles import Role
 from app.accounts import memberships
-from app.competitions.contest import Contest
 from app.core import audit
 from app.core.db.models import Competition, Organizer, Round, Submission, Team
 from app.core.db.now import read_clock
@@ -39,16 +38,16 @@ from app.core.storage import compute_digest, get_store
 _StringPairs = tuple[tuple[str, str], ...]
 
 
-def list_contests(session: Session) -> list[Contest]:
+def list_current_rounds(session: Session) -> list[Round]:
     """Return all competitions in their current rounds, oldest first."""
     rounds = session.scalars(_select_rounds())
     now = read_clock(session)
-    contests = []
+    current = []
     for _, group in groupby(rounds, key=lambda round_: round_.competition_id):
         siblings = list(group)
         set_committed_value(siblings[0].competition, "rounds", siblings)
-        contests.append(Contest(_find_current_round(siblings, now)))
-    return contests
+        current.append(_find_current_round(siblings, now))
+    return current
 
 
 def _select_rounds() -> Select[Round]:
@@ -60,7 +59,7 @@ def find(
     session: Session,
     principal: Principal | None,  # noqa: ARG001  # every competition is public until there are drafts
     address: str,
-) -> Contest:
+) -> Round:
     """Return a round by its address; raises NotFound if there is none that the person may know of.
 
     The address is the slug of the competition, which stands for its current round, or slug and name of a
@@ -73,11 +72,11 @@ def find(
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
     set_committed_value(rounds[0].competition, "rounds", list(rounds))
     if not has_name:
-        return Contest(rounds[0] if len(rounds) == 1 else _find_current_round(rounds, read_clock(session)))
+        return rounds[0] if len(rounds) == 1 else _find_current_round(rounds, read_clock(session))
     round_ = next((round_ for round_ in rounds if name and round_.name == name), None)
     if round_ is None:
         raise _build_missing_round_error(name)
-    return Contest(round_)
+    return round_
 
 
 def _build_missing_round_error(name: str) -> NotFound:
@@ -122,20 +121,20 @@ def require_organizer(session: Session, competition_id: UUID, principal: Princip
         raise Forbidden("only this competition's organizers may do that", code="not_organizer")
 
 
-def find_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
+def find_for_organizer(session: Session, principal: Principal, slug: str) -> Round:
     """Return the competition for one of its organizers; raises NotFound or Forbidden."""
-    contest = find(session, principal, slug)
-    require_organizer(session, contest.id, principal)
-    return contest
+    round_ = find(session, principal, slug)
+    require_organizer(session, round_.competition_id, principal)
+    return round_
 
 
 def find_for_member(
     session: Session, principal: Principal, slug: str, *, scope: str = "read", for_update: bool = False
-) -> tuple[Contest, Team]:
+) -> tuple[Round, Team]:
     """Return the competition and the person's team, locked ``for_update``; raises NotFound or Forbidden."""
     principal.require(scope)
-    contest = find(session, principal, slug)
-    return contest, memberships.require_team(session, contest.id, principal, for_update=for_update)
+    round_ = find(session, principal, slug)
+    return round_, memberships.require_team(session, round_.competition_id, principal, for_update=for_update)
 
 
 def lock(session: Session, round_id: UUID) -> Round:
@@ -156,18 +155,18 @@ def _lock_all_rounds(session: Session, competition_id: UUID) -> list[Round]:
 
 def lock_for_organizer(
     session: Session, principal: Principal, slug: str, *, all_rounds: bool = False
-) -> Contest:
+) -> Round:
     """Return a round locked against uploads and the clock, for one of its organizers; raises NotFound.
 
     ``all_rounds``: lock the other rounds of the competition as well.
     """
-    contest = find(session, principal, slug)
-    locked = _lock_all_rounds(session, contest.id) if all_rounds else [lock(session, contest.round.id)]
-    if contest.round not in locked or contest.round.removed_at is not None:
+    round_ = find(session, principal, slug)
+    locked = _lock_all_rounds(session, round_.competition_id) if all_rounds else [lock(session, round_.id)]
+    if round_ not in locked or round_.removed_at is not None:
         # It was removed or reset meanwhile. Locking the one in its place now would break the order of locks.
-        raise _build_missing_round_error(contest.round.name)
-    require_organizer(session, contest.id, principal)
-    return contest
+        raise _build_missing_round_error(round_.name)
+    require_organizer(session, round_.competition_id, principal)
+    return round_
 
 
 def require_can_create(principal: Principal) -> None:
@@ -176,7 +175,7 @@ def require_can_create(principal: Principal) -> None:
         raise Forbidden("only organizers create competitions", code="not_organizer")
 
 
-def create(session: Session, principal: Principal, text: str) -> Contest:
+def create(session: Session, principal: Principal, text: str) -> Round:
     """Create a competition from its file; its creator becomes its organizer."""
     require_can_create(principal)
     file = read_hostable_file(text)
@@ -202,7 +201,7 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
         subject=competition.slug,
         after={"sha256": compute_text_digest(file.text)},
     )
-    return Contest(rounds[0])
+    return rounds[0]
 
 
 def add_round(competition: Competition, rules: Rules, position: int) -> Round:

@@ -13,7 +13,6 @@ from anoncup.rules.model import Rules
 from anoncup.rules.rounds import RoundSettings
 from app.accounts import memberships
 from app.competitions import competitions, phases, reveal_notice
-from app.competitions.contest import Contest
 from app.competitions.phases import ContestState, PhaseBoundary, PhaseStatus
 from app.core.db.models import Round, Team
 from app.core.identity.principal import Principal
@@ -43,17 +42,17 @@ class Wait:
 class RoundEntry:
     """A round of a competition with several rounds. ``is_shown``: it is the round of the present page."""
 
-    contest: Contest
+    round: Round
     state: ContestState
     is_shown: bool
 
     @property
     def settings(self) -> RoundSettings:
-        return self.contest.settings
+        return self.round.settings
 
     @property
     def rules(self) -> Rules:
-        return self.contest.rules
+        return self.round.rules
 
     @property
     def title(self) -> Mapping[str, str]:
@@ -70,9 +69,9 @@ class RoundEntry:
         name = match[1] if match else ""
         if name == "organize/threshold" and self.rules.excessive is None:
             name = "organize"
-        if name == "targets" and self.contest.round.published_at is None:
+        if name == "targets" and self.round.published_at is None:
             name = ""
-        return f"/competitions/{quote(self.contest.address)}/{name}".rstrip("/")
+        return f"/competitions/{quote(self.round.address)}/{name}".rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class Frame:
     empty if there is only one. ``wait`` tells why it is not over after a deadline.
     """
 
-    contest: Contest
+    round: Round
     rules: Rules
     status: PhaseStatus
     team: Team | None
@@ -115,27 +114,27 @@ class Frame:
 
 
 def load_frame(session: Session, principal: Principal | None, slug: str) -> Frame:
-    contest = competitions.find(session, principal, slug)
-    status = phases.get_status(session, contest.round)
+    round_ = competitions.find(session, principal, slug)
+    status = phases.get_status(session, round_)
     return Frame(
-        contest=contest,
-        rules=contest.rules,
+        round=round_,
+        rules=round_.rules,
         status=status,
-        rounds=_list_rounds(contest, status.now),
-        wait=_find_wait(contest.round, status) if status.state == "settling" else None,
-        team=memberships.find_team(session, contest.id, principal) if principal else None,
-        is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
+        rounds=_list_rounds(round_, status.now),
+        wait=_find_wait(round_, status) if status.state == "settling" else None,
+        team=memberships.find_team(session, round_.competition_id, principal) if principal else None,
+        is_organizer=principal is not None
+        and competitions.is_organizer(session, round_.competition_id, principal),
     )
 
 
-def _list_rounds(contest: Contest, now: datetime) -> tuple[RoundEntry, ...]:
+def _list_rounds(round_: Round, now: datetime) -> tuple[RoundEntry, ...]:
     """Return the rounds of the competition in the order of its file; none if it has only one."""
-    rounds = contest.competition.rounds
+    rounds = round_.competition.rounds
     if len(rounds) < 2:
         return ()
     return tuple(
-        RoundEntry(Contest(round_), phases.get_status_at(round_, now).state, round_ is contest.round)
-        for round_ in rounds
+        RoundEntry(sibling, phases.get_status_at(sibling, now).state, sibling is round_) for sibling in rounds
     )
 
 

@@ -36,7 +36,7 @@ class OrganizerPage(UserPage):
     def load_frame(self, session: Session) -> Frame:
         """Load the competition for one of its organizers; raise ``Forbidden`` for other people."""
         frame = load_frame(session, self.principal, self.slug)
-        competitions.require_organizer(session, frame.contest.id, self.principal)
+        competitions.require_organizer(session, frame.round.competition_id, self.principal)
         return frame
 
 

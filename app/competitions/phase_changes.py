@@ -13,7 +13,6 @@ from anoncup.messages import Message
 from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import Phase
 from app.competitions import competitions, reveal_notice, revisions
-from app.competitions.contest import Contest
 from app.competitions.phases import (
     ANONYMIZATION,
     REIDENTIFICATION,
@@ -33,24 +32,24 @@ _END_YEAR_LIMIT = 3000
 
 def extend(
     session: Session, principal: Principal, slug: str, name: str, end: datetime, *, move_following: bool
-) -> Contest:
+) -> Round:
     """Move the end of a phase that can still be changed, later or earlier, but not into the past.
 
     ``move_following``: later phases move by the same amount; otherwise the phase must not overlap them.
     """
-    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    round_ = competitions.lock_for_organizer(session, principal, slug)
     phase = find_changeable_phase(round_, name)
     _require_near_end(end)
     if end <= max(phase.start, read_clock(session)):
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
     new_phases = _shift_phases(round_, phase, end - phase.end, move_following=move_following)
     _save_phases(session, principal, round_, new_phases, action="phase.extend", subject=name)
-    return Contest(round_)
+    return round_
 
 
-def pause(session: Session, principal: Principal, slug: str, name: str) -> Contest:
+def pause(session: Session, principal: Principal, slug: str, name: str) -> Round:
     """Pause the open phase: the competition's clock stops, and uploads are refused until it is resumed."""
-    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    round_ = competitions.lock_for_organizer(session, principal, slug)
     status = get_status(session, round_)
     if status.paused:
         raise Conflict("the phase is paused already", code="phase_paused")
@@ -58,12 +57,12 @@ def pause(session: Session, principal: Principal, slug: str, name: str) -> Conte
     round_.paused_at = status.now
     audit.record(session, principal, "phase.pause", round_.competition_id, subject=name)
     outbox.add_phase_change(session, round_.competition_id, round_.id, "paused", phase=name)
-    return Contest(round_)
+    return round_
 
 
-def resume(session: Session, principal: Principal, slug: str, name: str) -> Contest:
+def resume(session: Session, principal: Principal, slug: str, name: str) -> Round:
     """Resume a paused phase; all later starts and ends move by the length of the pause."""
-    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    round_ = competitions.lock_for_organizer(session, principal, slug)
     status = get_status(session, round_)
     if round_.paused_at is None or status.state != _require_phase_name(name):
         raise Conflict("the phase is not paused", code="phase_not_paused")
@@ -72,48 +71,48 @@ def resume(session: Session, principal: Principal, slug: str, name: str) -> Cont
     new_phases = _shift_moments(scheduled_phases, round_.paused_at, status.now - round_.paused_at)
     round_.paused_at = None
     _save_phases(session, principal, round_, new_phases, action="phase.resume", subject=name)
-    return Contest(round_)
+    return round_
 
 
-def reset(session: Session, principal: Principal, slug: str, *, start: datetime | None = None) -> Contest:
+def reset(session: Session, principal: Principal, slug: str, *, start: datetime | None = None) -> Round:
     """Remove a practice round and add it again with the same rules and original data.
 
     ``start``: move its phases so that the first one begins then. What was sent to the round stays in the
     records, and nobody can see it afterwards. Data that the service has drawn are drawn again.
     """
-    contest = competitions.lock_for_organizer(session, principal, slug)
-    if not contest.settings.practice:
+    round_ = competitions.lock_for_organizer(session, principal, slug)
+    if not round_.settings.practice:
         raise Conflict("only a practice round can be reset", code="not_practice")
     principal.require_reauthentication()
-    old_round, old_phases = contest.round, contest.rules.phases
+    old_round, old_phases = round_, round_.rules.phases
     new_phases = old_phases
     if start is not None and old_phases:
         new_phases = _shift_moments(old_phases, old_phases[0].start, start - old_phases[0].start)
         _require_near_end(new_phases[-1].end)
     if new_phases and new_phases[0].end <= read_clock(session):
         raise InvalidInput("the first phase would be over: give a later start", code="end_passed")
-    file = replace_round_phases(contest.competition.file, old_round.name, new_phases)
+    file = replace_round_phases(round_.competition.file, old_round.name, new_phases)
     parse_rounds(file)  # refuse an unreadable file here, before it is stored
     old_round.removed_at = read_clock(session)
     _cancel_unfinished(session, old_round)
     session.flush()  # names are unique among the rounds that are not removed
-    contest.competition.file = file
-    new_round = competitions.add_round(contest.competition, contest.rules, old_round.position)
+    round_.competition.file = file
+    new_round = competitions.add_round(round_.competition, round_.rules, old_round.position)
     new_round.original, new_round.original_rows = old_round.original, old_round.original_rows
     new_round.scales = old_round.scales
     session.add(new_round)
     session.flush()
-    session.expire(contest.competition, ["rounds"])
+    session.expire(round_.competition, ["rounds"])
     audit.record(
         session,
         principal,
         "phase.reset",
-        contest.id,
+        round_.competition_id,
         subject=new_round.address,
         before=_format_phases(old_phases),
         after=_format_phases(new_phases),
     )
-    return Contest(new_round)
+    return new_round
 
 
 def _cancel_unfinished(session: Session, round_: Round) -> None:

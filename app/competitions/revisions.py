@@ -18,7 +18,6 @@ from anoncup.rules.settings import Phase, Publication
 from anoncup.runner.originals import ParseOriginalJob
 from anoncup.tables.files import Remark
 from app.competitions import competitions, phases, reveal_notice
-from app.competitions.contest import Contest
 from app.core import audit
 from app.core.db.models import Competition, OrganizerFile, Rescore, Round
 from app.core.db.now import read_clock
@@ -75,12 +74,12 @@ class Revision:
         return next((revision for revision in self.rounds if revision.round_id == round_.id), None)
 
 
-def compute_file_revision(contest: Contest, file: str) -> Revision:
+def compute_file_revision(round_: Round, file: str) -> Revision:
     """Compute a revision with a new file and the same data, without a session.
 
     The data are dropped if the new file reads them differently.
     """
-    return compute_revision(contest.round, competitions.read_hostable_file(file).text, None)
+    return compute_revision(round_, competitions.read_hostable_file(file).text, None)
 
 
 def _load_kept_contents(round_: Round, new_rules: Rules) -> dict[str, bytes]:
@@ -100,31 +99,29 @@ def _build_parsing_key(rules: Rules) -> tuple[object, ...]:
     return rules.track, rules.columns, rules.settings
 
 
-def compute_original_revision(
-    contest: Contest, name: str, content: bytes, file: str | None = None
-) -> Revision:
+def compute_original_revision(round_: Round, name: str, content: bytes, file: str | None = None) -> Revision:
     """Compute a revision with a new file of the original data, without a session.
 
     ``file``: new competition file; None keeps the present one. The other files of the original are checked
     against the first one, so it must be uploaded first, and replacing it drops the others.
     """
-    require_own_data(contest)
-    first_name = contest.track.original_file_names[0]
-    if name != first_name and first_name not in contest.round.original:
+    require_own_data(round_)
+    first_name = round_.track.original_file_names[0]
+    if name != first_name and first_name not in round_.original:
         raise Conflict(
             "upload {first}.csv first: {name}.csv is checked against it",
             code="first_file_missing",
             first=first_name,
             name=name,
         )
-    kept_digests = {} if name == first_name else contest.round.original
+    kept_digests = {} if name == first_name else round_.original
     contents = competitions.load_contents(kept_digests) | {name: content}
-    return compute_revision(contest.round, contest.competition.file if file is None else file, contents)
+    return compute_revision(round_, round_.competition.file if file is None else file, contents)
 
 
-def require_own_data(contest: Contest) -> None:
+def require_own_data(round_: Round) -> None:
     """Raise Conflict for a round that has the data of the previous one."""
-    if contest.settings.data == "previous":
+    if round_.settings.data == "previous":
         raise Conflict("this round has the data of the previous one", code="previous_data")
 
 
@@ -188,36 +185,36 @@ def describe_state(competition: Competition) -> CompetitionState:
     return competition.file, {str(round_.id): dict(round_.original) for round_ in competition.rounds}
 
 
-def find_original_part(contest: Contest, file_name: str) -> str:
+def find_original_part(round_: Round, file_name: str) -> str:
     """Return the name of the original's part that is uploaded under this file name; raises NotFound."""
-    names = {f"{name}.csv": name for name in contest.track.original_file_names}
+    names = {f"{name}.csv": name for name in round_.track.original_file_names}
     if file_name not in names:
         raise NotFound("the original consists of {names}", code="no_such_file", names=tuple(names))
     return names[file_name]
 
 
-def apply_revision(session: Session, principal: Principal, slug: str, revision: Revision) -> Contest:
+def apply_revision(session: Session, principal: Principal, slug: str, revision: Revision) -> Round:
     """Apply a revision; after the first submission, data and scoring rules can no longer change."""
-    contest = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
-    competition = contest.competition
+    round_ = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
+    competition = round_.competition
     require_unchanged(describe_state(competition), revision.replaces)
-    for round_ in competition.rounds:
-        round_revision = revision.find_round(round_)
+    for sibling in competition.rounds:
+        round_revision = revision.find_round(sibling)
         if round_revision is None:
-            _remove_round(session, round_)
+            _remove_round(session, sibling)
         else:
-            _check_round(session, principal, Contest(round_), round_revision)
+            _check_round(session, principal, sibling, round_revision)
             rules = round_revision.rules
             notice = timedelta(hours=rules.publication.reveal_notice_hours)
-            reveal_notice.record_new_ends(session, round_, rules.phases, notice)
+            reveal_notice.record_new_ends(session, sibling, rules.phases, notice)
     _audit_revision(session, principal, competition, revision)
     for position, round_revision in enumerate(revision.rounds):
         _apply_to_round(session, competition, position, round_revision)
     competition.file = revision.file
     session.flush()
     session.expire(competition, ["rounds"])
-    is_removed = contest.round.removed_at is not None
-    return competitions.find(session, principal, competition.slug) if is_removed else contest
+    is_removed = round_.removed_at is not None
+    return competitions.find(session, principal, competition.slug) if is_removed else round_
 
 
 def _remove_round(session: Session, round_: Round) -> None:
@@ -227,10 +224,10 @@ def _remove_round(session: Session, round_: Round) -> None:
     round_.removed_at = read_clock(session)
 
 
-def _check_round(session: Session, principal: Principal, contest: Contest, revision: RoundRevision) -> None:
-    _check_fixed_parts(session, contest, revision)
-    require_step_up_for_earlier_end(session, principal, contest.round, revision.rules.phases)
-    _require_step_up_after_submissions(session, principal, contest, revision)
+def _check_round(session: Session, principal: Principal, round_: Round, revision: RoundRevision) -> None:
+    _check_fixed_parts(session, round_, revision)
+    require_step_up_for_earlier_end(session, principal, round_, revision.rules.phases)
+    _require_step_up_after_submissions(session, principal, round_, revision)
 
 
 def _apply_to_round(
@@ -343,7 +340,7 @@ def require_step_up_for_earlier_end(
 
 
 def _require_step_up_after_submissions(
-    session: Session, principal: Principal, contest: Contest, revision: RoundRevision
+    session: Session, principal: Principal, round_: Round, revision: RoundRevision
 ) -> None:
     """Require the password if, after the first submission, others see more or teams may guess more often.
 
@@ -352,22 +349,22 @@ def _require_step_up_after_submissions(
     when.
     """
     try:
-        current_rules = contest.rules
+        current_rules = round_.rules
         needs_password = (
             discloses_more(current_rules, revision.rules)
-            or contest.settings.weight != revision.weight
+            or round_.settings.weight != revision.weight
             or _get_notice_hours(revision.rules) > _get_notice_hours(current_rules)
         )
     except CompetitionUnavailable:
         needs_password = True
-    if needs_password and competitions.has_submissions(session, contest.round.id):
+    if needs_password and competitions.has_submissions(session, round_.id):
         principal.require_reauthentication()
 
 
-def _check_fixed_parts(session: Session, contest: Contest, revision: RoundRevision) -> None:
-    round_, new_rules = contest.round, revision.rules
+def _check_fixed_parts(session: Session, round_: Round, revision: RoundRevision) -> None:
+    new_rules = revision.rules
     try:
-        current_rules = contest.rules
+        current_rules = round_.rules
     except CompetitionUnavailable:
         _check_unreadable_replacement(session, round_, revision, new_rules)
         return

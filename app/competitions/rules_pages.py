@@ -80,8 +80,8 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
 
 def render_rules(page: Page, frame: Frame) -> HTMLResponse:
     """Render the rules of a frame, which may differ from those in force."""
-    round_ = frame.contest.round
-    rules, track = frame.rules, frame.contest.track
+    round_ = frame.round
+    rules, track = frame.rules, frame.round.track
     ranking_formulas = _list_ranking_formulas(frame)
     return page.render(
         "competitions/rules.html",
@@ -101,7 +101,7 @@ def render_rules(page: Page, frame: Frame) -> HTMLResponse:
         questions=list(track.select_questions(rules).values()),
         questions_by_file=group_by_guess_file(track.select_questions(rules).values()),
         asked_with=_format_question_parameters(rules, track),
-        source=find_source(frame.contest.round, track),
+        source=find_source(frame.round, track),
     )
 
 

@@ -22,7 +22,6 @@ from anoncup.errors import Forbidden, NotFound
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from app.accounts import memberships
 from app.competitions import competitions, phases
-from app.competitions.contest import Contest
 from app.core.db.models import Competition, Round, Series
 from app.core.db.now import read_clock
 from app.core.identity.principal import Principal
@@ -102,7 +101,7 @@ class BoardScope:
 class BoardAccess:
     """A contest and the part of its boards that one viewer may see."""
 
-    contest: Contest
+    round: Round
     scope: BoardScope
 
 
@@ -120,11 +119,11 @@ def load_viewer(session: Session, competition: Competition, principal: Principal
 
 def find_board_access(session: Session, principal: Principal | None, slug: str) -> BoardAccess | None:
     """Return this person's access to the boards, or None if these are not open to them."""
-    contest = competitions.find(session, principal, slug)
-    viewer = load_viewer(session, contest.competition, principal)
-    if not can_see_boards(contest.rules.publication, viewer):
+    round_ = competitions.find(session, principal, slug)
+    viewer = load_viewer(session, round_.competition, principal)
+    if not can_see_boards(round_.rules.publication, viewer):
         return None
-    return BoardAccess(contest, compute_scope(contest, viewer, read_clock(session)))
+    return BoardAccess(round_, compute_scope(round_, viewer, read_clock(session)))
 
 
 def authorize_boards(session: Session, principal: Principal | None, slug: str) -> BoardAccess:
@@ -139,11 +138,11 @@ def require_open(board: _OpenT | None) -> _OpenT:
     return board
 
 
-def compute_scope(contest: Contest, viewer: Viewer, now: datetime) -> BoardScope:
+def compute_scope(round_: Round, viewer: Viewer, now: datetime) -> BoardScope:
     """Compute what a viewer may see of the boards at ``now``; nothing else depends on the clock."""
-    round_, publication = contest.round, contest.rules.publication
-    before = min(now, compute_freeze_time(contest, viewer, now))
-    horizon = compute_guess_horizon(contest, viewer, before)
+    publication = round_.rules.publication
+    before = min(now, compute_freeze_time(round_, viewer, now))
+    horizon = compute_guess_horizon(round_, viewer, before)
     is_exact = _can_see_exact_scores(round_, viewer)
     return BoardScope(
         viewer=viewer,
@@ -151,9 +150,9 @@ def compute_scope(contest: Contest, viewer: Viewer, now: datetime) -> BoardScope
         series=_choose_series(horizon),
         guesses_before=None if horizon is None else min(horizon, before),
         finals_only=round_.published_at is not None and round_.published_at < before,
-        owners_known=can_see_owners(contest, viewer),
+        owners_known=can_see_owners(round_, viewer),
         digits=None if is_exact else publication.digits,
-        hides_formula_values=not is_exact and compares_teams(contest.rules),
+        hides_formula_values=not is_exact and compares_teams(round_.rules),
         compared_with=(before - _ONE_DAY).replace(minute=0, second=0, microsecond=0),
     )
 
@@ -170,24 +169,24 @@ def can_see_boards(publication: Publication, viewer: Viewer) -> bool:
     return viewer.is_organizer or open_to == "public" or (open_to == "teams" and viewer.team_id is not None)
 
 
-def compute_freeze_time(contest: Contest, viewer: Viewer, now: datetime) -> datetime:
+def compute_freeze_time(round_: Round, viewer: Viewer, now: datetime) -> datetime:
     """Return the moment at which the boards are frozen for this viewer, or ``UNFROZEN``.
 
     From ``frozen_from`` until the close, everybody except the organizers sees the boards of ``frozen_from``.
     """
-    frozen_from = contest.rules.publication.frozen_from
-    is_over = contest.over_at is not None and contest.over_at <= now
+    frozen_from = round_.rules.publication.frozen_from
+    is_over = round_.over_at is not None and round_.over_at <= now
     is_frozen = frozen_from is not None and frozen_from <= now and not is_over
     return frozen_from if frozen_from and is_frozen and not viewer.is_organizer else UNFROZEN
 
 
-def compute_guess_horizon(contest: Contest, viewer: Viewer, now: datetime) -> datetime | None:
+def compute_guess_horizon(round_: Round, viewer: Viewer, now: datetime) -> datetime | None:
     """Return the moment before which accepted guesses are visible; None if no guess is visible."""
-    feedback = contest.rules.publication.feedback
-    is_closed = contest.round.closed_at is not None and contest.round.closed_at <= now
+    feedback = round_.rules.publication.feedback
+    is_closed = round_.closed_at is not None and round_.closed_at <= now
     if viewer.is_organizer or is_closed or feedback == "immediate":
         return UNFROZEN
-    return phases.find_midnights(now, contest.rules.timezone)[0] if feedback == "daily" else None
+    return phases.find_midnights(now, round_.rules.timezone)[0] if feedback == "daily" else None
 
 
 def _can_see_exact_scores(round_: Round, viewer: Viewer) -> bool:
@@ -195,21 +194,20 @@ def _can_see_exact_scores(round_: Round, viewer: Viewer) -> bool:
     return viewer.is_organizer or round_.revealed_at is not None
 
 
-def can_see_owners(contest: Contest, viewer: Viewer) -> bool:
+def can_see_owners(round_: Round, viewer: Viewer) -> bool:
     """Whether targets show their teams to this viewer; visitors see them only where boards show teams."""
-    publication = contest.rules.publication
+    publication = round_.rules.publication
     can_see_teams = viewer.team_id is not None or can_see_boards(publication, viewer)
-    return _can_see_exact_scores(contest.round, viewer) or (publication.owners == "shown" and can_see_teams)
+    return _can_see_exact_scores(round_, viewer) or (publication.owners == "shown" and can_see_teams)
 
 
-def require_targets(session: Session, contest: Contest, viewer: Viewer) -> None:
+def require_targets(session: Session, round_: Round, viewer: Viewer) -> None:
     """Raise Forbidden or NotFound unless the viewer may see the targets.
 
     All teams get them at the start of the second phase; organizers see them as soon as they are published.
     """
     if not (viewer.is_organizer or viewer.team_id):
         raise Forbidden("targets are for the teams of this competition", code="not_in_a_team")
-    round_ = contest.round
     if round_.published_at is None or not (
         viewer.is_organizer or phases.has_phase_begun(round_, phases.REIDENTIFICATION, read_clock(session))
     ):

@@ -28,7 +28,7 @@ def download_kit(
 ) -> Response:
     """Return all that a team needs: rules, original data, an example with its secret, and commands."""
     with transaction() as session:
-        row = competitions.find(session, principal, slug).round
+        row = competitions.find(session, principal, slug)
         if row.original_rows is None:
             raise NotFound("the competition has no original data yet", code="no_original")
         packages = kits.list_requirements(row.rules)

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
 from app.competitions import competitions, visibility
-from app.competitions.contest import Contest
 from app.core import audit
 from app.core.db.models import Evaluation, Guess, Member, Round, Submission, Target, Team
 from app.core.http.archives import Content
@@ -40,7 +39,7 @@ class ExportSnapshot:
 def load_snapshot(session: Session, principal: Principal, slug: str) -> ExportSnapshot:
     """Load submissions and guesses for the organizers; all later reads of the session see the same moment."""
     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-    round_ = competitions.find_for_organizer(session, principal, slug).round
+    round_ = competitions.find_for_organizer(session, principal, slug)
     return ExportSnapshot(round_, _load_submissions(session, round_), _load_guesses(session, round_))
 
 
@@ -55,8 +54,8 @@ def iter_tables(
         yield f"boards/{name}.csv", text.encode()
     yield "competition.toml", competitions.build_published_file(round_).encode()
     yield "evaluations.jsonl", _iter_evaluation_lines(session, round_)
-    yield "guesses.csv", _format_guesses_csv(Contest(round_), snapshot.guesses).encode()
-    yield "submissions.csv", _format_submissions_csv(Contest(round_), snapshot.submissions).encode()
+    yield "guesses.csv", _format_guesses_csv(round_, snapshot.guesses).encode()
+    yield "submissions.csv", _format_submissions_csv(round_, snapshot.submissions).encode()
     yield "targets.csv", _format_targets_csv(session, round_).encode()
     yield "teams.csv", _format_teams_csv(session, round_).encode()
 
@@ -68,7 +67,7 @@ def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, Content]]:
     """
     for guess in sorted(snapshot.guesses, key=lambda item: str(item.id)):
         yield f"guesses/{guess.id}.csv", get_store().read_chunks(guess.file)
-    if Contest(snapshot.round).track.target_files.seals_release:
+    if snapshot.round.track.target_files.seals_release:
         return
     for submission in sorted(snapshot.submissions, key=lambda item: str(item.id)):
         for name, digest in submission.files.items():
@@ -89,8 +88,8 @@ def _load_submissions(session: Session, round_: Round) -> list[Submission]:
     return list(session.scalars(query))
 
 
-def _format_submissions_csv(contest: Contest, submissions: Iterable[Submission]) -> str:
-    names, is_sealed = contest.track.release_file_names, contest.track.target_files.seals_release
+def _format_submissions_csv(round_: Round, submissions: Iterable[Submission]) -> str:
+    names, is_sealed = round_.track.release_file_names, round_.track.target_files.seals_release
     digests = [f"sha256 of {name}.csv" for name in names]
     header = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
     return render_csv(
@@ -192,8 +191,8 @@ def _load_guesses(session: Session, round_: Round) -> list[Guess]:
     return list(session.scalars(query))
 
 
-def _format_guesses_csv(contest: Contest, guesses: Iterable[Guess]) -> str:
-    if contest.track.asks_identity(contest.rules):
+def _format_guesses_csv(round_: Round, guesses: Iterable[Guess]) -> str:
+    if round_.track.asks_identity(round_.rules):
         return render_csv(_GUESS_COLUMNS, map(_build_guess_row, guesses))
     return render_csv(
         (*_GUESS_COLUMNS, *_RISK_COLUMNS),

@@ -47,22 +47,22 @@ class ResultArchive:
 def load(session: Session, principal: Principal, slug: str) -> ResultArchive:
     """Load the archive for an organizer; raises NotFound before the reveal."""
     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-    contest = competitions.find_for_organizer(session, principal, slug)
+    round_ = competitions.find_for_organizer(session, principal, slug)
     revealed = [
         target
         for target in targets.list_revealed(session, principal, slug)
         if not targets.is_withdrawn(target)
     ]
-    access = BoardAccess(contest, visibility.compute_scope(contest, Viewer(), read_clock(session)))
+    access = BoardAccess(round_, visibility.compute_scope(round_, Viewer(), read_clock(session)))
     boards = build_boards(session, access)
     texts = {
-        "competition.toml": competitions.build_published_file(contest.round),
+        "competition.toml": competitions.build_published_file(round_),
         "targets.csv": _format_targets(revealed),
         **{f"boards/{name}.csv": csv for name, (_, csv) in boards.items()},
         **{f"boards/{name}.json": board.model_dump_json() for name, (board, _) in boards.items()},
     }
     return ResultArchive(
-        {name: text.encode() for name, text in texts.items()}, _list_stored_files(contest.round, revealed)
+        {name: text.encode() for name, text in texts.items()}, _list_stored_files(round_, revealed)
     )
 
 

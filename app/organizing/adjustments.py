@@ -24,8 +24,8 @@ def create(
     session: Session, principal: Principal, slug: str, *, team_id: UUID, points: float, reason: str
 ) -> Adjustment:
     """Give a team points, or take them if ``points`` are negative. The team sees the reason."""
-    contest = competitions.lock_for_organizer(session, principal, slug)
-    team = lock_team(session, contest.round, team_id)
+    round_ = competitions.lock_for_organizer(session, principal, slug)
+    team = lock_team(session, round_, team_id)
     if not 0 < abs(points) <= MAX_POINTS:
         raise InvalidInput(
             "points are a number other than 0, from -{most:,} to {most:,}",
@@ -35,12 +35,12 @@ def create(
     cleaned_reason = clean_reason(reason)
     if not cleaned_reason:
         raise InvalidInput("a penalty or bonus needs a reason", code="reason_missing")
-    adjustment = Adjustment(round_id=contest.round.id, team=team, points=points, reason=cleaned_reason)
+    adjustment = Adjustment(round_id=round_.id, team=team, points=points, reason=cleaned_reason)
     session.add(adjustment)
     session.flush()
-    standing_updates.refresh(session, contest.round.id)
+    standing_updates.refresh(session, round_.id)
     details = {"points": points, "reason": cleaned_reason}
-    audit.record(session, principal, "team.adjust", contest.id, subject=team.name, after=details)
+    audit.record(session, principal, "team.adjust", round_.competition_id, subject=team.name, after=details)
     return adjustment
 
 
@@ -67,11 +67,11 @@ def list_adjustments(
     session: Session, principal: Principal, slug: str, team_id: UUID | None = None
 ) -> Sequence[Adjustment]:
     """Return adjustments, newest first: for organizers all or those of a team, for others their own."""
-    contest = competitions.find(session, principal, slug)
+    round_ = competitions.find(session, principal, slug)
     principal.require("read")
-    if not competitions.is_organizer(session, contest.id, principal):
-        team_id = memberships.require_team(session, contest.id, principal).id
-    query = select(Adjustment).where(Adjustment.round_id == contest.round.id)
+    if not competitions.is_organizer(session, round_.competition_id, principal):
+        team_id = memberships.require_team(session, round_.competition_id, principal).id
+    query = select(Adjustment).where(Adjustment.round_id == round_.id)
     if team_id is not None:
         query = query.where(Adjustment.team_id == team_id)
     return session.scalars(query.order_by(Adjustment.created_at.desc(), Adjustment.id)).all()

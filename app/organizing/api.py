@@ -61,34 +61,34 @@ def extend_phase(
 ) -> schemas.Competition:
     """Move the end of a phase that has not ended yet to another time in the future."""
     with transaction() as session:
-        contest = phase_changes.extend(
+        round_ = phase_changes.extend(
             session, principal, slug, name, body.end, move_following=body.move_following
         )
-        return serialize_competition(session, contest)
+        return serialize_competition(session, round_)
 
 
 @router.post("/competitions/{slug}/phases/{name}/pause")
 def pause_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
     """Pause the competition. No uploads are accepted until it is resumed."""
     with transaction() as session:
-        contest = phase_changes.pause(session, principal, slug, name)
-        return serialize_competition(session, contest)
+        round_ = phase_changes.pause(session, principal, slug, name)
+        return serialize_competition(session, round_)
 
 
 @router.post("/competitions/{slug}/phases/{name}/resume")
 def resume_phase(slug: str, name: str, principal: CurrentPrincipal) -> schemas.Competition:
     """Resume the competition. All deadlines move by the length of the pause."""
     with transaction() as session:
-        contest = phase_changes.resume(session, principal, slug, name)
-        return serialize_competition(session, contest)
+        round_ = phase_changes.resume(session, principal, slug, name)
+        return serialize_competition(session, round_)
 
 
 @router.post("/competitions/{slug}/reset")
 def reset_round(slug: str, principal: ReauthenticatedCaller, body: ResetIn = _NO_MOVE) -> schemas.Competition:
     """Restart a practice round without its submissions, targets and guesses. This cannot be undone."""
     with transaction() as session:
-        contest = phase_changes.reset(session, principal, slug, start=body.start)
-        return serialize_competition(session, contest)
+        round_ = phase_changes.reset(session, principal, slug, start=body.start)
+        return serialize_competition(session, round_)
 
 
 @router.post("/competitions/{slug}/grants", status_code=status.HTTP_201_CREATED)
@@ -221,9 +221,11 @@ def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> li
     """List the actions of organizers, administrators and the clock on the competition, newest first."""
     position = decode_cursor(page.cursor, parse_number)
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, principal, slug)
+        round_ = competitions.find_for_organizer(session, principal, slug)
         before_number = position[0] if position else None
-        rows = audit.list_entries(session, contest.id, cursor=before_number, limit=page.fetch_limit)
+        rows = audit.list_entries(
+            session, round_.competition_id, cursor=before_number, limit=page.fetch_limit
+        )
     return [
         schemas.AuditEntry.model_validate(entry, from_attributes=True)
         for entry in page.take_page(rows, lambda last: (last.number,))
@@ -234,8 +236,8 @@ def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> li
 def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
     """Return the numbers of waiting and running jobs, and the workers."""
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, principal, slug)
-        load = workload.measure(session, contest.round.id)
+        round_ = competitions.find_for_organizer(session, principal, slug)
+        load = workload.measure(session, round_.id)
     workers = list_workers()
     return schemas.Queue(
         waiting=load.waiting,

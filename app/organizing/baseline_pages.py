@@ -29,7 +29,7 @@ def _render_baselines(
         "organizing/baselines.html",
         frame=frame,
         rows=[release for release in releases if release.team.disqualified_at is None],
-        methods=list(frame.contest.track.methods),
+        methods=list(frame.round.track.methods),
         method=method,
         name=name,
         problem=problem,

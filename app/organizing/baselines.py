@@ -30,7 +30,7 @@ class BaselineUpload(ReleaseUpload):
 
     def begin(self, session: Session, principal: Principal) -> None:
         """Check that the person is one of the organizers."""
-        self.set_round(competitions.find_for_organizer(session, principal, self.slug).round)
+        self.set_round(competitions.find_for_organizer(session, principal, self.slug))
         self.load(session, None)
 
     def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:
@@ -73,7 +73,7 @@ def run_sample_method(upload: BaselineUpload, method: str) -> dict[str, bytes]:
 
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
     """Remove a baseline from the board permanently; its scores stay in the database but are not shown."""
-    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    round_ = competitions.lock_for_organizer(session, principal, slug)
     team = disqualification.lock_team(session, round_, team_id)
     if not team.baseline:
         raise NotFound("the competition has no such baseline", code="no_such_baseline")

@@ -127,7 +127,7 @@ class Dashboard:
 
 def load_dashboard(session: Session, frame: Frame) -> Dashboard:
     """Load the dashboard, which only organizers may see."""
-    round_ = frame.contest.round
+    round_ = frame.round
     rescore = revisions.find_open_rescore(session, round_.id)
     return Dashboard(
         count_contents(session, round_),
@@ -135,7 +135,7 @@ def load_dashboard(session: Session, frame: Frame) -> Dashboard:
         None if rescore is None else rescores.load_progress(session, rescore),
         _count_mixed_versions(session, round_),
         sealed_inputs.list_missing_files(session, round_),
-        clarifications.count_unanswered(session, frame.contest.id),
+        clarifications.count_unanswered(session, frame.round.competition_id),
         allocated_files.count_teams_without_data(session, round_.id),
         stale_standings.find_failed(session, round_.id),
     )
@@ -195,7 +195,7 @@ def list_tasks(frame: Frame, dashboard: Dashboard) -> list[OrganizerTask]:
         (dashboard.missing_files, _urgent("no_truth", len(dashboard.missing_files))),
         (dashboard.unanswered_questions, _urgent("questions", dashboard.unanswered_questions)),
         (dashboard.unallocated_teams, _urgent("unallocated", dashboard.unallocated_teams)),
-        (frame.contest.round.original_rows is None, _urgent("no_original")),
+        (frame.round.original_rows is None, _urgent("no_original")),
         (rules.excessive is not None and rules.threshold is None, _urgent("no_threshold")),
         (not rules.phases, _urgent("no_phases")),
         (failed, _urgent("errors", failed)),

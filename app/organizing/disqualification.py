@@ -37,7 +37,7 @@ def grant(
     More guesses on a target need the password: organizers see the exact score of each guess, which turns
     additional guesses into an oracle. ``reason`` appears only in the audit log.
     """
-    round_ = competitions.lock_for_organizer(session, principal, slug).round
+    round_ = competitions.lock_for_organizer(session, principal, slug)
     team = lock_team(session, round_, team_id)
     if cap not in quota.CAP_NAMES:
         raise InvalidInput("caps are {names}", code="invalid_grant", names=tuple(quota.CAP_NAMES))
@@ -61,8 +61,8 @@ def lock_team(session: Session, round_: Round, team_id: UUID) -> Team:
 
 def list_grants(session: Session, principal: Principal, slug: str, team_id: UUID) -> Sequence[Grant]:
     """Return the grants of a team, newest first, for the organizers."""
-    contest = competitions.find_for_organizer(session, principal, slug)
-    query = select(Grant).where(Grant.round_id == contest.round.id, Grant.team_id == team_id)
+    round_ = competitions.find_for_organizer(session, principal, slug)
+    query = select(Grant).where(Grant.round_id == round_.id, Grant.team_id == team_id)
     return session.scalars(query.order_by(Grant.granted_at.desc())).all()
 
 
@@ -79,24 +79,26 @@ def set_team_disqualified(
 
     ``reason`` appears in the audit log; the team sees the reason of a disqualification.
     """
-    contest = competitions.lock_for_organizer(session, principal, slug)
-    team = lock_team(session, contest.round, team_id)
-    _require_change(principal, contest.round, team, disqualified)
+    round_ = competitions.lock_for_organizer(session, principal, slug)
+    team = lock_team(session, round_, team_id)
+    _require_change(principal, round_, team, disqualified)
     verb = _set_disqualified(session, team, disqualified, reason)
-    standing_updates.refresh_all_rounds(session, contest.competition)
-    _audit_action(session, principal, contest.round, f"team.{verb}", team.name, reason=reason)
+    standing_updates.refresh_all_rounds(session, round_.competition)
+    _audit_action(session, principal, round_, f"team.{verb}", team.name, reason=reason)
     return team
 
 
 def remove_method_description(session: Session, principal: Principal, slug: str, team_id: UUID) -> Team:
     """Remove a team's description of its method; the audit log keeps the text."""
-    contest = competitions.lock_for_organizer(session, principal, slug)
-    team = lock_team(session, contest.round, team_id)
+    round_ = competitions.lock_for_organizer(session, principal, slug)
+    team = lock_team(session, round_, team_id)
     if team.method_description is None:
         raise Conflict("the team has not described its method", code="nothing_to_change")
     previous = {"method_description": team.method_description}
     team.method_description = None
-    audit.record(session, principal, "team.silence", contest.id, subject=team.name, before=previous)
+    audit.record(
+        session, principal, "team.silence", round_.competition_id, subject=team.name, before=previous
+    )
     return team
 
 

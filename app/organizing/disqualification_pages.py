@@ -151,7 +151,7 @@ def _render_confirmation(
         "organizing/ruling_confirmation.html",
         ruling=ruling,
         reason=reason,
-        lets_guess_again=disqualification.reinstating_allows_guesses(subject_content["frame"].contest.round),
+        lets_guess_again=disqualification.reinstating_allows_guesses(subject_content["frame"].round),
         longest=disqualification.MAX_REASON_LENGTH,
         **subject_content,
         problem=problem,

@@ -42,7 +42,7 @@ def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
         overview = dashboard.load_dashboard(session, frame)
-        entries = audit.list_entries(session, frame.contest.id, cursor=None, limit=_LATEST_ENTRIES)
+        entries = audit.list_entries(session, frame.round.competition_id, cursor=None, limit=_LATEST_ENTRIES)
     duties = dashboard.list_tasks(frame, overview)
     return page.render(
         "organizing/dashboard.html", frame=frame, dashboard=overview, duties=duties, entries=entries
@@ -55,7 +55,9 @@ def show_audit_log(page: RequestedOrganizerPage, *, cursor: str | None = None) -
     with transaction() as session:
         frame = page.load_frame(session)
         before_number = position[0] if position else None
-        entries = audit.list_entries(session, frame.contest.id, cursor=before_number, limit=PAGE_SIZE + 1)
+        entries = audit.list_entries(
+            session, frame.round.competition_id, cursor=before_number, limit=PAGE_SIZE + 1
+        )
     following = encode_cursor(entries[PAGE_SIZE - 1].number) if len(entries) > PAGE_SIZE else None
     return page.render(
         "organizing/audit.html",
@@ -70,11 +72,11 @@ def show_audit_log(page: RequestedOrganizerPage, *, cursor: str | None = None) -
 def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
-        current_load = workload.measure(session, frame.contest.round.id)
+        current_load = workload.measure(session, frame.round.id)
         heartbeat_ages = health.load_heartbeat_ages(session)
-        failures = workload.list_failures(session, frame.contest.round.id)
-        upload_failures = workload.list_upload_failures(session, frame.contest.round.id)
-        waiting_reasons = workload.list_waiting_reasons(session, frame.contest.round.id)
+        failures = workload.list_failures(session, frame.round.id)
+        upload_failures = workload.list_upload_failures(session, frame.round.id)
+        waiting_reasons = workload.list_waiting_reasons(session, frame.round.id)
     is_administrator = page.principal.role == Role.ADMINISTRATOR  # the sandboxes would help an attacker
     return page.render(
         "organizing/health.html",

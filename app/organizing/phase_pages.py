@@ -36,7 +36,7 @@ def _render_phases(
     """Render the phases. The other values are those of a rejected form."""
     with transaction() as session:
         frame = page.load_frame(session)
-        row = frame.contest.round
+        row = frame.round
         unfinished = dashboard.count_contents(session, row).unfinished_count
     return page.render(
         "organizing/phases.html",
@@ -78,9 +78,9 @@ def _render_confirmation(
     with transaction() as session:
         frame = page.load_frame(session)
         new_end = _parse_end(act, end, frame.rules.timezone)
-        phase = phase_changes.find_changeable_phase(frame.contest.round, name)
+        phase = phase_changes.find_changeable_phase(frame.round, name)
         is_earlier = new_end is not None and new_end < phase.end
-        needs_password = is_earlier and phases.has_contest_begun(session, frame.contest.round)
+        needs_password = is_earlier and phases.has_contest_begun(session, frame.round)
     delays_reveal = needs_password and (name == phases.REIDENTIFICATION or move_following)
     return page.render(
         "organizing/phase_confirmation.html",

@@ -86,6 +86,6 @@ def load_submission(session: Session, page: OrganizerPage, submission_id: UUID) 
     """Return a submission; raise ``NotFound`` if it belongs to another competition."""
     frame = page.load_frame(session)
     submission = submissions.find_visible(session, page.principal, submission_id)
-    if submission.round_id != frame.contest.round.id:
+    if submission.round_id != frame.round.id:
         raise NotFound("the competition has no such submission", code="no_such_submission")
     return frame, submission

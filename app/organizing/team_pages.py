@@ -47,7 +47,7 @@ def _render_teams(
         entrants = members.list_entrants(session, page.principal, page.slug)
         organizer_rows = organizers.list_organizers(session, page.principal, page.slug)
         open_invites = invites.list_open(session, page.principal, page.slug)
-        only_guess = invites.can_only_guess(session, frame.contest.competition)
+        only_guess = invites.can_only_guess(session, frame.round.competition)
     return page.render(
         "organizing/teams.html",
         frame=frame,
@@ -77,10 +77,10 @@ def render_team(
 ) -> HTMLResponse:
     with transaction() as session:
         frame, entrant = load_entrant(session, page, team_id)
-        phase = phases.ANONYMIZATION if frame.contest.round.published_at is None else phases.REIDENTIFICATION
+        phase = phases.ANONYMIZATION if frame.round.published_at is None else phases.REIDENTIFICATION
         content: dict[str, Any] = {
-            "caps": quota.load_caps(session, frame.contest, team_id, phase, frame.status.now),
-            "guess_limit": quota.load_guess_limit(session, frame.contest, team_id),
+            "caps": quota.load_caps(session, frame.round, team_id, phase, frame.status.now),
+            "guess_limit": quota.load_guess_limit(session, frame.round, team_id),
             "adjustments": adjustments.list_adjustments(session, page.principal, page.slug, team_id),
             "granted": disqualification.list_grants(session, page.principal, page.slug, team_id),
             "sent": submissions.list_for_organizer(session, page.principal, page.slug, team_id=team_id),

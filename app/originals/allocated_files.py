@@ -83,8 +83,7 @@ def load_team_files(session: Session, principal: Principal, round_: Round) -> Te
 
 def find_own(session: Session, principal: Principal, slug: str) -> AllocatedFiles:
     """Return the allocation of the person's own team; not even organizers see those of other teams."""
-    contest, team = competitions.find_for_member(session, principal, slug)
-    round_ = contest.round
+    round_, team = competitions.find_for_member(session, principal, slug)
     if not list_own_file_names(round_):
         raise NotFound("the service draws nothing for teams of this competition", code="nothing_drawn")
     conditions = AllocatedFiles.team_id == team.id, AllocatedFiles.round_id == round_.id
@@ -122,14 +121,14 @@ def load_revealed(
 
     Raises NotFound before the reveal.
     """
-    contest = competitions.find(session, principal, slug)
-    visibility.require_reveal(contest.round)
-    opening = session.get(SeedOpening, contest.round.id)
+    round_ = competitions.find(session, principal, slug)
+    visibility.require_reveal(round_)
+    opening = session.get(SeedOpening, round_.id)
     if opening is None:
         raise NotFound("the service has drawn nothing in this competition", code="nothing_drawn")
     query = (
         select(AllocatedFiles)
-        .where(AllocatedFiles.round_id == contest.round.id)
+        .where(AllocatedFiles.round_id == round_.id)
         .order_by(AllocatedFiles.created_at, AllocatedFiles.team)
     )
     return opening.seed, [allocation for allocation in session.scalars(query) if allocation.files]

@@ -9,7 +9,6 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from anoncup.runner.originals import CheckOrganizerFileJob
 from app.competitions import competitions, revisions
-from app.competitions.contest import Contest
 from app.config import get_settings
 from app.core import audit, sealing
 from app.core.db.models import OrganizerFile, Round
@@ -35,22 +34,21 @@ class CheckedOrganizerFile:
     allocated: AllocatedDigests
 
 
-def find_organizer_file(contest: Contest, file_name: str) -> str:
+def find_organizer_file(round_: Round, file_name: str) -> str:
     """Return the name of the organizer file for this file name; raises NotFound if there is none."""
-    names: dict[str, str] = {f"{name}.csv": name for name in contest.round.allocation.get("truth", ())}
+    names: dict[str, str] = {f"{name}.csv": name for name in round_.allocation.get("truth", ())}
     if file_name not in names:
         raise NotFound("the organizers' own files are {names}", code="no_such_file", names=tuple(names))
     return names[file_name]
 
 
 def check_organizer_file(
-    contest: Contest, name: str, content: bytes, allocated: AllocatedDigests
+    round_: Round, name: str, content: bytes, allocated: AllocatedDigests
 ) -> CheckedOrganizerFile:
     """Check an organizer file; raises InvalidUpload, without quoting the content. Needs no session.
 
     ``allocated`` are the files that teams already have. Raises Conflict if these would change.
     """
-    round_ = contest.round
     _require_replaceable(round_)
     if round_.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
@@ -61,7 +59,7 @@ def check_organizer_file(
         content=content,
         allocated=allocated,
     )
-    changed_team = parsing.read_original(job, contest.track.name)
+    changed_team = parsing.read_original(job, round_.track.name)
     if changed_team is not None:
         raise Conflict(
             "the data of {team} would change, which has them already",
@@ -87,13 +85,12 @@ def store_sealed(
     principal: Principal,
     slug: str,
     checked_file: CheckedOrganizerFile,
-) -> Contest:
+) -> Round:
     """Seal and store a checked file. It may replace an earlier one, whose commitment stays in the audit log.
 
     Teams that got nothing from the earlier one are allocated files again.
     """
-    contest = competitions.lock_for_organizer(session, principal, slug)
-    round_ = contest.round
+    round_ = competitions.lock_for_organizer(session, principal, slug)
     _require_replaceable(round_)
     revisions.require_unchanged((round_.file, round_.original), checked_file.replaces)
     revisions.require_unchanged(allocated_files.load_by_team(session, round_.id), checked_file.allocated)
@@ -114,4 +111,4 @@ def store_sealed(
         before={"commitment": old_commitment} if old_commitment else None,
         after={"commitment": sealed.commitment},
     )
-    return contest
+    return round_

@@ -20,7 +20,6 @@ from anoncup.runner.originals import (
 )
 from anoncup.tables.files import Remark
 from app.competitions import revisions
-from app.competitions.contest import Contest
 from app.competitions.revisions import Revision
 from app.core.db.models import Round
 from app.core.processes import parsing
@@ -34,9 +33,9 @@ def guess_format(name: str, content: bytes) -> TableFormat:
     return parsing.read_original(GuessFormatJob(name=name, content=content))
 
 
-def describe_upload(contest: Contest, name: str, content: bytes, table_format: TableFormat) -> ImportedTable:
+def describe_upload(round_: Round, name: str, content: bytes, table_format: TableFormat) -> ImportedTable:
     """Read a file and suggest roles for its columns; raises InvalidUpload. Needs no session."""
-    return _describe_table(contest.competition.file, contest.track.name, name, content, table_format)
+    return _describe_table(round_.competition.file, round_.track.name, name, content, table_format)
 
 
 def _describe_table(
@@ -54,35 +53,35 @@ def describe_original(file: str, name: str, digest: str) -> ImportedTable:
 
 
 def compute_import_revision(
-    contest: Contest, name: str, content: bytes, table_format: TableFormat, roles: Sequence[str]
+    round_: Round, name: str, content: bytes, table_format: TableFormat, roles: Sequence[str]
 ) -> Revision:
     """Compute a revision for a file of the original whose columns have these roles, without a session."""
-    revisions.require_own_data(contest)
-    old_file = contest.competition.file
+    revisions.require_own_data(round_)
+    old_file = round_.competition.file
     job = ImportTableJob(
         competition_file=old_file, name=name, content=content, table_format=table_format, roles=tuple(roles)
     )
-    file, table = parsing.read_original(job, contest.track.name)
+    file, table = parsing.read_original(job, round_.track.name)
     if file != old_file:
-        _require_no_data_in_other_rounds(contest)
-    elif contest.round.original.get(name) == compute_digest(table):
-        return revisions.compute_revision(contest.round, file, None)
+        _require_no_data_in_other_rounds(round_)
+    elif round_.original.get(name) == compute_digest(table):
+        return revisions.compute_revision(round_, file, None)
     return _drop_weights_without_scale(
-        file, lambda text: revisions.compute_original_revision(contest, name, table, text)
+        file, lambda text: revisions.compute_original_revision(round_, name, table, text)
     )
 
 
-def load_original(contest: Contest, name: str, digest: str) -> bytes:
+def load_original(round_: Round, name: str, digest: str) -> bytes:
     """Load a stored file of the original as UTF-8; raises Conflict if it has been replaced."""
-    if contest.round.original.get(name) != digest:
+    if round_.original.get(name) != digest:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
     return parsing.read_original(DecodeJob(name=name, content=get_store().get(digest)))
 
 
-def _require_no_data_in_other_rounds(contest: Contest) -> None:
+def _require_no_data_in_other_rounds(round_: Round) -> None:
     """Raise Conflict if another round has data of its own, which new columns would remove."""
-    rounds = [round_ for round_ in contest.competition.rounds if round_.id != contest.round.id]
-    if any(round_.original and Contest(round_).settings.data == "own" for round_ in rounds):
+    rounds = [sibling for sibling in round_.competition.rounds if sibling.id != round_.id]
+    if any(sibling.original and sibling.settings.data == "own" for sibling in rounds):
         raise Conflict(
             "another round has data of its own: the columns and their roles are fixed", code="fixed"
         )
@@ -131,17 +130,17 @@ def _select_grouping_columns_cached(first_file: tuple[str, str], columns: tuple[
     )
 
 
-def stage(contest: Contest, name: str, content: bytes) -> str:
+def stage(round_: Round, name: str, content: bytes) -> str:
     """Stage a file until it is imported; return the key for loading it."""
-    return staging.save(_build_marker(contest, name) + content)
+    return staging.save(_build_marker(round_, name) + content)
 
 
-def load_staged(contest: Contest, name: str, key: str) -> bytes:
+def load_staged(round_: Round, name: str, key: str) -> bytes:
     """Load a staged file; raises Conflict if there is none.
 
     The marker ensures that only files staged for this competition and name are returned.
     """
-    marker = _build_marker(contest, name)
+    marker = _build_marker(round_, name)
     content = staging.load(key)
     if content is None or not content.startswith(marker):
         raise Conflict("the file is no longer stored: upload it again", code="changed_meanwhile")
@@ -157,5 +156,5 @@ def discard(key: str) -> None:
         staging.remove(key)
 
 
-def _build_marker(contest: Contest, name: str) -> bytes:
-    return f"held for {contest.round.id}: {name}\n".encode()
+def _build_marker(round_: Round, name: str) -> bytes:
+    return f"held for {round_.id}: {name}\n".encode()

@@ -36,22 +36,22 @@ def request_report(
     session: Session, principal: Principal, slug: str, question: AdviceQuestion
 ) -> ThresholdReport:
     """Queue a report on the competition's present data."""
-    contest = competitions.lock_for_organizer(session, principal, slug)
-    if contest.round.original_rows is None:
+    round_ = competitions.lock_for_organizer(session, principal, slug)
+    if round_.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    _require_capacity(session, contest.round.id)
-    question_fields = asdict(resolve_question(question, contest.rules))
+    _require_capacity(session, round_.id)
+    question_fields = asdict(resolve_question(question, round_.rules))
     report = ThresholdReport(
-        round_id=contest.round.id,
+        round_id=round_.id,
         user_id=principal.user_id,
-        file=contest.round.file,
-        original=contest.round.original,
+        file=round_.file,
+        original=round_.original,
         question=question_fields,
     )
     session.add(report)
     session.flush()
     queue.enqueue_after_commit(session, queue.ADVISE)
-    audit.record(session, principal, "threshold.ask", contest.id, subject=str(report.id))
+    audit.record(session, principal, "threshold.ask", round_.competition_id, subject=str(report.id))
     return report
 
 
@@ -73,8 +73,8 @@ def _require_capacity(session: Session, round_id: UUID) -> None:
 
 def list_reports(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:
     """Return the reports of a competition, newest first, for its organizers."""
-    contest = competitions.find_for_organizer(session, principal, slug)
-    query = select(ThresholdReport).where(ThresholdReport.round_id == contest.round.id)
+    round_ = competitions.find_for_organizer(session, principal, slug)
+    query = select(ThresholdReport).where(ThresholdReport.round_id == round_.id)
     return session.scalars(query.order_by(ThresholdReport.created_at.desc())).all()
 
 

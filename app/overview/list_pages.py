@@ -15,10 +15,9 @@ from anoncup.rules.model import Rules
 from anoncup.schemas.roles import Role
 from app.accounts import memberships
 from app.competitions import competitions, phases, visibility
-from app.competitions.contest import Contest
 from app.competitions.phases import PhaseBoundary, PhaseStatus
 from app.competitions.visibility import Viewer
-from app.core.db.models import Team
+from app.core.db.models import Round, Team
 from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
@@ -67,7 +66,7 @@ def show_competitions(page: RequestedPage) -> HTMLResponse:
 
 def _load_entries(
     session: Session, principal: Principal | None
-) -> tuple[list[DirectoryEntry], list[tuple[Contest, bool]]]:
+) -> tuple[list[DirectoryEntry], list[tuple[Round, bool]]]:
     """Return all competitions, oldest first, in a fixed number of queries.
 
     Those whose file this version cannot read come separately, with whether the person organizes them.
@@ -79,25 +78,25 @@ def _load_entries(
     organized_ids = {competition.id for competition in organized}
     counts = _count_teams(session)
     readable: list[DirectoryEntry] = []
-    unreadable: list[tuple[Contest, bool]] = []
-    for contest in competitions.list_contests(session):
-        is_organizer = contest.id in organized_ids
+    unreadable: list[tuple[Round, bool]] = []
+    for round_ in competitions.list_current_rounds(session):
+        is_organizer = round_.competition_id in organized_ids
         try:
-            status = phases.get_status_at(contest.round, now)
-            team, count = teams.get(contest.id), counts.get(contest.id, 0)
-            readable.append(_build_entry(contest, status, team, is_organizer, count))
+            status = phases.get_status_at(round_, now)
+            team, count = teams.get(round_.competition_id), counts.get(round_.competition_id, 0)
+            readable.append(_build_entry(round_, status, team, is_organizer, count))
         except CompetitionUnavailable:
-            unreadable.append((contest, is_organizer))
+            unreadable.append((round_, is_organizer))
     return readable, unreadable
 
 
 def _build_entry(
-    contest: Contest, status: PhaseStatus, team: Team | None, is_organizer: bool, team_count: int
+    round_: Round, status: PhaseStatus, team: Team | None, is_organizer: bool, team_count: int
 ) -> DirectoryEntry:
     viewer = Viewer(team.id if team else None, is_organizer)
-    can_see_boards = visibility.can_see_boards(contest.rules.publication, viewer)
+    can_see_boards = visibility.can_see_boards(round_.rules.publication, viewer)
     return DirectoryEntry(
-        contest.rules,
+        round_.rules,
         status,
         team.name if team else None,
         is_organizer,

@@ -97,15 +97,15 @@ def show_overview(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
-        is_published = frame.contest.round.published_at is not None
+        is_published = frame.round.published_at is not None
         attackers_board = current_attackers_board if is_published else None
         announcement_rows = announcements.list_announcements(session, page.principal, slug)
         questions = clarifications.list_clarifications(session, page.principal, slug)
         answers = clarifications.list_public_answers(session, page.principal, slug, limit=_MAX_ANSWERS)
-        reveal_time = reveal_notice.find_reveal_time(frame.contest.round)
+        reveal_time = reveal_notice.find_reveal_time(frame.round)
         organizer_status = _load_organizer_status(session, page.principal, frame)
         team_status = _load_team_status(session, page.principal, frame, board, attackers_board)
-    rules, track = frame.rules, frame.contest.track
+    rules, track = frame.rules, frame.round.track
     t = adapt_to_track(page.t, track.name)
     is_over = frame.status.state == "closed"
     return page.render(
@@ -138,7 +138,7 @@ def show_overview(
 def _find_late_reveal(frame: Frame, reveal_time: datetime | None) -> datetime | None:
     """Return the time of the reveal if it lies ahead and is later than the end of the contest, else None."""
     attack_phase = frame.rules.phase("reidentification")
-    if attack_phase is None or reveal_time is None or frame.contest.round.revealed_at is not None:
+    if attack_phase is None or reveal_time is None or frame.round.revealed_at is not None:
         return None
     return reveal_time if reveal_time > attack_phase.end else None
 
@@ -173,7 +173,7 @@ def _choose_action(frame: Frame, principal: Principal | None, *, is_board_open: 
 
 
 def _choose_organizer_action(frame: Frame) -> CallToAction:
-    if frame.contest.round.original_rows is None:
+    if frame.round.original_rows is None:
         return CallToAction("data", f"{frame.path}/organize/data")
     return CallToAction("organize", f"{frame.path}/organize")
 
@@ -185,7 +185,7 @@ def _choose_team_action(frame: Frame) -> CallToAction:
     page_by_state = {
         "draft": "rules",
         "anonymization": "submissions",
-        "settling": "targets" if frame.contest.round.published_at else "submissions",
+        "settling": "targets" if frame.round.published_at else "submissions",
         "between": "submissions",
         "reidentification": "targets",
         "closed": "boards/anonymization",
@@ -275,7 +275,7 @@ def _count_uploads_left(session: Session, principal: Principal, frame: Frame) ->
     """Return how many uploads the tightest cap still allows, or None while uploads are closed."""
     if not frame.status.is_open("anonymization"):
         return None
-    return min(cap.left for cap in quota.load_report(session, principal, frame.contest.address).caps)
+    return min(cap.left for cap in quota.load_report(session, principal, frame.round.address).caps)
 
 
 def _load_organizer_status(

@@ -31,14 +31,14 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
     with transaction() as session:
         submission = submissions.find_visible(session, page.principal, submission_id)
         frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
-        t = adapt_to_track(page.t, frame.contest.track.name)
+        t = adapt_to_track(page.t, frame.round.track.name)
         is_own = frame.team is not None and frame.team.id == submission.team_id
         own_summaries = (
-            submissions.list_summaries(session, page.principal, frame.contest.address) if is_own else []
+            submissions.list_summaries(session, page.principal, frame.round.address) if is_own else []
         )
         (line,) = submissions.build_lines(session, [submission])
         verdict = line.evaluation.parsed_verdict
-        access = visibility.find_board_access(session, page.principal, frame.contest.address)
+        access = visibility.find_board_access(session, page.principal, frame.round.address)
         board = anonymization.build_board(session, access) if access and verdict else None
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
         rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
@@ -46,7 +46,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
         "overview/submission.html",
         frame=frame,
         submission=submission,
-        sealed=frame.contest.track.target_files.seals_release,
+        sealed=frame.round.track.target_files.seals_release,
         line=line,
         own=is_own,
         finals=submissions.summarize_finals(frame, own_summaries),
@@ -70,7 +70,7 @@ def _build_result_content(
     attackers = build_attacker_lines(rules, verdict)
     comparison = compare_with_threshold(rules, verdict)
     return {
-        "measures": build_measure_lines(rules, frame.contest.track, verdict, board),
+        "measures": build_measure_lines(rules, frame.round.track, verdict, board),
         "attackers": attackers,
         "details": list(dict.fromkeys(part for line in attackers for part in line.entry.details or ())),
         "limit": comparison,

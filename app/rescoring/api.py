@@ -22,8 +22,8 @@ router = APIRouter(tags=["re-scoring"])
 def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas.RescoreSummary:
     """Score all submissions and guesses under the rules of this file. Nothing changes until it is applied."""
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, principal, slug)
-    revision = revisions.compute_file_revision(contest, decode_file(file))
+        round_ = competitions.find_for_organizer(session, principal, slug)
+    revision = revisions.compute_file_revision(round_, decode_file(file))
     with transaction() as session:
         rescore = rescores.begin(session, principal, slug, revision)
         return _summarize(rescores.load_progress(session, rescore))

@@ -38,8 +38,8 @@ def _render_rescores(
     with transaction() as session:
         frame = page.load_frame(session)
         all_previews = rescores.list_rescores(session, page.principal, page.slug)
-        submission_count = len(rescores.list_scorable(session, frame.contest.round.id))
-        guess_ids = rejudgements.list_judgeable(session, frame.contest.round.id, frame.contest.rules)
+        submission_count = len(rescores.list_scorable(session, frame.round.id))
+        guess_ids = rejudgements.list_judgeable(session, frame.round.id, frame.round.rules)
     open_preview = next((preview for preview in all_previews if preview.stage in ("scoring", "ready")), None)
     notice = page.request.query_params.get("done", "")
     return page.render(
@@ -74,7 +74,7 @@ def _render_rescore(
         rules=_list_rule_changes(frame.rules, new_rules)
         if rescore_preview.stage in ("scoring", "ready")
         else [],
-        parts=rescores.list_changed_parts(frame.contest.round, rescore_preview.rescore),
+        parts=rescores.list_changed_parts(frame.round, rescore_preview.rescore),
         by_team=_compare_teams(rescore_preview),
         state_changes=[
             change for change in rescore_preview.changes if change.before.status != change.after.status
@@ -97,8 +97,8 @@ def show_rescores(page: RequestedOrganizerPage) -> HTMLResponse:
 @show_problem(_render_rescores)
 def begin(page: RequestedOrganizerPage, fields: FormFields) -> Response:
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, page.principal, page.slug)
-    revision = revisions.compute_file_revision(contest, _build_file(contest.competition.file, fields))
+        round_ = competitions.find_for_organizer(session, page.principal, page.slug)
+    revision = revisions.compute_file_revision(round_, _build_file(round_.competition.file, fields))
     with transaction() as session:
         rescore = rescores.begin(session, page.principal, page.slug, revision)
     return see_other(f"{page.path}/rescores/{rescore.id}", notice="rescore_begun")
@@ -170,7 +170,7 @@ def _load_frame(session: Session, page: OrganizerPage, rescore_id: UUID) -> Fram
     """Load the competition; raise ``NotFound`` if the rescore belongs to another one."""
     frame = page.load_frame(session)
     rescore = rescores.find_for_organizer(session, page.principal, rescore_id)
-    if rescore.round_id != frame.contest.round.id:
+    if rescore.round_id != frame.round.id:
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     return frame
 

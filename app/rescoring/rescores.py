@@ -25,7 +25,6 @@ from app.boards.anonymization import RankedStanding
 from app.boards.models import Standing
 from app.boards.verdicts import VerdictNumbers
 from app.competitions import competitions, revisions
-from app.competitions.contest import Contest
 from app.competitions.revisions import Revision, RoundRevision
 from app.core import audit
 from app.core.db import now
@@ -87,42 +86,42 @@ class RescorePreview:
 
 def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> Rescore:
     """Queue all submissions and guesses to be scored by the rules of ``revision``; only one may be open."""
-    contest = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
-    revisions.require_unchanged(revisions.describe_state(contest.competition), revision.replaces)
-    new = _find_only_change(contest, revision)
-    current_rules, new_rules = contest.rules, new.rules
-    if contest.round.original != new.original or any(
+    round_ = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
+    revisions.require_unchanged(revisions.describe_state(round_.competition), revision.replaces)
+    new = _find_only_change(round_, revision)
+    current_rules, new_rules = round_.rules, new.rules
+    if round_.original != new.original or any(
         getattr(current_rules, name) != getattr(new_rules, name) for name in ("slug", "track", "columns")
     ):
         raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
-    if contest.round.allocated_at is not None and revisions.build_team_files_key(
+    if round_.allocated_at is not None and revisions.build_team_files_key(
         current_rules
     ) != revisions.build_team_files_key(new_rules):
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
-    revisions.require_no_shorter_notice(session, contest.round, current_rules, new_rules)
-    revisions.require_no_open_rescore(session, contest.round.id)
+    revisions.require_no_shorter_notice(session, round_, current_rules, new_rules)
+    revisions.require_no_open_rescore(session, round_.id)
     rescore = Rescore(
-        round_id=contest.round.id,
+        round_id=round_.id,
         user_id=principal.user_id,
         file=new.file,
         competition_file=revision.file,
         scales=new.scales,
         scored_by=competitions.collect_current_versions(replace(new_rules, scored_by={})),
-        replaces=competitions.compute_text_digest(contest.competition.file),
+        replaces=competitions.compute_text_digest(round_.competition.file),
     )
     session.add(rescore)
     session.flush()
-    for submission_id in list_scorable(session, contest.round.id):
+    for submission_id in list_scorable(session, round_.id):
         evaluations.enqueue(session, submission_id, rescore=rescore)
     rejudgements.enqueue_all(session, rescore, new_rules)
-    audit.record(session, principal, "rescore.begin", contest.id, subject=str(rescore.id))
+    audit.record(session, principal, "rescore.begin", round_.competition_id, subject=str(rescore.id))
     return rescore
 
 
-def _find_only_change(contest: Contest, revision: Revision) -> RoundRevision:
+def _find_only_change(round_: Round, revision: Revision) -> RoundRevision:
     """Return the new state of the round that is scored again; raise Conflict if another round changes."""
-    new = revision.find_round(contest.round)
-    kept_rounds = [round_ for round_ in contest.competition.rounds if round_.id != contest.round.id]
+    new = revision.find_round(round_)
+    kept_rounds = [sibling for sibling in round_.competition.rounds if sibling.id != round_.id]
     if new is None or len(revision.rounds) != len(kept_rounds) + 1:
         raise Conflict("a set changes the rules of one round and not which rounds there are", code="fixed")
     for kept_round in kept_rounds:
@@ -154,9 +153,9 @@ def list_scorable(session: Session, round_id: UUID) -> Sequence[UUID]:
 
 def list_rescores(session: Session, principal: Principal, slug: str) -> list[RescorePreview]:
     """Return the rescores of a competition, newest first."""
-    contest = competitions.find_for_organizer(session, principal, slug)
+    round_ = competitions.find_for_organizer(session, principal, slug)
     rescores = session.scalars(
-        select(Rescore).where(Rescore.round_id == contest.round.id).order_by(Rescore.created_at.desc())
+        select(Rescore).where(Rescore.round_id == round_.id).order_by(Rescore.created_at.desc())
     )
     return [load_progress(session, rescore) for rescore in rescores]
 
@@ -190,14 +189,14 @@ def _determine_stage(rescore: Rescore, is_finished: bool) -> _Stage:
 def preview(session: Session, principal: Principal, rescore_id: UUID) -> RescorePreview:
     """Return a rescore with its changes, and with standings by the new rules once everything is scored."""
     rescore = find_for_organizer(session, principal, rescore_id)
-    result, contest = load_progress(session, rescore), Contest(session.get_one(Round, rescore.round_id))
+    result, round_ = load_progress(session, rescore), session.get_one(Round, rescore.round_id)
     newest = anonymization.load_newest(
         session, Standing, rescore.round_id, Series.ALL_GUESSES, before=now.read_clock(session)
     )
-    current = anonymization.rank_standings(session, contest.rules, newest)
+    current = anonymization.rank_standings(session, round_.rules, newest)
     proposed = []
     if result.stage == "ready":
-        standings = standing_updates.compute_proposed(session, contest, rescore)
+        standings = standing_updates.compute_proposed(session, round_, rescore)
         proposed = anonymization.rank_standings(session, rescore.rules, standings)
     return _add_changes(session, result, current, proposed)
 

@@ -18,9 +18,8 @@ from anoncup.schemas.fields import example
 from app.accounts.step_up import ReauthenticatedCaller
 from app.boards import standing_updates
 from app.competitions import competitions, phases, reveal_notice, revisions
-from app.competitions.contest import Contest
 from app.competitions.phases import PhaseStatus
-from app.core.db.models import Competition, ThresholdReport
+from app.core.db.models import Competition, Round, ThresholdReport
 from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
 from app.core.http.bodies import TABLE_BODY, Csv, Toml
@@ -34,19 +33,19 @@ router = APIRouter(prefix="/competitions", tags=["competitions"])
 report_router = APIRouter(tags=["threshold reports"])
 
 
-def serialize_competition(session: Session, contest: Contest) -> schemas.Competition:
-    competition = _build_competition(contest, phases.get_status(session, contest.round))
-    if not contest.round.allocation:
+def serialize_competition(session: Session, round_: Round) -> schemas.Competition:
+    competition = _build_competition(round_, phases.get_status(session, round_))
+    if not round_.allocation:
         return competition
     commitments = {
-        "seed_commitment": contest.round.seed_commitment,
-        "truth_commitments": key_by_file_name(sealed_inputs.load_commitments(session, contest.round.id)),
+        "seed_commitment": round_.seed_commitment,
+        "truth_commitments": key_by_file_name(sealed_inputs.load_commitments(session, round_.id)),
     }
     return competition.model_copy(update=commitments)
 
 
-def _build_competition(contest: Contest, phase_status: PhaseStatus) -> schemas.Competition:
-    row, rules = contest.round, contest.rules
+def _build_competition(round_: Round, phase_status: PhaseStatus) -> schemas.Competition:
+    row, rules = round_, round_.rules
     return schemas.Competition(
         slug=row.competition.slug,
         address=row.address,
@@ -61,7 +60,7 @@ def _build_competition(contest: Contest, phase_status: PhaseStatus) -> schemas.C
         reveal_at=reveal_notice.find_reveal_time(row),
         original_rows=row.original_rows,
         original_sha256=key_by_file_name(row.public_files),
-        original_files=[f"{name}.csv" for name in contest.track.original_file_names],
+        original_files=[f"{name}.csv" for name in round_.track.original_file_names],
         own_files=[f"{name}.csv" for name in allocated_files.list_own_file_names(row)],
         seed_commitment=None,
         truth_files=[f"{name}.csv" for name in row.allocation.get("truth", ())],
@@ -70,18 +69,18 @@ def _build_competition(contest: Contest, phase_status: PhaseStatus) -> schemas.C
 
 
 def _build_rounds(competition: Competition, now: datetime) -> list[schemas.Round]:
-    contests = map(Contest, competition.rounds)
+    contests = competition.rounds
     return [
         schemas.Round(
-            name=contest.round.name,
-            address=contest.address,
-            title=dict(contest.settings.title) or {"en": contest.round.name},
-            state=phases.get_status_at(contest.round, now).state,
-            phases=_build_phases(contest.rules),
-            weight=contest.settings.weight,
-            practice=contest.settings.practice,
+            name=round_.name,
+            address=round_.address,
+            title=dict(round_.settings.title) or {"en": round_.name},
+            state=phases.get_status_at(round_, now).state,
+            phases=_build_phases(round_.rules),
+            weight=round_.settings.weight,
+            practice=round_.settings.practice,
         )
-        for contest in contests
+        for round_ in contests
     ]
 
 
@@ -89,14 +88,14 @@ def _build_phases(rules: Rules) -> list[schemas.Phase]:
     return [schemas.Phase(name=phase.name, start=phase.start, end=phase.end) for phase in rules.phases]
 
 
-def _serialize_entry(contest: Contest, now: datetime) -> schemas.ListedCompetition:
-    row = contest.round
+def _serialize_entry(round_: Round, now: datetime) -> schemas.ListedCompetition:
+    row = round_
     try:
-        return _build_competition(contest, phases.get_status_at(row, now))
+        return _build_competition(round_, phases.get_status_at(row, now))
     except CompetitionUnavailable as problem:
         return schemas.UnavailableCompetition(
             slug=row.competition.slug,
-            title=dict(contest.competition.title),
+            title=dict(round_.competition.title),
             original_rows=row.original_rows,
             original_sha256=key_by_file_name(row.original),
             original_files=[f"{name}.csv" for name in row.original],
@@ -109,15 +108,15 @@ def list_competitions() -> list[schemas.ListedCompetition]:
     """List all competitions of this service, oldest first. One whose file cannot be read is `unavailable`."""
     with transaction() as session:
         now = read_clock(session)
-        return [_serialize_entry(contest, now) for contest in competitions.list_contests(session)]
+        return [_serialize_entry(round_, now) for round_ in competitions.list_current_rounds(session)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 def create_competition(principal: CurrentPrincipal, file: Toml) -> schemas.Competition:
     """Create a competition from its file. You become its organizer."""
     with transaction() as session:
-        contest = competitions.create(session, principal, toml_text.decode_file(file))
-        return serialize_competition(session, contest)
+        round_ = competitions.create(session, principal, toml_text.decode_file(file))
+        return serialize_competition(session, round_)
 
 
 @router.get("/{slug}")
@@ -135,9 +134,9 @@ def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
     file with all rounds.
     """
     with transaction() as session:
-        contest = competitions.find(session, principal, slug)
-    has_all_rounds = contest.round.name and slug == contest.competition.slug
-    text = contest.competition.file if has_all_rounds else competitions.build_published_file(contest.round)
+        round_ = competitions.find(session, principal, slug)
+    has_all_rounds = round_.name and slug == round_.competition.slug
+    text = round_.competition.file if has_all_rounds else competitions.build_published_file(round_)
     return TomlResponse(text)
 
 
@@ -149,25 +148,25 @@ def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: 
     that shows more or a larger guesses_per_target requires the password.
     """
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, principal, slug)
-    revision = revisions.compute_file_revision(contest, toml_text.decode_file(file))
+        round_ = competitions.find_for_organizer(session, principal, slug)
+    revision = revisions.compute_file_revision(round_, toml_text.decode_file(file))
     with transaction() as session:
-        contest = revisions.apply_revision(session, principal, slug, revision)
-        standing_updates.refresh_all_rounds(session, contest.competition)
-        return serialize_competition(session, contest)
+        round_ = revisions.apply_revision(session, principal, slug, revision)
+        standing_updates.refresh_all_rounds(session, round_.competition)
+        return serialize_competition(session, round_)
 
 
 @router.get("/{slug}/original/{file}", response_class=CsvResponse)
 def get_original(slug: str, file: str, principal: OptionalPrincipal) -> Response:
     """Return a file of the original data, as the organizers uploaded it."""
     with transaction() as session:
-        contest = competitions.find(session, principal, slug)
-    name = revisions.find_original_part(contest, file)
-    if contest.round.original_rows is None:
+        round_ = competitions.find(session, principal, slug)
+    name = revisions.find_original_part(round_, file)
+    if round_.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")
-    if name not in contest.round.public_files:
+    if name not in round_.public_files:
         raise NotFound("{name}.csv is not there", code="no_such_file", name=name)
-    return CsvResponse(get_store().get(contest.round.public_files[name]))
+    return CsvResponse(get_store().get(round_.public_files[name]))
 
 
 @router.put("/{slug}/original/{file}", openapi_extra=TABLE_BODY)
@@ -177,13 +176,13 @@ def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv
     The first file must be uploaded before the others. Uploading it again removes them.
     """
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, principal, slug)
-    name = revisions.find_original_part(contest, file)
-    revision = revisions.compute_original_revision(contest, name, content)
+        round_ = competitions.find_for_organizer(session, principal, slug)
+    name = revisions.find_original_part(round_, file)
+    revision = revisions.compute_original_revision(round_, name, content)
     with transaction() as session:
-        contest = revisions.apply_revision(session, principal, slug, revision)
-        standing_updates.refresh_all_rounds(session, contest.competition)
-        competition = serialize_competition(session, contest)
+        round_ = revisions.apply_revision(session, principal, slug, revision)
+        standing_updates.refresh_all_rounds(session, round_.competition)
+        competition = serialize_competition(session, round_)
     remarks = [schemas.Notice.create(remark.code, remark.message) for remark in revision.remarks]
     return schemas.Original(**competition.model_dump(), remarks=remarks)
 
@@ -195,14 +194,14 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
     It can be replaced until the first phase ends. Once teams have their own files, these must stay the same.
     """
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, principal, slug)
-        allocated = allocated_files.load_by_team(session, contest.round.id)
+        round_ = competitions.find_for_organizer(session, principal, slug)
+        allocated = allocated_files.load_by_team(session, round_.id)
     organizer_file = organizer_data.check_organizer_file(
-        contest, organizer_data.find_organizer_file(contest, file), content, allocated
+        round_, organizer_data.find_organizer_file(round_, file), content, allocated
     )
     with transaction() as session:
-        contest = organizer_data.store_sealed(session, principal, slug, organizer_file)
-        return serialize_competition(session, contest)
+        round_ = organizer_data.store_sealed(session, principal, slug, organizer_file)
+        return serialize_competition(session, round_)
 
 
 class ThresholdReportIn(BaseModel):

@@ -13,11 +13,10 @@ from anoncup.rules import toml_text
 from app.accounts.step_up import STEP_UP_ERRORS
 from app.boards import standing_updates
 from app.competitions import competitions, revisions
-from app.competitions.contest import Contest
 from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
 from app.competitions.revisions import Revision
 from app.competitions.rules_pages import render_rules
-from app.core.db.models import Competition
+from app.core.db.models import Competition, Round
 from app.core.db.transaction import transaction
 from app.core.http.problems import get_status
 from app.core.identity.authentication import CurrentPrincipal
@@ -76,7 +75,7 @@ def show_file(page: RequestedOrganizerPage) -> HTMLResponse:
             context = load_setup_context(session, page)
     except CompetitionUnavailable as problem:
         return _render_repair(page, problem)
-    return _render_file(context, context.frame.contest.competition.file)
+    return _render_file(context, context.frame.round.competition.file)
 
 
 @router.get("/competitions/{slug}/organize/competition.toml")
@@ -91,16 +90,16 @@ def download_file(slug: str, principal: CurrentPrincipal) -> Response:
 @router.post("/competitions/{slug}/organize/file/preview")
 def preview_rules(context: RequestedSetup, form: FormBody) -> HTMLResponse:
     """Render the rules page as the text in the form would make it. Nothing is saved."""
-    contest, text = context.frame.contest, ""
+    round_, text = context.frame.round, ""
     try:
         text = _read_file_text(form)
         rules_by_round = competitions.read_hostable_file(text).rules
-        rules = rules_by_round.get(contest.round.name) or next(iter(rules_by_round.values()))
-        if rules.track != contest.track.name:
+        rules = rules_by_round.get(round_.name) or next(iter(rules_by_round.values()))
+        if rules.track != round_.track.name:
             raise Conflict("the track of a competition is fixed", code="fixed")
     except (Conflict, InvalidCompetition) as problem:
         return _render_file(context, text, problem=problem)
-    frame = replace(context.frame, rules=replace(rules, scales=contest.round.scales))
+    frame = replace(context.frame, rules=replace(rules, scales=round_.scales))
     return render_rules(context.page, frame)
 
 
@@ -121,7 +120,7 @@ def save_file(page: RequestedOrganizerPage, form: FormBody) -> Response:
         return apply_or_rescore(
             page.reauthenticate(form.secret("password")),
             page.slug,
-            lambda contest: _build_compared_revision(contest, text, form.text("of")),
+            lambda round_: _build_compared_revision(round_, text, form.text("of")),
             page_name="file",
         )
     except (*FORM_ERRORS, InvalidCompetition) as problem:
@@ -160,25 +159,25 @@ def _render_repair(
 def _save_repair(page: OrganizerPage, form: ParsedForm, file_problem: CompetitionUnavailable) -> Response:
     """Replace an unreadable file with the submitted one."""
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, page.principal, page.slug)
+        round_ = competitions.find_for_organizer(session, page.principal, page.slug)
     text = ""
     try:
         text = _read_file_text(form)
-        revision = _build_compared_revision(contest, text, form.text("of"))
+        revision = _build_compared_revision(round_, text, form.text("of"))
         organizer = page.reauthenticate(form.secret("password"))
         with transaction() as session:
-            contest = revisions.apply_revision(session, organizer, page.slug, revision)
-            standing_updates.refresh_all_rounds(session, contest.competition)
+            round_ = revisions.apply_revision(session, organizer, page.slug, revision)
+            standing_updates.refresh_all_rounds(session, round_.competition)
     except (*FORM_ERRORS, InvalidCompetition, InvalidUpload) as rejection:
         return _render_repair(page, file_problem, text=text, rejection=require_form_error(rejection))
     return see_other(f"{page.path}/file", notice="setup_saved")
 
 
-def _build_compared_revision(contest: Contest, text: str, compared_sha256: str) -> Revision:
+def _build_compared_revision(round_: Round, text: str, compared_sha256: str) -> Revision:
     """Return the revision to the new text; raise ``Conflict`` if the stored file has changed meanwhile."""
-    if compared_sha256 != competitions.compute_text_digest(contest.competition.file):
+    if compared_sha256 != competitions.compute_text_digest(round_.competition.file):
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    return revisions.compute_file_revision(contest, text)
+    return revisions.compute_file_revision(round_, text)
 
 
 def _read_file_text(form: ParsedForm) -> str:
@@ -196,21 +195,21 @@ def _render_file(
     comparison: FileComparison | None = None,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    sha256 = competitions.compute_text_digest(context.frame.contest.competition.file)
+    sha256 = competitions.compute_text_digest(context.frame.round.competition.file)
     content = {"text": text, "fingerprint": sha256, "comparison": comparison}
     return render_setup(context, "setup/file.html", problem=problem, **content)
 
 
 def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
     """Compare a text with the stored file, and determine the effects of saving it."""
-    contest = context.frame.contest
-    file = contest.competition.file
+    round_ = context.frame.round
+    file = round_.competition.file
     return FileComparison(
         lines=tuple(_iter_diff_lines(file, text)),
         parts=tuple(competitions.find_changed_parts(file, text)),
         begins_rescore=context.has_submissions
-        and changes_scores(contest, revisions.compute_file_revision(contest, text)),
-        removes_original=_removes_original(contest.competition, text),
+        and changes_scores(round_, revisions.compute_file_revision(round_, text)),
+        removes_original=_removes_original(round_.competition, text),
     )
 
 

@@ -56,7 +56,7 @@ def _render_data(
     stored_roles: tuple[str, ...] = (),
 ) -> HTMLResponse:
     """Render the page. ``stored_roles`` are unsaved roles of the columns of the first file."""
-    row, specs = context.frame.contest.round, context.frame.contest.track.original_files
+    row, specs = context.frame.round, context.frame.round.track.original_files
     rules = context.frame.rules
     with transaction() as session:
         commitments = sealed_inputs.load_commitments(session, row.id)
@@ -82,11 +82,11 @@ def _render_data(
 
 def _describe_stored_tables(context: SetupContext) -> dict[str, ImportedTable]:
     """Describe the stored files, except those that the present competition file cannot describe."""
-    contest = context.frame.contest
+    round_ = context.frame.round
     tables = {}
-    for name, digest in contest.round.original.items():
+    for name, digest in round_.original.items():
         try:
-            tables[name] = original_import.describe_original(contest.competition.file, name, digest)
+            tables[name] = original_import.describe_original(round_.competition.file, name, digest)
         except InvalidUpload:
             continue
     return tables
@@ -108,15 +108,15 @@ def _list_uploadable(specs: Sequence[FileSpec], uploaded: Mapping[str, str]) -> 
 @router.post("/competitions/{slug}/organize/original/{file}")
 def upload(context: RequestedSetup, file: str, form: FormBody) -> Response:
     """Stage an uploaded file and show how it is read; nothing is stored as data yet."""
-    contest = context.frame.contest
-    name = revisions.find_original_part(contest, file)
+    round_ = context.frame.round
+    name = revisions.find_original_part(round_, file)
     try:
-        revisions.require_own_data(contest)
+        revisions.require_own_data(round_)
         if context.has_submissions:
             raise Conflict("there are submissions: the data are fixed", code="fixed")
         content = _read_uploaded_file(form, name)
         table_format = original_import.guess_format(name, content)
-        staging_key = original_import.stage(contest, name, content)
+        staging_key = original_import.stage(round_, name, content)
     except (Conflict, InvalidUpload, Unavailable) as problem:
         return _render_data(context, problem=problem)
     return _show_import(context, ImportForm(name, staging_key, table_format), content)
@@ -126,9 +126,9 @@ def _show_import(
     context: SetupContext, import_form: ImportForm, content: bytes, problem: DomainError | None = None
 ) -> HTMLResponse:
     """Show a staged file as it is read in the chosen format, with suggested roles if none are chosen."""
-    contest = context.frame.contest
+    round_ = context.frame.round
     try:
-        table = original_import.describe_upload(contest, import_form.file, content, import_form.table_format)
+        table = original_import.describe_upload(round_, import_form.file, content, import_form.table_format)
         import_form = replace(import_form, table=table, roles=_complete_roles(import_form.roles, table))
     except InvalidUpload as error:
         problem = error
@@ -138,11 +138,11 @@ def _show_import(
 @router.post("/competitions/{slug}/organize/original/{file}/import")
 def import_file(context: RequestedSetup, file: str, form: FormBody) -> Response:
     """Read a staged file again in the chosen format or, if ``do`` is ``save``, import it."""
-    contest = context.frame.contest
-    name = revisions.find_original_part(contest, file)
+    round_ = context.frame.round
+    name = revisions.find_original_part(round_, file)
     import_form = ImportForm(name, form.text("held"), _parse_format(form))
     try:
-        content = original_import.load_staged(contest, name, import_form.staging_key)
+        content = original_import.load_staged(round_, name, import_form.staging_key)
     except Conflict as problem:
         return _render_data(context, problem=problem)
     if form.text("do") != "save":
@@ -195,7 +195,7 @@ def _save_import(
     return apply_or_rescore(
         context.page.principal,
         context.page.slug,
-        lambda contest: original_import.compute_import_revision(contest, name, content, table_format, roles),
+        lambda round_: original_import.compute_import_revision(round_, name, content, table_format, roles),
         page_name="data",
     )
 
@@ -203,10 +203,10 @@ def _save_import(
 @router.post("/competitions/{slug}/organize/data")
 def save_roles(context: RequestedSetup, form: FormBody) -> Response:
     """Save other roles for the columns of the first file, which is stored already."""
-    contest, roles = context.frame.contest, _parse_roles(form)
-    name = contest.track.original_file_names[0]
+    round_, roles = context.frame.round, _parse_roles(form)
+    name = round_.track.original_file_names[0]
     try:
-        content = original_import.load_original(contest, name, form.text("of"))
+        content = original_import.load_original(round_, name, form.text("of"))
         return _save_import(context, name, content, TableFormat(), roles)
     except _ERRORS as problem:
         return _render_data(context, problem=problem, stored_roles=roles)
@@ -215,12 +215,12 @@ def save_roles(context: RequestedSetup, form: FormBody) -> Response:
 @router.post("/competitions/{slug}/organize/truth/{file}")
 def upload_organizer_data(context: RequestedSetup, file: str, form: FormBody) -> Response:
     """Store a file that only the organizers know. It is encrypted for the workers and never sent back."""
-    name = organizer_data.find_organizer_file(context.frame.contest, file)
+    name = organizer_data.find_organizer_file(context.frame.round, file)
     with transaction() as session:
-        allocated = allocated_files.load_by_team(session, context.frame.contest.round.id)
+        allocated = allocated_files.load_by_team(session, context.frame.round.id)
     try:
         organizer_file = organizer_data.check_organizer_file(
-            context.frame.contest, name, _read_uploaded_file(form, name), allocated
+            context.frame.round, name, _read_uploaded_file(form, name), allocated
         )
         with transaction() as session:
             organizer_data.store_sealed(session, context.page.principal, context.page.slug, organizer_file)

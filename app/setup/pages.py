@@ -68,8 +68,8 @@ def create(page: RequestedUserPage, form: FormBody) -> Response:
     if basics is not None and not form.errors:
         try:
             with transaction() as session:
-                contest = competitions.create(session, page.principal, basics.apply_to(create_draft(start)))
-                return see_other(f"/competitions/{contest.address}/organize/data", notice="created")
+                round_ = competitions.create(session, page.principal, basics.apply_to(create_draft(start)))
+                return see_other(f"/competitions/{round_.address}/organize/data", notice="created")
         except Conflict as conflict:
             form.errors["slug"] = f"wrong_{conflict.code}"
         except InvalidCompetition as error:

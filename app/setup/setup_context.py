@@ -22,10 +22,10 @@ from anoncup.errors import (
 )
 from app.boards import standing_updates
 from app.competitions import competitions, phases, revisions
-from app.competitions.contest import Contest
 from app.competitions.frame import Frame
 from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
 from app.competitions.revisions import Revision
+from app.core.db.models import Round
 from app.core.db.transaction import transaction
 from app.core.http.problems import get_status
 from app.core.identity.principal import STEP_UP_CODES, Principal
@@ -56,8 +56,8 @@ class SetupContext:
     @property
     def can_edit_threshold(self) -> bool:
         """Whether the common rule of all rounds can be changed: not if the round shown has one of its own."""
-        contest = self.frame.contest
-        return not contest.round.name or "excessive" not in contest.settings.own_tables
+        round_ = self.frame.round
+        return not round_.name or "excessive" not in round_.settings.own_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class FormRejection:
 
 def load_setup_context(session: Session, page: OrganizerPage) -> SetupContext:
     frame = page.load_frame(session)
-    has_submissions = competitions.has_submissions(session, frame.contest.round.id)
-    open_rescore = revisions.find_open_rescore(session, frame.contest.round.id)
-    rounds = frame.contest.competition.rounds
+    has_submissions = competitions.has_submissions(session, frame.round.id)
+    open_rescore = revisions.find_open_rescore(session, frame.round.id)
+    rounds = frame.round.competition.rounds
     has_begun = any(phases.has_contest_begun(session, round_) for round_ in rounds)
     open_rescore_id = open_rescore.id if open_rescore else None
     return SetupContext(page, frame, has_submissions, has_begun, open_rescore_id)
@@ -125,25 +125,25 @@ def require_form_error(problem: DomainError) -> DomainError:
 
 
 def apply_or_rescore(
-    principal: Principal, slug: str, build_revision: Callable[[Contest], Revision], *, page_name: str
+    principal: Principal, slug: str, build_revision: Callable[[Round], Revision], *, page_name: str
 ) -> RedirectResponse:
     """Apply a revision. If it changes the scores of existing submissions, begin a rescore instead."""
     with transaction() as session:
-        contest = competitions.find_for_organizer(session, principal, slug)
-        has_submissions = competitions.has_submissions(session, contest.round.id)
-    revision = build_revision(contest)
+        round_ = competitions.find_for_organizer(session, principal, slug)
+        has_submissions = competitions.has_submissions(session, round_.id)
+    revision = build_revision(round_)
     with transaction() as session:
-        if has_submissions and changes_scores(contest, revision):
+        if has_submissions and changes_scores(round_, revision):
             rescores.begin(session, principal, slug, revision)
             return see_other(f"/competitions/{slug}/organize/rescores", notice="new_rules_scored")
-        contest = revisions.apply_revision(session, principal, slug, revision)
-        standing_updates.refresh_all_rounds(session, contest.competition)
+        round_ = revisions.apply_revision(session, principal, slug, revision)
+        standing_updates.refresh_all_rounds(session, round_.competition)
     were_weights_removed = any(remark.code == original_import.WEIGHT_REMOVED for remark in revision.remarks)
     notice = "weights_taken" if were_weights_removed else "setup_saved"
     return see_other(f"/competitions/{slug}/organize/{page_name}", notice=notice)
 
 
-def changes_scores(contest: Contest, revision: Revision) -> bool:
-    old_key = revisions.build_scoring_key(contest.rules, contest.round.scales)
-    new = revision.find_round(contest.round)
+def changes_scores(round_: Round, revision: Revision) -> bool:
+    old_key = revisions.build_scoring_key(round_.rules, round_.scales)
+    new = revision.find_round(round_)
     return new is not None and old_key != revisions.build_scoring_key(new.rules, new.scales)

@@ -55,10 +55,8 @@ def _render_threshold(
     with transaction() as session:
         reports = threshold_reports.list_reports(session, page.principal, page.slug)
     raw_values, errors = (form.raw_values(), form.errors) if form else ({}, {})
-    all_columns, default_columns = context.frame.contest.track.distances.group_columns(rules)
-    exchange_columns = original_import.select_grouping_columns(
-        context.frame.contest.round, tuple(default_columns)
-    )
+    all_columns, default_columns = context.frame.round.track.distances.group_columns(rules)
+    exchange_columns = original_import.select_grouping_columns(context.frame.round, tuple(default_columns))
     return render_setup(
         context,
         "setup/threshold.html",
@@ -70,7 +68,7 @@ def _render_threshold(
         ],
         dropped_columns=[] if form else [name for name in default_columns if name not in exchange_columns],
         is_question_rejected=form is not None,
-        distances=tuple(context.frame.contest.track.distances),
+        distances=tuple(context.frame.round.track.distances),
         reports=reports,
         recommended={report.id: advice.threshold for report in reports if (advice := _parse_advice(report))},
         has_unfinished_report=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
@@ -117,7 +115,7 @@ def show_report(context: RequestedSetup, report_id: UUID) -> HTMLResponse:
 def _load_report(context: SetupContext, report_id: UUID) -> ThresholdReport:
     with transaction() as session:
         stored_report = threshold_reports.find_visible(session, context.page.principal, report_id)
-    if stored_report.round_id != context.frame.contest.round.id:
+    if stored_report.round_id != context.frame.round.id:
         raise NotFound("there is no such report", code="no_such_report")
     return stored_report
 
@@ -126,7 +124,7 @@ def _render_report(
     context: SetupContext, stored_report: ThresholdReport, problem: DomainError | None = None
 ) -> HTMLResponse:
     is_pending = stored_report.state in (State.QUEUED, State.SCORING)
-    t = adapt_to_track(context.page.t, context.frame.contest.track.name)
+    t = adapt_to_track(context.page.t, context.frame.round.track.name)
     advice = _parse_advice(stored_report)
     return render_setup(
         context,
@@ -138,7 +136,7 @@ def _render_report(
         working=is_pending,
         # A pending report's page reloads itself, with the notice in its URL; hide the notice at the end.
         done=context.page.request.query_params.get("done", "") if is_pending else "",
-        stale=stored_report.original != context.frame.contest.round.original,
+        stale=stored_report.original != context.frame.round.original,
     )
 
 
@@ -156,8 +154,8 @@ def use_report(context: RequestedSetup, report_id: UUID, form: FormBody) -> Resp
         return apply_or_rescore(
             page.reauthenticate(form.secret("password")),
             page.slug,
-            lambda contest: revisions.compute_file_revision(
-                contest, replace_excessive(contest.competition.file, rule)
+            lambda round_: revisions.compute_file_revision(
+                round_, replace_excessive(round_.competition.file, rule)
             ),
             page_name="threshold",
         )
@@ -166,7 +164,7 @@ def use_report(context: RequestedSetup, report_id: UUID, form: FormBody) -> Resp
 
 
 def _build_rule(stored_report: ThresholdReport, context: SetupContext) -> Excessive:
-    if stored_report.original != context.frame.contest.round.original:
+    if stored_report.original != context.frame.round.original:
         raise Conflict("the data have changed since this report: ask for a new one", code="report_stale")
     advice = _parse_advice(stored_report)
     if advice is None or advice.threshold is None:

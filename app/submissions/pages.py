@@ -147,28 +147,28 @@ class _PageState(NamedTuple):
 
 
 def _load_state(session: Session, principal: Principal, frame: Frame) -> _PageState:
-    slug = frame.contest.address
+    slug = frame.round.address
     return _PageState(
         submissions.find_intake_state(frame),
         frame.rules.phases,
         submissions.list_summaries(session, principal, slug),
         quota.load_report(session, principal, slug).caps,
-        allocated_files.load_team_files(session, principal, frame.contest.round),
+        allocated_files.load_team_files(session, principal, frame.round),
     )
 
 
 def _describe_form(frame: Frame, rejection: RejectedForm | None) -> dict[str, Any]:
     """Return the files of the form, with hints about common mistakes in the rejected ones."""
-    contest = frame.contest
-    parts, secret = build_parts(contest), get_secret_spec(contest.track)
+    round_ = frame.round
+    parts, secret = build_parts(round_), get_secret_spec(round_.track)
     mistakes: dict[str, list[Hint]] = {}
     if rejection is not None and rejection.file_problems:
         headers = {part.name: part.sample.header for part in parts}
         swapped_names = {problem.file for problem in rejection.file_problems if problem.code == MISPLACED}
         files = {name: content for name, content in rejection.files.items() if name not in swapped_names}
-        rows = contest.round.original_rows or 0
+        rows = round_.original_rows or 0
         mistakes = find_hints(files, headers, secret=secret, original_rows=rows)
-    fields = list_file_names(contest.track)
+    fields = list_file_names(round_.track)
     return {
         "fields": fields, "parts": parts, "secret": secret, "rejection": rejection, "mistakes": mistakes
     }  # fmt: skip
@@ -306,7 +306,7 @@ def show_row(page: RequestedUserPage, submission_id: UUID) -> HTMLResponse:
     with transaction() as session:
         submission = submissions.find_own(session, page.principal, submission_id)
         frame = load_frame(session, page.principal, submissions.get_competition_slug(session, submission))
-        own_summaries = submissions.list_summaries(session, page.principal, frame.contest.address)
+        own_summaries = submissions.list_summaries(session, page.principal, frame.round.address)
         (line,) = submissions.build_lines(session, [submission])
     return page.render(
         "submissions/submission_row.html",

@@ -18,9 +18,8 @@ from sqlalchemy.orm import Session
 from anoncup.errors import TooManyRequests
 from anoncup.messages import N_, Message
 from app.competitions import competitions, phases
-from app.competitions.contest import Contest
 from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
-from app.core.db.models import Evaluation, Guess, State, Submission, Target, Team
+from app.core.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
 from app.core.db.now import read_clock
 from app.core.identity.principal import Principal
 from app.submissions import attempts
@@ -70,16 +69,16 @@ class QuotaCap:
 
 
 def load_caps(
-    session: Session, contest: Contest, team_id: UUID, phase: str, now: datetime
+    session: Session, round_: Round, team_id: UUID, phase: str, now: datetime
 ) -> tuple[QuotaCap, ...]:
     """Return all caps on a team's uploads in ``phase`` at ``now``, in one query.
 
     A day is bounded above, too: an upload from before midnight may be accepted after those of today.
     """
-    midnight, next_midnight = phases.find_midnights(now, contest.rules.timezone)
+    midnight, next_midnight = phases.find_midnights(now, round_.rules.timezone)
 
     def is_own(table: Any) -> ColumnElement[bool]:
-        return and_(table.team_id == team_id, table.round_id == contest.round.id)
+        return and_(table.team_id == team_id, table.round_id == round_.id)
 
     def is_today(moment: Any) -> ColumnElement[bool]:
         return and_(moment >= midnight, moment < next_midnight)
@@ -104,7 +103,7 @@ def load_caps(
         counted, _, period = name.partition("_")
         used = begun.c[period] if counted == "attempts" else accepted.c[period]
         columns.append(used - accepted.c[period] if phase == REIDENTIFICATION else used)
-        grants = _select_granted(contest, team_id, name)
+        grants = _select_granted(round_, team_id, name)
         columns.append(
             (grants.where(is_today(Grant.granted_at)) if period == "per_day" else grants).scalar_subquery()
         )
@@ -114,32 +113,30 @@ def load_caps(
         QuotaCap(
             name,
             used=max(0, used),
-            limit=getattr(contest.rules.limits, name) + granted,
+            limit=getattr(round_.rules.limits, name) + granted,
             resets_at=next_midnight if name.endswith("per_day") else None,
         )
         for name, used, granted in zip(_CAPS[phase], counts[::2], counts[1::2], strict=True)
     )
 
 
-def _select_granted(contest: Contest, team_id: UUID, name: str) -> Select[int]:
+def _select_granted(round_: Round, team_id: UUID, name: str) -> Select[int]:
     return select(func.coalesce(func.sum(Grant.amount), 0)).where(
-        Grant.team_id == team_id, Grant.round_id == contest.round.id, Grant.cap == name
+        Grant.team_id == team_id, Grant.round_id == round_.id, Grant.cap == name
     )
 
 
-def load_guess_cap(
-    session: Session, contest: Contest, team_id: UUID, target: Target, question: str
-) -> QuotaCap:
+def load_guess_cap(session: Session, round_: Round, team_id: UUID, target: Target, question: str) -> QuotaCap:
     """Return the cap on a team's answers to one question about one target."""
     query = select(func.count()).where(Guess.team_id == team_id, Guess.target_id == target.id)
     query = query.where(Guess.question == question, Guess.state.not_in(FREE_GUESS_STATES))
-    limit = load_guess_limit(session, contest, team_id)
+    limit = load_guess_limit(session, round_, team_id)
     return QuotaCap(GUESSES_PER_TARGET, session.scalars(query).one(), limit, None)
 
 
-def load_guess_limit(session: Session, contest: Contest, team_id: UUID) -> int:
-    extra = session.scalars(_select_granted(contest, team_id, GUESSES_PER_TARGET)).one()
-    return contest.rules.limits.guesses_per_target + int(extra)
+def load_guess_limit(session: Session, round_: Round, team_id: UUID) -> int:
+    extra = session.scalars(_select_granted(round_, team_id, GUESSES_PER_TARGET)).one()
+    return round_.rules.limits.guesses_per_target + int(extra)
 
 
 def require_remaining(caps: Iterable[QuotaCap], now: datetime) -> None:
@@ -165,23 +162,23 @@ def require_remaining(caps: Iterable[QuotaCap], now: datetime) -> None:
 
 
 def begin_attempt(
-    session: Session, contest: Contest, team: Team, user_id: UUID, *, phase: str, key: str | None
+    session: Session, round_: Round, team: Team, user_id: UUID, *, phase: str, key: str | None
 ) -> Attempt:
     """Count an upload before it is read, or continue the unanswered attempt with its key.
 
     Competition and team must be locked. Raises Conflict if the phase is not open, TooManyRequests if a cap is
     used up.
     """
-    status = phases.get_status(session, contest.round)
-    attempt = attempts.find_unfinished(session, contest.round, team, phase, key)
+    status = phases.get_status(session, round_)
+    attempt = attempts.find_unfinished(session, round_, team, phase, key)
     if attempt is None or not attempts.is_in_grace_period(attempt, status):
         status.require_open(phase)
         attempt = attempt or Attempt(
-            round_id=contest.round.id, team_id=team.id, user_id=user_id, phase=phase, key=key, senders=0
+            round_id=round_.id, team_id=team.id, user_id=user_id, phase=phase, key=key, senders=0
         )
         attempt.started_at, attempt.counts = status.now, False
     if not attempt.counts:
-        require_remaining(load_caps(session, contest, team.id, phase, status.now), status.now)
+        require_remaining(load_caps(session, round_, team.id, phase, status.now), status.now)
         attempt.counts = True
     attempt.senders += 1
     session.add(attempt)
@@ -198,6 +195,6 @@ class QuotaReport(NamedTuple):
 
 def load_report(session: Session, principal: Principal, slug: str) -> QuotaReport:
     """Return the caps of the person's own team: those of the second phase once the first is over."""
-    contest, team = competitions.find_for_member(session, principal, slug)
-    phase = REIDENTIFICATION if contest.round.published_at else ANONYMIZATION
-    return QuotaReport(phase, load_caps(session, contest, team.id, phase, read_clock(session)))
+    round_, team = competitions.find_for_member(session, principal, slug)
+    phase = REIDENTIFICATION if round_.published_at else ANONYMIZATION
+    return QuotaReport(phase, load_caps(session, round_, team.id, phase, read_clock(session)))

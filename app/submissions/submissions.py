@@ -13,7 +13,6 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from app.accounts import memberships
 from app.competitions import competitions, phases
-from app.competitions.contest import Contest
 from app.competitions.frame import Frame
 from app.core.db.models import Evaluation, Round, State, Submission, Team
 from app.core.db.paging import Position, fetch_newest_first
@@ -117,10 +116,8 @@ def list_own(
     limit: int | None = None,
 ) -> Sequence[Submission]:
     """Return the submissions of the person's own team, newest first."""
-    contest, team = competitions.find_for_member(session, principal, slug)
-    query = select_with_details().where(
-        Submission.team_id == team.id, Submission.round_id == contest.round.id
-    )
+    round_, team = competitions.find_for_member(session, principal, slug)
+    query = select_with_details().where(Submission.team_id == team.id, Submission.round_id == round_.id)
     return fetch_newest_first(
         session, query, Submission.received_at, Submission.id, cursor=cursor, limit=limit
     )
@@ -157,8 +154,8 @@ def list_for_organizer(
     limit: int | None = None,
 ) -> Sequence[Submission]:
     """Return the submissions of all teams for an organizer, newest first, optionally filtered."""
-    contest = competitions.find_for_organizer(session, principal, slug)
-    query = select_with_details().where(Submission.round_id == contest.round.id)
+    round_ = competitions.find_for_organizer(session, principal, slug)
+    query = select_with_details().where(Submission.round_id == round_.id)
     if team_id is not None:
         query = query.where(Submission.team_id == team_id)
     if state is not None:
@@ -211,7 +208,7 @@ def mark_final(session: Session, principal: Principal, submission_id: UUID, *, f
     require_qualified(team)
     phases.get_status(session, round_).require_open(phases.ANONYMIZATION)
     if final and not submission.final:
-        _require_markable(session, submission, Contest(round_).rules.ranking.finals)
+        _require_markable(session, submission, round_.rules.ranking.finals)
     submission.final = final
     return submission
 
@@ -239,7 +236,7 @@ def _require_markable(session: Session, submission: Submission, max_finals: int)
 
 def get_readable_files(session: Session, submission: Submission) -> dict[str, str]:
     """Return SHA-256 of the release files by name; raises NotFound if the files contain the answer."""
-    if Contest(session.get_one(Round, submission.round_id)).track.target_files.seals_release:
+    if session.get_one(Round, submission.round_id).track.target_files.seals_release:
         raise NotFound(
             "the files of this release contain its answer: they are stored sealed, and nobody can "
             "download them",
@@ -312,4 +309,4 @@ def find_intake_state(frame: Frame) -> IntakeState:
         return "draft" if frame.next_start else "undated"
     if status.state == phases.ANONYMIZATION:
         return "paused" if status.paused else "open"
-    return "settling" if status.state == "settling" and frame.contest.round.published_at is None else "over"
+    return "settling" if status.state == "settling" and frame.round.published_at is None else "over"

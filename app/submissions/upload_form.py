@@ -23,7 +23,7 @@ from anoncup.tables.foreign_formats import explain_header, is_binary_format
 from anoncup.tracks.files import SECRET_FILE, FileSpec, allow_any_row_count
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.swapped_files import read_header
-from app.competitions.contest import Contest
+from app.core.db.models import Round
 from app.core.http.problems import DomainHTTPException, get_status
 from app.core.locale.language import Translator
 from app.originals import samples
@@ -76,20 +76,18 @@ class ReleasePart:
         return self.file.row_limits is not allow_any_row_count
 
 
-def build_parts(contest: Contest) -> tuple[ReleasePart, ...]:
+def build_parts(round_: Round) -> tuple[ReleasePart, ...]:
     """Return the public files of a release, or nothing before the original is uploaded."""
-    if contest.round.original_rows is None:
+    if round_.original_rows is None:
         return ()
-    return tuple(
-        _build_part(file, contest, contest.round.original_rows) for file in contest.track.release_files
-    )
+    return tuple(_build_part(file, round_, round_.original_rows) for file in round_.track.release_files)
 
 
-def _build_part(file: FileSpec, contest: Contest, original_rows: int) -> ReleasePart:
+def _build_part(file: FileSpec, round_: Round, original_rows: int) -> ReleasePart:
     """Describe a file; a sample is the head of the original with the same columns, else only its header."""
-    rules, columns = contest.rules, contest.rules.columns
+    rules, columns = round_.rules, round_.rules.columns
     if file.header_like is not None:
-        sample = samples.read_sample(contest.round.original[file.header_like])
+        sample = samples.read_sample(round_.original[file.header_like])
     else:
         sample = FileSample(file.header(rules) or (), ())
     min_rows, max_rows = file.row_limits({"originals": original_rows}, rules)

@@ -24,7 +24,6 @@ from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import AnyTrack, TeamData
 from app.accounts import memberships
 from app.competitions import competitions, phases
-from app.competitions.contest import Contest
 from app.config import get_settings
 from app.core import sealing
 from app.core.db.models import Round, Secret, Submission, Team
@@ -165,16 +164,15 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
             return
         require_qualified(team)
         _require_present(round_)
-        contest = Contest(round_)
         if self.attempt is None:
-            attempt = quota.begin_attempt(session, contest, team, user_id, phase=self.phase, key=self.key)
+            attempt = quota.begin_attempt(session, round_, team, user_id, phase=self.phase, key=self.key)
             self.started_at = attempt.started_at
             self.load(session, team)
             self.attempt = attempt
         else:
             status = phases.get_status(session, round_)
             attempts.require_in_time(round_, self.attempt, status)
-            self.caps = self.recheck(session, contest, team)
+            self.caps = self.recheck(session, round_, team)
             quota.require_remaining([cap for cap in self.caps if not cap.is_for_attempts], status.now)
 
     def find_accepted_id(self, session: Session, team_id: UUID) -> UUID | None:
@@ -197,7 +195,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         """Load what the files are parsed against; raises Conflict or Forbidden if they cannot be parsed."""
 
     @abstractmethod
-    def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
+    def recheck(self, session: Session, round_: Round, team: Team) -> tuple[QuotaCap, ...]:
         """Return the caps on the parsed upload; raises Conflict or Forbidden if it may not be sent now."""
 
     def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:
@@ -271,7 +269,7 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
         self.file_names = (*self.track.release_file_names, *secret_names)
 
     def find_round(self, session: Session, principal: Principal) -> Round:
-        return competitions.find(session, principal, self.slug).round
+        return competitions.find(session, principal, self.slug)
 
     def load(self, session: Session, team: Team | None) -> None:
         """Load the allocated files of the team, or of the baselines without one."""
@@ -280,10 +278,10 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
         self.own_files = allocated_files.require_allocated(session, self.round, team)
         self.team_name = team.name if team else ""
 
-    def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
+    def recheck(self, session: Session, round_: Round, team: Team) -> tuple[QuotaCap, ...]:
         """Return the caps on the day when the upload began; raises Conflict if rules or data have changed."""
-        self.require_same_settings(contest.round)
-        return quota.load_caps(session, contest, team.id, self.phase, self.get_start_time())
+        self.require_same_settings(round_)
+        return quota.load_caps(session, round_, team.id, self.phase, self.get_start_time())
 
     def require_same_settings(self, round_: Round) -> None:
         """Raise Conflict if the release would be parsed differently now; deadlines may have moved."""

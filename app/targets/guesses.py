@@ -18,7 +18,6 @@ from anoncup.tracks.model import AnyQuestion, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.accounts import memberships
 from app.competitions import competitions, phases, visibility
-from app.competitions.contest import Contest
 from app.core.db import now
 from app.core.db.models import Guess, JudgingJob, Rejudgement, Rescore, Round, Secret, State, Target, Team
 from app.core.db.paging import Position, fetch_newest_first
@@ -108,15 +107,15 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         self.team_name = team.name
         self.own_files = allocated_files.load_files(session, self.round.id, team.id) or {}
 
-    def recheck(self, session: Session, contest: Contest, team: Team) -> tuple[QuotaCap, ...]:
+    def recheck(self, session: Session, round_: Round, team: Team) -> tuple[QuotaCap, ...]:
         """Return the cap on guesses that answer this question.
 
         Raises Conflict for a withdrawn target, and InvalidInput for a question that a re-score set has
         removed since the upload began.
         """
         target = self._load_attackable_target(session, team)
-        contest.track.require_question(contest.rules, self.question)
-        return (quota.load_guess_cap(session, contest, team.id, target, self.question),)
+        round_.track.require_question(round_.rules, self.question)
+        return (quota.load_guess_cap(session, round_, team.id, target, self.question),)
 
     def _load_attackable_target(self, session: Session, team: Team) -> Target:
         target = session.scalars(targets.select_targets().where(Target.id == self.target_id)).one()
@@ -199,12 +198,12 @@ def list_for_team(
     limit: int | None = None,
 ) -> tuple[Sequence[Guess], datetime | None]:
     """Return the team's guesses, newest first, and the horizon: guesses accepted before it show scores."""
-    contest, team = competitions.find_for_member(session, principal, slug)
-    viewer = visibility.load_viewer(session, contest.competition, principal)
-    horizon = visibility.compute_guess_horizon(contest, viewer, now.read_clock(session))
+    round_, team = competitions.find_for_member(session, principal, slug)
+    viewer = visibility.load_viewer(session, round_.competition, principal)
+    horizon = visibility.compute_guess_horizon(round_, viewer, now.read_clock(session))
     own_guesses = (
         select(Guess)
-        .where(Guess.team_id == team.id, Guess.round_id == contest.round.id)
+        .where(Guess.team_id == team.id, Guess.round_id == round_.id)
         .options(joinedload(Guess.target, innerjoin=True))
     )
     newest = fetch_newest_first(session, own_guesses, Guess.received_at, Guess.id, cursor=cursor, limit=limit)
@@ -222,7 +221,7 @@ def find_own(session: Session, principal: Principal, guess_id: UUID) -> tuple[Gu
     if team is None or team.id != guess.team_id:
         raise NotFound("there is no such guess", code="no_such_guess")
     viewer = visibility.load_viewer(session, round_.competition, principal)
-    return guess, visibility.compute_guess_horizon(Contest(round_), viewer, now.read_clock(session))
+    return guess, visibility.compute_guess_horizon(round_, viewer, now.read_clock(session))
 
 
 def get_visible_result(guess: Guess, horizon: datetime | None) -> schemas.GuessOutcome | None:

@@ -130,8 +130,8 @@ def _load_own_guesses(session: Session, principal: Principal, frame: Frame) -> l
     """Return the guesses of the reader's team, newest first; none for readers without a team."""
     if frame.team is None:
         return []
-    rows, horizon = guesses.list_for_team(session, principal, frame.contest.address)
-    questions = frame.contest.track.questions
+    rows, horizon = guesses.list_for_team(session, principal, frame.round.address)
+    questions = frame.round.track.questions
 
     def build_own_guess(guess: Guess) -> OwnGuess:
         question, outcome = questions.get(guess.question), guesses.get_visible_result(guess, horizon)
@@ -168,7 +168,7 @@ def _rank_outcome(outcome: GuessOutcome) -> tuple[float, float]:
 
 def _list_questions(frame: Frame) -> list[AnyQuestion]:
     """Return the questions of the competition, the default one first."""
-    return list(frame.contest.track.select_questions(frame.rules).values())
+    return list(frame.round.track.select_questions(frame.rules).values())
 
 
 def _build_guide(frame: Frame) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _build_guide(frame: Frame) -> dict[str, Any]:
     ``original_arguments`` are the originals for the attack command; they are empty if no attacker can read
     the targets.
     """
-    track, questions = frame.contest.track, _list_questions(frame)
+    track, questions = frame.round.track, _list_questions(frame)
     return {
         "questions": questions,
         "question_groups": group_by_guess_file(questions),
@@ -197,10 +197,10 @@ def _can_attack(track: AnyTrack) -> bool:
 
 def _list_original_arguments(frame: Frame) -> list[str]:
     """Return the original files as command arguments, optional files with their names as prefixes."""
-    public_files = frame.contest.round.public_files
+    public_files = frame.round.public_files
     return [
         f"{'' if file.required else f'{file.name}='}{frame.rules.address}/{file.name}.csv"
-        for file in frame.contest.track.original_files
+        for file in frame.round.track.original_files
         if file.required or file.name in public_files
     ]
 
@@ -210,7 +210,7 @@ def _list_guess_options(frame: Frame, questions: Sequence[AnyQuestion]) -> list[
 
     The file is the output of the first attacker that answers the question, or else a file of the team's own.
     """
-    track, has_several_questions = frame.contest.track, len(questions) > 1
+    track, has_several_questions = frame.round.track, len(questions) > 1
     options = []
     for question in questions:
         capable_attackers = (
@@ -266,9 +266,9 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
         "target": visible_target,
         "own_guesses": own_guesses,
         "has_pending_guesses": any(own_guess.is_pending for own_guess in own_guesses),
-        "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files.specs},
-        "originals": frame.contest.round.original_rows or 0,
-        "salt": session.get_one(Opening, target_id).salt.hex() if frame.contest.round.revealed_at else None,
+        "titles": {f"{file.name}.csv": file.title for file in frame.round.track.target_files.specs},
+        "originals": frame.round.original_rows or 0,
+        "salt": session.get_one(Opening, target_id).salt.hex() if frame.round.revealed_at else None,
         "can_guess": _can_guess(frame, visible_target),
         "target_questions": _build_target_questions(
             frame,

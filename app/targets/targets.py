@@ -12,7 +12,6 @@ from sqlalchemy.sql.base import ExecutableOption
 from anoncup import schemas
 from anoncup.errors import NotFound
 from app.competitions import competitions, visibility
-from app.competitions.contest import Contest
 from app.competitions.visibility import Viewer
 from app.core.db.models import Evaluation, Guess, Opening, Round, State, Submission, Target, Team
 from app.core.identity.principal import Principal
@@ -58,18 +57,18 @@ def list_visible(session: Session, principal: Principal, slug: str) -> list[sche
 
     Withdrawn ones are included only for their own team and for organizers.
     """
-    contest = competitions.find(session, principal, slug)
-    viewer = visibility.load_viewer(session, contest.competition, principal)
-    visibility.require_targets(session, contest, viewer)
+    round_ = competitions.find(session, principal, slug)
+    viewer = visibility.load_viewer(session, round_.competition, principal)
+    visibility.require_targets(session, round_, viewer)
     targets = session.scalars(
-        select_targets().where(Target.round_id == contest.round.id).order_by(Target.name)
+        select_targets().where(Target.round_id == round_.id).order_by(Target.name)
     ).all()
-    used_by_target = _count_used_guesses(session, contest.round, viewer)
-    limit = 0 if viewer.team_id is None else quota.load_guess_limit(session, contest, viewer.team_id)
-    questions = contest.track.select_questions(contest.rules)
+    used_by_target = _count_used_guesses(session, round_, viewer)
+    limit = 0 if viewer.team_id is None else quota.load_guess_limit(session, round_, viewer.team_id)
+    questions = round_.track.select_questions(round_.rules)
     return [
         _mask_target(
-            contest,
+            round_,
             target,
             viewer,
             {name: max(0, limit - used_by_target[target.id].get(name, 0)) for name in questions},
@@ -85,10 +84,10 @@ def _can_see(target: Target, viewer: Viewer) -> bool:
 
 
 def _mask_target(
-    contest: Contest, target: Target, viewer: Viewer, guesses_left: dict[str, int]
+    round_: Round, target: Target, viewer: Viewer, guesses_left: dict[str, int]
 ) -> schemas.Target:
     is_own = target.submission.team_id == viewer.team_id
-    is_team_known = is_own or visibility.can_see_owners(contest, viewer)
+    is_team_known = is_own or visibility.can_see_owners(round_, viewer)
     can_guess = not is_own and not is_withdrawn(target) and viewer.team_id is not None
     return schemas.Target(
         **list_public_fields(target),
@@ -143,7 +142,7 @@ def find_visible(session: Session, principal: Principal, target_id: UUID) -> Tar
     viewer = visibility.load_viewer(session, round_.competition, principal)
     if not (viewer.is_organizer or viewer.team_id) or not _can_see(target, viewer):
         raise _build_missing_error()
-    visibility.require_targets(session, Contest(round_), viewer)
+    visibility.require_targets(session, round_, viewer)
     return target
 
 
@@ -153,20 +152,20 @@ def _build_missing_error() -> NotFound:
 
 def _load_published(
     session: Session, principal: Principal | None, slug: str, *options: ExecutableOption
-) -> tuple[Contest, Sequence[Target]]:
+) -> tuple[Round, Sequence[Target]]:
     """Return all published targets, even withdrawn ones."""
-    contest = competitions.find(session, principal, slug)
-    if contest.round.published_at is None:
+    round_ = competitions.find(session, principal, slug)
+    if round_.published_at is None:
         raise NotFound("the targets are not published yet", code="no_targets_yet")
-    query = select_targets().options(*options).where(Target.round_id == contest.round.id)
-    return contest, session.scalars(query.order_by(Target.name)).all()
+    query = select_targets().options(*options).where(Target.round_id == round_.id)
+    return round_, session.scalars(query.order_by(Target.name)).all()
 
 
 def load_manifest(session: Session, principal: Principal | None, slug: str) -> list[schemas.ManifestEntry]:
     """Return the public list of digests and commitments, with the teams unless they are hidden."""
-    contest, targets = _load_published(session, principal, slug)
-    viewer = visibility.load_viewer(session, contest.competition, principal)
-    are_teams_known = visibility.can_see_owners(contest, viewer)
+    round_, targets = _load_published(session, principal, slug)
+    viewer = visibility.load_viewer(session, round_.competition, principal)
+    are_teams_known = visibility.can_see_owners(round_, viewer)
     return [
         schemas.ManifestEntry(
             **list_public_fields(target), team=target.submission.team.name if are_teams_known else None
@@ -186,8 +185,8 @@ def render_checksums(targets: Iterable[schemas.ManifestEntry]) -> str:
 
 def list_revealed(session: Session, principal: Principal | None, slug: str) -> Sequence[Target]:
     """Return all targets with salt and secret. Raise an error before the reveal."""
-    contest, targets = _load_published(session, principal, slug, joinedload(Target.opening))
-    visibility.require_reveal(contest.round)
+    round_, targets = _load_published(session, principal, slug, joinedload(Target.opening))
+    visibility.require_reveal(round_)
     return targets
 
 

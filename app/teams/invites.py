@@ -43,13 +43,18 @@ def create_for_new_teams(
     After the anonymization phase, when a new team can only guess, this requires the password. A repeated
     request with the same ``invite_id`` raises Conflict instead of creating another invite.
     """
-    contest = competitions.find_for_organizer(session, principal, slug)
-    if can_only_guess(session, contest.competition):
+    round_ = competitions.find_for_organizer(session, principal, slug)
+    if can_only_guess(session, round_.competition):
         principal.require_reauthentication()
     invite_id = invite_id or uuid4()
-    code = insert_invite(session, contest.id, uses=uses, invite_id=invite_id)
+    code = insert_invite(session, round_.competition_id, uses=uses, invite_id=invite_id)
     audit.record(
-        session, principal, "invite.create", contest.id, subject=str(invite_id), after={"teams": uses}
+        session,
+        principal,
+        "invite.create",
+        round_.competition_id,
+        subject=str(invite_id),
+        after={"teams": uses},
     )
     return code
 
@@ -65,14 +70,14 @@ def can_only_guess(session: Session, competition: Competition) -> bool:
 
 def list_open(session: Session, principal: Principal, slug: str) -> list[OpenInvite]:
     """Return the invites with which teams can still be created, newest first. Only for organizers."""
-    contest = competitions.find_for_organizer(session, principal, slug)
+    round_ = competitions.find_for_organizer(session, principal, slug)
     open_invites = session.scalars(
         select(Invite)
-        .where(*_build_open_conditions(contest.id))
+        .where(*_build_open_conditions(round_.competition_id))
         .order_by(Invite.created_at.desc(), Invite.id)
     ).all()
     creation_entries = select(AuditEntry.subject, AuditEntry.actor).where(
-        AuditEntry.competition_id == contest.id,
+        AuditEntry.competition_id == round_.competition_id,
         AuditEntry.action == "invite.create",
         AuditEntry.subject.in_([str(invite.id) for invite in open_invites]),
     )
@@ -82,22 +87,27 @@ def list_open(session: Session, principal: Principal, slug: str) -> list[OpenInv
 
 def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID) -> None:
     """Withdraw an invite for new teams. Only organizers may do this."""
-    contest = competitions.find_for_organizer(session, principal, slug)
-    open_invite = select(Invite).where(Invite.id == invite_id, *_build_open_conditions(contest.id))
+    round_ = competitions.find_for_organizer(session, principal, slug)
+    open_invite = select(Invite).where(Invite.id == invite_id, *_build_open_conditions(round_.competition_id))
     invite = session.scalar(open_invite.with_for_update())
     if invite is None:
         raise NotFound("the competition has no such open invite", code="no_such_invite")
     uses_left, invite.uses_left = invite.uses_left, 0
     audit.record(
-        session, principal, "invite.withdraw", contest.id, subject=str(invite.id), before={"teams": uses_left}
+        session,
+        principal,
+        "invite.withdraw",
+        round_.competition_id,
+        subject=str(invite.id),
+        before={"teams": uses_left},
     )
 
 
 def create_for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
     """Create an invite for ``uses`` people into the principal's team; requires the password."""
-    contest, team = competitions.find_for_member(session, principal, slug, scope="submit")
+    round_, team = competitions.find_for_member(session, principal, slug, scope="submit")
     principal.require_reauthentication()
-    return insert_invite(session, contest.id, team_id=team.id, uses=uses)
+    return insert_invite(session, round_.competition_id, team_id=team.id, uses=uses)
 
 
 def insert_invite(

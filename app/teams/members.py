@@ -120,8 +120,8 @@ def _resolve_team(session: Session, invite: Invite, team_name: str | None) -> Te
 
 def load_own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[Person]]:
     """Return the principal's team and its members."""
-    contest, team = competitions.find_for_member(session, principal, slug)
-    return team, memberships.load_members_by_team(session, contest.id)[team.id]
+    round_, team = competitions.find_for_member(session, principal, slug)
+    return team, memberships.load_members_by_team(session, round_.competition_id)[team.id]
 
 
 def set_method_description(session: Session, principal: Principal, slug: str, text: str) -> Team:
@@ -146,7 +146,7 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
 
     Removing a member voids all invites of the team, because that person may know their codes.
     """
-    contest, team = competitions.find_for_member(session, principal, slug, scope="submit")
+    round_, team = competitions.find_for_member(session, principal, slug, scope="submit")
     # Lock all members, so that of two who leave at the same time the second sees that it is the last.
     members = session.scalars(
         select(Member).where(Member.team_id == team.id).order_by(Member.user_id).with_for_update()
@@ -166,7 +166,7 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
         session,
         principal,
         "team.remove",
-        contest.id,
+        round_.competition_id,
         subject=session.get_one(User, user_id).name,
         before={"team": team.name},
     )
@@ -174,16 +174,16 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
 
 def list_entrants(session: Session, principal: Principal, slug: str) -> list[EntrantTeam]:
     """Return all teams of a competition, oldest first. Only for organizers."""
-    contest = competitions.find_for_organizer(session, principal, slug)
+    round_ = competitions.find_for_organizer(session, principal, slug)
     submission_count = (
         select(func.count()).where(Submission.team_id == Team.id).correlate(Team).scalar_subquery()
     )
     team_rows = session.execute(
         select(Team, submission_count)
-        .where(Team.competition_id == contest.id)
+        .where(Team.competition_id == round_.competition_id)
         .order_by(Team.created_at, Team.id)
     )
-    members_by_team = memberships.load_members_by_team(session, contest.id)
+    members_by_team = memberships.load_members_by_team(session, round_.competition_id)
     return [
         EntrantTeam(team, tuple(members_by_team[team.id]), submissions) for team, submissions in team_rows
     ]

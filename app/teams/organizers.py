@@ -32,11 +32,11 @@ def create_user(principal: Principal, *, name: str, password: str, role: Role) -
 
 def list_organizers(session: Session, principal: Principal, slug: str) -> list[Person]:
     """Return the organizers of a competition, sorted by name. Only for organizers."""
-    contest = competitions.find_for_organizer(session, principal, slug)
+    round_ = competitions.find_for_organizer(session, principal, slug)
     user_rows = session.execute(
         select(User.id, User.name)
         .join(Organizer, Organizer.user_id == User.id)
-        .where(Organizer.competition_id == contest.id)
+        .where(Organizer.competition_id == round_.competition_id)
         .order_by(func.lower(User.name), User.name)
     )
     return [Person(user_id=user_id, name=name) for user_id, name in user_rows]
@@ -44,7 +44,7 @@ def list_organizers(session: Session, principal: Principal, slug: str) -> list[P
 
 def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
     """Add an organizer. The user must have that role and be in no team of the competition."""
-    contest = competitions.find_for_organizer(session, principal, slug)
+    round_ = competitions.find_for_organizer(session, principal, slug)
     user = users.find_user(session, name)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")
@@ -53,23 +53,23 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
         raise Conflict(
             "this person has no organizer's account; an administrator makes one", code="not_an_organizer"
         )
-    if session.get(Organizer, (contest.id, user.id)):
+    if session.get(Organizer, (round_.competition_id, user.id)):
         raise Conflict("this person organizes the competition already", code="organizes_it")
-    if session.get(Member, (contest.id, user.id)):
+    if session.get(Member, (round_.competition_id, user.id)):
         raise Conflict("a member of a team does not organize its competition", code="in_a_team")
     principal.require_reauthentication()
-    session.add(Organizer(competition_id=contest.id, user_id=user.id))
-    audit.record(session, principal, "organizer.add", contest.id, subject=user.name)
+    session.add(Organizer(competition_id=round_.competition_id, user_id=user.id))
+    audit.record(session, principal, "organizer.add", round_.competition_id, subject=user.name)
     return Person(user_id=user.id, name=user.name)
 
 
 def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
     """Remove an organizer. The last one cannot be removed."""
-    contest = competitions.find_for_organizer(session, principal, slug)
+    round_ = competitions.find_for_organizer(session, principal, slug)
     # Lock all organizers, so that of two who remove each other only one succeeds.
     organizers = session.scalars(
         select(Organizer)
-        .where(Organizer.competition_id == contest.id)
+        .where(Organizer.competition_id == round_.competition_id)
         .order_by(Organizer.user_id)
         .with_for_update()
     ).all()
@@ -86,4 +86,4 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     principal.require_reauthentication()
     session.delete(organizer)
     name = session.get_one(User, user_id).name
-    audit.record(session, principal, "organizer.remove", contest.id, subject=name)
+    audit.record(session, principal, "organizer.remove", round_.competition_id, subject=name)

@@ -9,7 +9,6 @@ from sqlalchemy import select, update
 
 from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.toml_text import replace_tables
-from app.competitions.contest import Contest as StoredContest
 from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
 from app.core.db.models import Round, Submission, Team
 from app.core.db.transaction import transaction
@@ -37,10 +36,10 @@ def add_round(contest: Contest) -> tuple[UUID, UUID]:
 def load_caps(round_id: UUID, team_name: str, phase: str) -> dict[str, tuple[int, int]]:
     """Return used number and limit of each cap; in the second phase also the limit of guesses on a target."""
     with transaction() as session:
-        contest = StoredContest(session.get_one(Round, round_id))
+        round_ = session.get_one(Round, round_id)
         team_id = session.scalars(select(Team.id).where(Team.name == team_name)).one()
-        caps = quota.load_caps(session, contest, team_id, phase, datetime.now(UTC))
-        guess_limit = quota.load_guess_limit(session, contest, team_id)
+        caps = quota.load_caps(session, round_, team_id, phase, datetime.now(UTC))
+        guess_limit = quota.load_guess_limit(session, round_, team_id)
         return {cap.name: (cap.used, cap.limit) for cap in caps} | {"guesses": (0, guess_limit)}
 
 

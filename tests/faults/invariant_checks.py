@@ -15,7 +15,6 @@ from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
-from app.competitions.contest import Contest
 from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
 from app.core.db import now as db_now
 from app.core.db.models import (
@@ -238,9 +237,7 @@ def check_quotas(ledger: Ledger) -> Iterator[str]:
     with transaction() as session:
         now = db_now.read_clock(session)
         for team in session.scalars(select(Team).where(Team.competition_id == row.competition_id)):
-            caps = {
-                cap.name: cap for cap in quota.load_caps(session, Contest(row), team.id, ANONYMIZATION, now)
-            }
+            caps = {cap.name: cap for cap in quota.load_caps(session, row, team.id, ANONYMIZATION, now)}
             valid = (
                 select(Evaluation.state)
                 .join(Evaluation.submission)

@@ -235,9 +235,9 @@ def test_only_files_staged_for_the_same_competition_and_name_are_used(
         session.expunge_all()
     staged_digest = original_import.stage(small, "original", b"1,2\n3,4\n")
     assert original_import.load_staged(small, "original", staged_digest) == b"1,2\n3,4\n"
-    stored, outside = small.round.original["original"], "../" * 20
+    stored, outside = small.original["original"], "../" * 20
     for digest in (staged_digest, stored, "0" * 64, "", outside, staged_digest.upper()):
         fields = {"held": digest, "do": "save", "role_0": "quasi_identifiers", "role_1": "sensitive"}
         response = post_form(new_organizer, IMPORT_PATH.format("original"), fields, organizer=True)
         assert response.status_code == 409
-    assert fresh.round.original == load_round("fresh").original == {}
+    assert fresh.original == load_round("fresh").original == {}

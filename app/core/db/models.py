@@ -354,6 +354,11 @@ class Round(Base):
         return TRACKS[self._read(lambda file: file.rules).track]
 
     @property
+    def over_at(self) -> datetime | None:
+        """The time at which it closed or, without a second phase, at which the finals were published."""
+        return self.published_at if self.rules.phase("reidentification") is None else self.closed_at
+
+    @property
     def timetable(self) -> Timetable:
         """The phases, readable even without the code of measures. Raises CompetitionUnavailable."""
         return self._read(lambda file: file.timetables)

@@ -104,7 +104,7 @@ class Page:
         ``problem`` is the reason why a form was rejected. Its page shows it as ``error`` and ``error_code``.
         """
         frame = content.get("frame")
-        t = languages.adapt_to_track(self.t, frame.contest.track.name) if frame else self.t
+        t = languages.adapt_to_track(self.t, frame.round.track.name) if frame else self.t
         context = {
             "_": t,
             "label_of": t.label,

@@ -58,7 +58,7 @@ def build_unchanged_file(scenario: Any) -> dict[str, Any]:
 
 def build_changed_columns(scenario: Any) -> dict[str, Any]:
     with transaction() as session:
-        digest = competitions.find(session, None, scenario.arena.slug).round.original["original"]
+        digest = competitions.find(session, None, scenario.arena.slug).original["original"]
     roles = ("quasi_identifiers", "quasi_identifiers", "sensitive", "sensitive")
     fields = {f"role_{position}": role for position, role in enumerate(roles)} | {
         "role_2": "quasi_identifiers"
@@ -69,7 +69,7 @@ def build_changed_columns(scenario: Any) -> dict[str, Any]:
 def create_report(scenario: Any) -> dict[str, Any]:
     """Add a report of the competition that no worker has made yet."""
     with transaction() as session:
-        row = competitions.find(session, None, scenario.arena.slug).round
+        row = competitions.find(session, None, scenario.arena.slug)
         user = scenario.users["organizer"]
         report = ThresholdReport(
             round_id=row.id, user_id=user, file=row.file, original=row.original, question={"groups": []}

@@ -1,4 +1,4 @@
-"""Tests of a competition's row combined with the rules of its file."""
+"""Tests of a round's row combined with the rules of its file."""
 
 from datetime import UTC, datetime
 
@@ -7,28 +7,27 @@ import pytest
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.errors import CompetitionUnavailable
 from anoncup.plugins import TRACKS
-from app.competitions.contest import Contest
 from app.core.db.models import Competition, Round
 from tests.support.competition_texts import MINIMAL, add_phases
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
 
-def make_contest(file: str = MINIMAL, **columns: object) -> Contest:
+def make_round(file: str = MINIMAL, **columns: object) -> Round:
     competition = Competition(slug="demo", file=file)
-    return Contest(Round(competition=competition, **{"name": "", "scales": {}, "scored_by": {}, **columns}))
+    return Round(competition=competition, **{"name": "", "scales": {}, "scored_by": {}, **columns})
 
 
 def test_rules_include_scales_and_versions_stored_in_the_row() -> None:
-    demo = make_contest(scales={"mean_mae": 2.0}, scored_by={"attackers.euc1": "1"})
+    demo = make_round(scales={"mean_mae": 2.0}, scored_by={"attackers.euc1": "1"})
     assert demo.rules.scales == {"mean_mae": 2.0}
     assert counts_towards_security(demo.rules, "euc1")
     assert not counts_towards_security(demo.rules, "euc2")
     assert demo.track is TRACKS["microdata"]
 
 
-def test_contest_with_an_unreadable_file_keeps_its_row() -> None:
-    demo = make_contest("format = 0")
+def test_round_with_an_unreadable_file_keeps_its_row() -> None:
+    demo = make_round("format = 0")
     assert demo.address == "demo"
     with pytest.raises(CompetitionUnavailable):
         demo.rules  # noqa: B018
@@ -36,13 +35,13 @@ def test_contest_with_an_unreadable_file_keeps_its_row() -> None:
         demo.track  # noqa: B018
 
 
-def test_contest_without_second_phase_is_over_once_published() -> None:
-    assert not make_contest().is_over
-    assert make_contest(published_at=NOW).is_over
+def test_round_without_second_phase_is_over_once_published() -> None:
+    assert make_round().over_at is None
+    assert make_round(published_at=NOW).over_at == NOW
 
 
-def test_contest_with_second_phase_is_over_once_closed() -> None:
+def test_round_with_second_phase_is_over_once_closed() -> None:
     start, middle, end = (f"2027-01-0{day}T00:00:00Z" for day in (1, 2, 3))
     two_phases = add_phases(("anonymization", start, middle), ("reidentification", middle, end))
-    assert not make_contest(two_phases, published_at=NOW).is_over
-    assert make_contest(two_phases, published_at=NOW, closed_at=NOW).is_over
+    assert make_round(two_phases, published_at=NOW).over_at is None
+    assert make_round(two_phases, published_at=NOW, closed_at=NOW).over_at == NOW
