@@ -71,7 +71,10 @@ SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 def parse_competition(text: str) -> Rules:
     """Parse a competition file; raise InvalidCompetition with the key of the first problem."""
-    return _read_competition(TomlTable(parse_toml(text), ""))
+    try:
+        return _read_competition(TomlTable(parse_toml(text), ""))
+    except InvalidFormula as error:
+        raise error.locate(text) from None
 
 
 def parse_rounds(text: str) -> Mapping[str, Rules]:
@@ -103,7 +106,10 @@ class CompetitionFile:
 
     @cached_property
     def rules(self) -> Mapping[str, Rules]:
-        return read_rounds(self._copy_tables())
+        try:
+            return read_rounds(self._copy_tables())
+        except InvalidFormula as error:
+            raise error.locate(self.text) from None
 
     @cached_property
     def timetables(self) -> Mapping[str, Timetable]:
@@ -134,9 +140,12 @@ read_file = lru_cache(maxsize=1024)(CompetitionFile)
 
 def parse_common_rules(text: str) -> Rules:
     """Parse a competition file of format 1, or of format 2 without its rounds."""
-    first_round = read_round_tables(parse_toml(text))[0]
-    tables = dict(first_round.common) if first_round.path else first_round.raw
-    return _read_competition(TomlTable(tables, ""))
+    try:
+        first_round = read_round_tables(parse_toml(text))[0]
+        tables = dict(first_round.common) if first_round.path else first_round.raw
+        return _read_competition(TomlTable(tables, ""))
+    except InvalidFormula as error:
+        raise error.locate(text) from None
 
 
 def read_rounds(tables: dict[str, object]) -> dict[str, Rules]:
@@ -163,7 +172,7 @@ def _read_round_rules(entry: RoundTable) -> Rules:
         return _read_competition(TomlTable(entry.raw, ""))
     except InvalidFormula as problem:
         place = f"{entry.path}.{problem.key}" if entry.path else problem.key
-        raise InvalidFormula(place, problem.error) from None
+        raise InvalidFormula(place, problem.text, problem.error) from None
     except InvalidCompetition as problem:
         key = problem.message.values.get("key")
         if not entry.path or not isinstance(key, str):
