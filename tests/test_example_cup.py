@@ -259,7 +259,7 @@ def rounds(client: TestClient, track: AnyTrack) -> dict[str, PlayedRound]:
     return played
 
 
-@pytest.mark.parametrize("step", ["data", "file", "publication"])
+@pytest.mark.parametrize("step", ["data", "file"])
 def test_set_up_has_pages_where_the_package_is_installed(
     rounds: dict[str, PlayedRound], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -158,6 +158,7 @@ def build_readme(
             else example_options,
             quoted_address=shlex.quote(service.address or "ADDRESS"),
             requirements=requirements,
+            method=track.examples.method or next(iter(track.methods)),
             light_command=f"uvx {with_packages}anoncup{service.pinned_version}",
             full_command=f'uvx {with_packages}"{requirements[0]}"',
         )

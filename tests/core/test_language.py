@@ -185,3 +185,16 @@ def test_texts_are_formatted_with_values_and_plurals() -> None:
     assert english == {"one": "{rows} line", "other": "{rows} lines"}
     with pytest.raises(KeyError):
         t.label("no such name")
+
+
+def test_texts_of_packages_replace_none_of_ours_and_read_no_attributes(tmp_path: Path) -> None:
+    with open_package_folder(tmp_path) as folder:
+        install_catalogue(folder, "coins", "en", format_catalogue({"Sign in": "Pay here", "{by} ago": "now"}))
+        broken_catalogue = format_catalogue({"x": "y"}).replace("utf-8", "nonsense")
+        install_catalogue(folder, "broken", "ja", broken_catalogue)
+        english, japanese = load_translator("en"), load_translator("ja")
+        assert (english("Sign in"), english("{by} ago", by="1 h")) == ("Sign in", "1 h ago")
+        assert japanese("Sign in") != "Sign in"
+    for text in ("{by.__class__}", "{by[0]}"):
+        with pytest.raises(KeyError):
+            english.fill(text, {"by": "a value"})

@@ -5,12 +5,14 @@ languages.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from decimal import localcontext
 from functools import cache
 from gettext import NullTranslations
 from pathlib import Path
+from string import Formatter
+from typing import Any
 
 from babel import Locale
 from babel.numbers import format_decimal
@@ -34,6 +36,16 @@ _SAMPLE_NUMBER = "-1,234,567.8%"
 """A number with all signs that languages write differently."""
 _SENTENCE_PATTERN = re.compile(r"[A-Za-z]+ [a-z]+")
 """Matches a sentence, as opposed to a name."""
+
+
+class _PlainFormatter(Formatter):
+    """Formatter without attributes and items of values, which a catalogue of a package could ask for."""
+
+    def get_field(self, field_name: str, _: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
+        return kwargs[field_name], field_name
+
+
+_FORMATTER = _PlainFormatter()
 
 
 class Translator:
@@ -80,7 +92,7 @@ class Translator:
         sources = (
             (load_package_catalogue(self.language), load_package_catalogue(ENGLISH))
             if name in self.package_texts
-            else (self.catalogue, load_catalogue(ENGLISH))
+            else (self.catalogue, load_catalogue(ENGLISH), load_package_catalogue(ENGLISH))
         )
         for source in sources:
             if (translation := source.gettext(name)) != name:
@@ -122,7 +134,9 @@ class Translator:
 
     def fill(self, text: str, values: Mapping[str, object]) -> str:
         return (
-            text.format(**{name: self.localize(value) for name, value in values.items()}) if values else text
+            _FORMATTER.format(text, **{name: self.localize(value) for name, value in values.items()})
+            if values
+            else text
         )
 
     def localize(self, value: object) -> object:
@@ -159,9 +173,13 @@ class Translator:
 
 @cache
 def load_catalogue(language: str) -> NullTranslations:
-    """Return the texts of a language: ours, those of built-in tracks, then those of installed plug-ins."""
+    """Return the texts of a language: ours, those of built-in tracks, then those of installed plug-ins.
+
+    English texts are in the code, so that a plug-in could replace any of ours. It only has labels there.
+    """
     own = [(domain, folder) for folder in _FEATURE_FOLDERS for domain in (_DOMAIN, _LABEL_DOMAIN)]
-    return load_translations([*own, *find_track_catalogues(), *find_package_catalogues()], language)
+    of_packages = [] if language == ENGLISH else find_package_catalogues()
+    return load_translations([*own, *find_track_catalogues(), *of_packages], language)
 
 
 @cache
