@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 import pandas as pd
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.browser_user import BrowserUser
 from tests.browser.contest_data import ROWS, PreparedRelease
@@ -50,7 +50,12 @@ def wait_for_state(member: BrowserUser, comment: str, *, state: str) -> None:
 def check_rejection(member: BrowserUser, release: PreparedRelease, comment: str) -> None:
     """Send a release whose secret may belong to another file, after a warning, and read why it is rejected."""
     member.page.evaluate("window.stayed = true")
+    checks: list[Route] = []
+    # The check is answered after the click.
+    member.page.route("**/submissions/check", lambda route: checks.append(route))  # noqa: PLW0108 - no bound method of a list
     send_release(member, release.anonymized_file, release.secret_file, comment)
+    checks[-1].continue_()
+    member.page.unroute("**/submissions/check")
     member.expect_text("Nothing has been sent yet. Read the warning; press the button again to send.")
     member.activate(member.find_control("button", "Send"))
     wait_for_state(member, comment, state="REJECTED")
