@@ -83,7 +83,9 @@ class Template:
         self.selector.register(self.caller, selectors.EVENT_READ, self._receive_job)
         self.selector.register(os.pidfd_open(caller_pid), selectors.EVENT_READ, sys.exit)
         while self.children or time.monotonic() < self.last_used + self.idle_s:
-            for key, _ in self.selector.select(self._find_pause()):
+            events = self.selector.select(self._find_pause())
+            # Jobs last, so that the child whose result was accepted before them is free.
+            for key, _ in sorted(events, key=lambda event: event[0].fileobj is self.caller):
                 key.data()
             for forked in self.children:
                 if forked.find_time_left() <= 0:
