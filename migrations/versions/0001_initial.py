@@ -16,7 +16,3 @@ depends_on = None
 
 def upgrade() -> None:
     load_metadata().create_all(op.get_bind())
-
-
-def downgrade() -> None:
-    load_metadata().drop_all(op.get_bind())

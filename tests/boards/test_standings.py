@@ -21,8 +21,8 @@ from app.boards.models import AttackStanding, Standing
 from app.competitions import visibility
 from app.core.db.models import Adjustment, Evaluation, Guess, Round, Series, State, Target
 from app.core.db.transaction import transaction
-from app.core.identity import tokens
 from app.submissions import evaluations
+from tests.support.arena import load_principal
 from tests.support.board_facts import (
     BOARDS,
     ORGANIZER,
@@ -109,7 +109,7 @@ def require_same_history(live: LiveContest) -> None:
     """Compare the history at each of its moments with the board before that moment, and with its CSV."""
     for token in (None, live.arena.organizer_token, *live.arena.team_tokens.values()):
         with transaction() as session:
-            principal = tokens.authenticate(session, token) if token else None
+            principal = load_principal(session, token) if token else None
             access = visibility.authorize_boards(session, principal, live.arena.slug)
             timeline = history.build_history(session, access)
             for moment in {step.at for team in timeline.teams for step in team.steps}:

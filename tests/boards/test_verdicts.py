@@ -12,9 +12,8 @@ from app.boards.verdicts import VerdictNumbers
 from app.competitions import visibility
 from app.core.db.models import RecordedVerdict
 from app.core.db.transaction import transaction
-from app.core.identity import tokens
 from tests.support import large_contest
-from tests.support.arena import Arena
+from tests.support.arena import Arena, load_principal
 from tests.support.contest import Contest
 from tests.support.database_rows import load_one
 from tests.support.large_contest import ContestSize
@@ -36,7 +35,7 @@ BOARDS = {
 def record_queries(contest: Contest, board_name: str) -> QueryLog:
     """Record the database queries of the organizer's view of a board."""
     with transaction() as session:
-        organizer = tokens.authenticate(session, contest.arena.organizer_token)
+        organizer = load_principal(session, contest.arena.organizer_token)
         with log_queries() as queries:
             BOARDS[board_name](session, visibility.authorize_boards(session, organizer, contest.arena.slug))
     return queries

@@ -17,7 +17,7 @@ from app.core.db.transaction import transaction
 from app.core.http.throttle import ACCOUNT_LIMIT
 from app.core.identity import tokens
 from app.core.identity.session_cookie import COOKIE
-from tests.support.arena import API, PASSWORD, build_noisy_release
+from tests.support.arena import API, PASSWORD, build_noisy_release, load_principal
 from tests.support.contest import Contest, load_competition
 from tests.support.database_rows import load_one
 from tests.support.page_requests import SAME_ORIGIN
@@ -108,7 +108,7 @@ def create_password_link(contest: Contest) -> ApiRequest:
 def promote_organizer(contest: Contest) -> str:
     """Make the organizer an administrator and return their name."""
     with transaction() as session:
-        user = session.get_one(User, tokens.authenticate(session, contest.arena.organizer_token).user_id)
+        user = session.get_one(User, load_principal(session, contest.arena.organizer_token).user_id)
         user.role = Role.ADMINISTRATOR
         return user.name
 
@@ -211,7 +211,7 @@ def test_password_guesses_with_a_stolen_token_are_throttled(
     assert throttled.status_code == 429
     assert "retry-after" in throttled.headers
     with transaction() as session:
-        owner = tokens.authenticate(session, token)
+        owner = load_principal(session, token)
         other_session = tokens.begin_session(session, session.get_one(User, owner.user_id))
     sign_in_response = contest.arena.client.post(
         f"{API}/tokens", json={"name": owner.name, "password": PASSWORD}

@@ -11,10 +11,10 @@ from anoncup.errors import Conflict
 from app.competitions import competitions, revisions
 from app.core.db.models import Evaluation, Guess, Round, State
 from app.core.db.transaction import transaction
-from app.core.identity import tokens
 from app.jobs import health, leases
 from app.jobs.fairness import is_in_present_round
 from tests.support.accounts import read_refusal, run_in_parallel
+from tests.support.arena import load_principal
 from tests.support.contest import Contest, judge_everything, run_clock
 from tests.support.database_rows import load_all
 from tests.support.phase_changes import accept_upload, receive_upload
@@ -148,7 +148,7 @@ def test_file_computed_before_a_reset_is_not_saved(practice: Contest) -> None:
     file = practice.arena.get("/competitions/small/competition.toml").text
     with transaction() as session:
         contest = competitions.find(session, None, "small")
-        principal = tokens.authenticate(session, practice.arena.organizer_token)
+        principal = load_principal(session, practice.arena.organizer_token)
     revision = revisions.compute_file_revision(contest, file)
     reset(practice)
     with pytest.raises(Conflict) as error, transaction() as session:

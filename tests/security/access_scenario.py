@@ -40,6 +40,7 @@ from tests.support.arena import (
     Arena,
     build_competition_toml,
     build_noisy_release,
+    load_principal,
     serial_numbers,
 )
 from tests.support.contest import Contest, run_clock
@@ -239,7 +240,7 @@ def score_submission(scenario: AccessScenario) -> None:
 
 def find_token_owner(token: str) -> UUID:
     with transaction() as session:
-        return tokens.authenticate(session, token).user_id
+        return load_principal(session, token).user_id
 
 
 def build_sign_up(scenario: AccessScenario) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from sqlalchemy.orm import Session
 
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
@@ -19,6 +20,7 @@ from anoncup.tracks.linkage.permutation import write_secret
 from app.core.db.models import User
 from app.core.db.transaction import transaction
 from app.core.identity import tokens, users
+from app.core.identity.principal import Principal
 
 API = "/api/v1"
 ROWS = 40
@@ -100,10 +102,15 @@ def build_noisy_release(seed: int, table: pd.DataFrame) -> tuple[bytes, bytes]:
     return write_csv(release_table), write_secret(source)
 
 
+def load_principal(session: Session, token: str) -> Principal:
+    """Return the principal of a token of the API."""
+    return tokens.resolve_credential(session, tokens.Credential(tokens.hash_token(token), TokenKind.API))
+
+
 def create_browser_session(token: str) -> str:
     """Create a browser session with the rights of an API token. Return the cookie's value."""
     with transaction() as session:
-        principal = tokens.authenticate(session, token)
+        principal = load_principal(session, token)
         user = session.get_one(User, principal.user_id)
         scopes = tuple(principal.scopes)
         return tokens.issue_token(

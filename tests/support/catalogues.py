@@ -44,7 +44,6 @@ TRANSLATION_KEYWORDS = (
     "N_",
     "P_:1c,2",
     "t",
-    "plural_forms:1,2",
     "ngettext:1,2",
     "pgettext:1c,2",
     "Message",

@@ -8,10 +8,9 @@ from sqlalchemy import select, update
 
 from app.core.db.models import AuditEntry, Evaluation, Round, Target
 from app.core.db.transaction import transaction
-from app.core.identity import tokens
 from app.core.identity.principal import Principal
 from app.submissions.uploads import ReleaseUpload
-from tests.support.arena import Arena, build_noisy_release
+from tests.support.arena import Arena, build_noisy_release, load_principal
 from tests.support.contest import Contest
 from tests.support.database_rows import load_all, load_one
 from tests.support.job_claims import claim_evaluation
@@ -22,7 +21,7 @@ from workers import tasks
 def get_principal(arena: Arena, team: str) -> Principal:
     token = arena.get_team_token(team)
     with transaction() as session:
-        return tokens.authenticate(session, token)
+        return load_principal(session, token)
 
 
 def begin_upload(arena: Arena, team: str, *, key: str | None = None) -> tuple[Principal, ReleaseUpload]:

@@ -109,11 +109,6 @@ def hash_token(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def authenticate(session: Session, token: str, *, kind: TokenKind = TokenKind.API) -> Principal:
-    """Return the principal of a token. Raise NotSignedIn unless it is a valid token of that kind."""
-    return resolve_credential(session, Credential(hash_token(token), kind))
-
-
 def resolve_credential(session: Session, credential: Credential) -> Principal:
     """Return the principal of a credential. Raise NotSignedIn if it is not valid."""
     is_confirmed = Token.confirmed_at > func.clock_timestamp() - CONFIRMATION_LIFETIME

@@ -27,8 +27,6 @@ _DOMAIN = "anoncup"
 _LABEL_DOMAIN = "labels"
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, *sorted(path.parent.parent.name for path in FOLDER.glob(f"*/LC_MESSAGES/{_DOMAIN}.po")))
-_MAX_PLURAL_COUNT = 200
-"""In every language of CLDR, each plural category of whole numbers occurs among 0 to this number."""
 
 NUMBER_PATTERN = re.compile(r"(-?)([0-9][0-9,]*)(?:\.([0-9]+))?(%?)")
 """A number as written by ``format``."""
@@ -72,11 +70,6 @@ class Translator:
     def ngettext(self, singular: str, plural: str, n: int, /, **values: object) -> str:
         """Translate to the plural form for ``n``; ``{n}`` in the text is the number."""
         return self.fill(self.catalogue.ngettext(singular, plural, n), {"n": n, **values})
-
-    def plural_forms(self, singular: str, plural: str) -> dict[str, str]:
-        """Return the text by plural category, for use in scripts."""
-        counts = range(_MAX_PLURAL_COUNT, -1, -1)
-        return {self.locale.plural_form(n): self.catalogue.ngettext(singular, plural, n) for n in counts}
 
     def with_package_texts(self, keys: frozenset[str]) -> "Translator":
         """Return a translator that takes the labels with these keys from packages only."""

@@ -58,17 +58,14 @@ class ParsedForm:
             self.errors[name] = "wrong_choice"
         return text
 
-    def parse_datetime(self, name: str, zone: ZoneInfo, stored: datetime | None = None) -> datetime | None:
+    def parse_datetime(self, name: str, zone: ZoneInfo) -> datetime | None:
         """Parse a local time in ``zone``; return None for an empty or invalid field.
 
-        An invalid time, or one that the zone's clocks skip, records an error. If the text is the formatted
-        value of ``stored``, return ``stored``, so that its seconds are not lost.
+        An invalid time, or one that the zone's clocks skip, records an error.
         """
         text = self.text(name)
         if not text:
             return None
-        if stored is not None and text == format_local_time(stored, zone):
-            return stored
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
