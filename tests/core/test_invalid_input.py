@@ -116,6 +116,14 @@ def test_files_may_be_named_in_the_extended_notation_alone(arena: Arena, name: s
     assert [(error["file"], error["code"]) for error in errors] == [("secret", "missing_file")]
 
 
+def test_upload_that_ends_within_a_file_is_malformed(arena: Arena) -> None:
+    body = '--x\r\nContent-Disposition: form-data; name="anonymized"; filename="a.csv"\r\n\r\nage,sex\r\n'
+    headers = {"Authorization": f"Bearer {arena.get_team_token('red')}"}
+    headers["Content-Type"] = "multipart/form-data; boundary=x"
+    response = arena.client.post(f"{API}/competitions/small/submissions", content=body, headers=headers)
+    assert (response.status_code, response.json()["values"]) == (400, {"reason": "The last file is cut off."})
+
+
 @pytest.mark.parametrize("charset", ["undefined", "punycode", "unicode_escape", "raw_unicode_escape"])
 def test_upload_in_an_unknown_encoding_is_malformed(arena: Arena, charset: str) -> None:
     part = 'Content-Disposition: form-data; name="{}"\r\n\r\n{}\r\n'.format

@@ -109,8 +109,8 @@ def test_signal_ends_the_clock_and_its_children(
         workers = list_children(process)
         process.send_signal(number)
         assert process.wait(TIMEOUT_S) == 0
-        ended, alive = psutil.wait_procs(workers, timeout=TIMEOUT_S)
-        assert (len(ended), alive) == (2, [])  # including the one that reads the releases
+        assert len(workers) >= 2  # the one that waits, and the runner that reads the releases for it
+        assert psutil.wait_procs(workers, timeout=TIMEOUT_S)[1] == []
     assert "Traceback" not in (tmp_path / "clock-0.log").read_text()
 
 

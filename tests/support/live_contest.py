@@ -88,7 +88,9 @@ class LiveContest:
         self.score_queued(state)
 
     def score_queued(self, *states: str) -> None:
-        for evaluation_id in load_all(select(Evaluation.id).where(Evaluation.state == State.QUEUED)):
+        for evaluation_id in load_all(
+            select(Evaluation.id).where(Evaluation.state == State.QUEUED).order_by(Evaluation.created_at)
+        ):
             with transaction() as session:
                 self.score(session, evaluation_id, self.pick(*states))
 
@@ -101,7 +103,8 @@ class LiveContest:
 
     def retry(self) -> None:
         failed = Evaluation.current & (Evaluation.state == State.ERROR)
-        for identifier in load_all(select(Evaluation.submission_id).where(failed).limit(1)):
+        oldest = select(Evaluation.submission_id).where(failed).order_by(Evaluation.created_at).limit(1)
+        for identifier in load_all(oldest):
             if f"/submissions/{identifier}" not in self.disqualified:
                 self.arena.post(f"/submissions/{identifier}/rescore")
                 self.score_queued("SCORED", "REJECTED")
@@ -110,11 +113,15 @@ class LiveContest:
         if self.disqualified and self.rng.random() < 0.6:
             self.post(f"{self.disqualified.pop()}/reinstate")
             return
-        submissions = load_all(select(Submission.id).where(Submission.disqualified_at.is_(None)))
-        teams = load_all(select(Team.id).where(~Team.baseline, Team.disqualified_at.is_(None)))
+        submissions = load_all(
+            select(Submission.id).where(Submission.disqualified_at.is_(None)).order_by(Submission.received_at)
+        )
+        teams = load_all(
+            select(Team.id).where(~Team.baseline, Team.disqualified_at.is_(None)).order_by(Team.name)
+        )
         paths = [
             *(f"{self.path}/teams/{team_id}" for team_id in teams),
-            *(f"/submissions/{submission_id}" for submission_id in sorted(submissions)),
+            *(f"/submissions/{submission_id}" for submission_id in submissions),
         ]
         if paths:
             path = self.pick(*paths)

@@ -48,6 +48,15 @@ class LimitedParser(MultiPartParser):
         self.part_bytes = 0
         self.oversized_field = ""
 
+    async def parse(self) -> FormData:
+        form = await super().parse()
+        last_file = self._current_part.file
+        if last_file is not None and all(part is not last_file for _, part in form.multi_items()):
+            await last_file.close()
+            await form.close()
+            raise MultiPartException("The last file is cut off.")
+        return form
+
     def on_part_begin(self) -> None:
         super().on_part_begin()
         self.part_bytes = 0
