@@ -3,7 +3,7 @@
 import multiprocessing
 import secrets
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib import import_module
 
@@ -21,6 +21,7 @@ from app.config import get_settings
 from app.core import logs
 from app.core.db.privileges import warn_if_overprivileged
 from app.core.db.transaction import transaction
+from app.core.features import Feature
 from app.core.http import problems
 from app.core.http.admission import Admission
 from app.core.http.body_limits import BodyLimitMiddleware
@@ -32,7 +33,7 @@ from app.core.http.middleware import (
     SecurityHeadersMiddleware,
 )
 from app.core.http.multipart import set_spool_folder
-from app.core.http.openapi import DESCRIPTION, PROBLEM, TAGS, DocumentedApp
+from app.core.http.openapi import DESCRIPTION, PROBLEM, DocumentedApp
 from app.core.http.operators import require_operator
 from app.core.pages import pages
 from app.core.processes import child_process, package_calls, parsing, runners
@@ -50,16 +51,16 @@ _FEATURES = (
     "teams",
     "competitions",
     "originals",
+    "organizing",
     "submissions",
     "targets",
     "boards",
     "rescoring",
     "announcements",
     "clarifications",
-    "organizing",
     "exports",
 )
-"""Folders whose module ``routers`` has routes of the API and pages."""
+"""Folders whose module ``feature`` says what they add, in the order of the organizers' menu."""
 
 
 def create_served_app() -> FastAPI:
@@ -89,6 +90,7 @@ async def end_parsers_on_shutdown(_: FastAPI) -> AsyncIterator[None]:
 
 
 def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
+    features: tuple[Feature, ...] = tuple(import_module(f"app.{name}.feature").FEATURE for name in _FEATURES)
     app = DocumentedApp(
         title="anoncup",
         summary="Anonymization and re-identification contests",
@@ -98,11 +100,12 @@ def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
         redoc_url=None,
         openapi_url=f"{_API_PREFIX}/openapi.json",
         lifespan=lifespan,
-        openapi_tags=TAGS,
+        openapi_tags=_describe_sections(features),
         servers=[{"url": get_settings().public_url or "/"}],
         responses=PROBLEM,
         generate_unique_id_function=lambda route: route.name,
     )
+    app.state.features = features
     app.state.admission = Admission(get_settings())
     app.add_middleware(CancelledRequestMiddleware)
     app.add_middleware(SafeGzipMiddleware, minimum_size=1024, compresslevel=5)
@@ -127,17 +130,23 @@ def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     # First, because routes are tried in order; a style sheet would be compared with all others.
     app.mount("/static", pages.static_files)
     app.mount("/docs", documentation.files)
-    for feature in _FEATURES:
-        routers = import_module(f"app.{feature}.routers")
-        for router in routers.API:
+    for feature in features:
+        for router in feature.api:
             app.include_router(router, prefix=_API_PREFIX)
-        for router in routers.PAGES:
+        for router in feature.pages:
             app.include_router(router, include_in_schema=False)
     app.include_router(reference.router, prefix=_API_PREFIX, include_in_schema=False)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route("/readyz", readyz, tags=["operation"])
     app.add_api_route("/metrics", metrics, tags=["operation"], response_class=PlainTextResponse)
     return app
+
+
+def _describe_sections(features: Iterable[Feature]) -> list[dict[str, str]]:
+    """Return the sections of the API's reference, each with the routes of its tag."""
+    tags = {name: text for feature in features for name, text in feature.tags.items()}
+    tags["operation"] = "For the operators of the service."
+    return [{"name": name, "description": text} for name, text in tags.items()]
 
 
 async def healthz() -> schemas.Alive:

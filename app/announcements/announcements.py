@@ -1,6 +1,7 @@
 """Public announcements of the organizers and of the service."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
@@ -16,6 +17,8 @@ from app.core.locale.language import LANGUAGES, load_translator
 from app.core.texts import is_valid_text, normalize_text
 
 MAX_LENGTH = 4_000
+_MAX_RECENT = 3
+"""Number of announcements that the overview shows unfolded."""
 
 
 def post(session: Session, principal: Principal, slug: str, text: dict[str, str]) -> Announcement:
@@ -80,6 +83,12 @@ def list_announcements(
     round_ = competitions.find(session, principal, slug)
     query = select(Announcement).where(Announcement.competition_id == round_.competition_id)
     return fetch_newest_first(session, query, Announcement.at, Announcement.id, cursor=cursor, limit=limit)
+
+
+def summarize(session: Session, principal: Principal | None, slug: str) -> dict[str, Any]:
+    """Return the recent announcements, and the older ones."""
+    announcements = list_announcements(session, principal, slug)
+    return {"recent": announcements[:_MAX_RECENT], "older": announcements[_MAX_RECENT:]}
 
 
 def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> None:

@@ -1,5 +1,6 @@
 """Questions of teams to the organizers, with answers that are private to the team or public."""
 
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import func, or_, select
@@ -17,6 +18,8 @@ from app.core.texts import is_valid_text, normalize_text
 
 _WITH_TEAM = joinedload(Clarification.team, innerjoin=True)
 MAX_LENGTH = 2_000
+_MAX_ANSWERS = 2
+"""Number of public answers on the overview; the page of the questions shows all."""
 MAX_UNANSWERED = 10
 """Maximum number of unanswered questions per team."""
 
@@ -107,6 +110,15 @@ def list_clarifications(
     return [
         _mask_clarification(row, team_id=viewer.team_id, is_organizer=viewer.is_organizer) for row in rows
     ]
+
+
+def summarize(session: Session, principal: Principal | None, slug: str) -> dict[str, Any]:
+    """Return the latest public answers, and the number of answers that this person may read."""
+    questions = list_clarifications(session, principal, slug)
+    return {
+        "answers": list_public_answers(session, principal, slug, limit=_MAX_ANSWERS),
+        "answered": sum(question.answer is not None for question in questions),
+    }
 
 
 def list_public_answers(

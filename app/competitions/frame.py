@@ -17,13 +17,8 @@ from app.competitions.phases import ContestState, PhaseBoundary, PhaseStatus
 from app.core.db.models import Round, Team
 from app.core.identity.principal import Principal
 
-_PAGE = re.compile(
-    r"/(?:competitions/[^/]+/)?(rules|submissions|targets|team|clarifications"
-    r"|boards/(?:anonymization|reidentification|matrix|history|total)"
-    r"|organize(?:/(?:phases|submissions|rescores|teams|baselines|announcements|clarifications|audit|health"
-    r"|exports|data|threshold|file)\b)?)\b"
-)
-"""A path that begins with that of a page which every round has."""
+_PAGE = re.compile(r"/(?:competitions/[^/]+(?:/|$))?((?:organize/|boards/)?[a-z]*)")
+"""A path that begins with that of a page of a competition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,7 @@ class RoundEntry:
         name = match[1] if match else ""
         if name == "organize/threshold" and self.rules.excessive is None:
             name = "organize"
-        if name == "targets" and self.round.published_at is None:
+        if name == "teams" or (name == "targets" and self.round.published_at is None):
             name = ""
         return f"/competitions/{quote(self.round.address)}/{name}".rstrip("/")
 

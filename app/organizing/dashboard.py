@@ -1,5 +1,6 @@
 """The organizers' dashboard: counts of a competition's contents, and tasks that need attention."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -11,7 +12,6 @@ from sqlalchemy.orm import Session
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
 from anoncup.messages import Message
 from app.boards import load_facts, stale_standings, verdicts
-from app.clarifications import clarifications
 from app.competitions import revisions
 from app.competitions.frame import Frame
 from app.competitions.phases import ANONYMIZATION
@@ -26,6 +26,7 @@ from app.core.db.models import (
     Target,
     Team,
 )
+from app.core.features import Feature
 from app.jobs import health
 from app.jobs.leases import UNFINISHED
 from app.jobs.worker_reports import list_workers
@@ -72,7 +73,6 @@ TaskCode = Literal[
     "no_teams",
     "unallocated",
     "errors",
-    "questions",
     "stalled",
     "unswept",
     "paused",
@@ -93,12 +93,14 @@ TaskCode = Literal[
 class OrganizerTask:
     """Something that organizers should do or know. It is urgent if the contest suffers until it is done.
 
+    ``page``: the organizers' page of the feature whose duty it is.
     ``reason`` and ``since``: the cause and its moment, for tasks whose label has a place for them.
     """
 
-    code: TaskCode
+    code: TaskCode | str
     count: int = 0
     urgent: bool = False
+    page: str = ""
     rescore_id: UUID | None = None
     reason: Message | None = None
     since: datetime | None = None
@@ -110,7 +112,7 @@ class Dashboard:
 
     ``mixed_versions``: submissions scored by other versions than the current ones.
     ``missing_files``: organizer files still to be uploaded.
-    ``unanswered_questions``: questions of teams without an answer.
+    ``duties``: those of other features.
     ``unallocated_teams``: teams for which no data are left.
     ``stale_standings``: standings that could not be computed and keep their last state.
     """
@@ -120,12 +122,12 @@ class Dashboard:
     open_rescore: RescorePreview | None
     mixed_versions: int
     missing_files: tuple[str, ...]
-    unanswered_questions: int
+    duties: tuple[OrganizerTask, ...]
     unallocated_teams: int
     stale_standings: StaleStanding | None
 
 
-def load_dashboard(session: Session, frame: Frame) -> Dashboard:
+def load_dashboard(session: Session, frame: Frame, features: Iterable[Feature]) -> Dashboard:
     """Load the dashboard, which only organizers may see."""
     round_ = frame.round
     rescore = revisions.find_open_rescore(session, round_.id)
@@ -135,10 +137,18 @@ def load_dashboard(session: Session, frame: Frame) -> Dashboard:
         None if rescore is None else rescores.load_progress(session, rescore),
         _count_mixed_versions(session, round_),
         sealed_inputs.list_missing_files(session, round_),
-        clarifications.count_unanswered(session, frame.round.competition_id),
+        tuple(_iter_duties(session, round_.competition_id, features)),
         allocated_files.count_teams_without_data(session, round_.id),
         stale_standings.find_failed(session, round_.id),
     )
+
+
+def _iter_duties(
+    session: Session, competition_id: UUID, features: Iterable[Feature]
+) -> Iterator[OrganizerTask]:
+    for duty in (feature.duty for feature in features if feature.duty):
+        if count := duty.count(session, competition_id):
+            yield OrganizerTask(duty.code, count, urgent=True, page=duty.page)
 
 
 def _count_mixed_versions(session: Session, round_: Round) -> int:
@@ -193,7 +203,7 @@ def list_tasks(frame: Frame, dashboard: Dashboard) -> list[OrganizerTask]:
     waiting_submissions = counts.submissions[State.QUEUED]
     tasks = [
         (dashboard.missing_files, _urgent("no_truth", len(dashboard.missing_files))),
-        (dashboard.unanswered_questions, _urgent("questions", dashboard.unanswered_questions)),
+        *((True, task) for task in dashboard.duties),
         (dashboard.unallocated_teams, _urgent("unallocated", dashboard.unallocated_teams)),
         (frame.round.original_rows is None, _urgent("no_original")),
         (rules.excessive is not None and rules.threshold is None, _urgent("no_threshold")),

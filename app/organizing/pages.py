@@ -41,7 +41,7 @@ class PackageStatus:
 def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
-        overview = dashboard.load_dashboard(session, frame)
+        overview = dashboard.load_dashboard(session, frame, page.features)
         entries = audit.list_entries(session, frame.round.competition_id, cursor=None, limit=_LATEST_ENTRIES)
     duties = dashboard.list_tasks(frame, overview)
     return page.render(

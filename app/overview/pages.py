@@ -1,6 +1,5 @@
 """The overview page of a competition: its leaders, deadlines, announcements and the reader's next action."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,11 +12,9 @@ from sqlalchemy.orm import Session
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import AnyTrack
-from app.announcements import announcements
 from app.boards.pages import OpenAttackersBoard, OpenBoard
 from app.boards.scatter_chart import draw_scatter
 from app.boards.standing_pages import count_ranked_teams, find_own_row, list_rows_at_rank, select_podium
-from app.clarifications import clarifications
 from app.competitions import reveal_notice
 from app.competitions.frame import Frame, load_frame
 from app.core.db.transaction import transaction
@@ -25,17 +22,13 @@ from app.core.identity.principal import Principal
 from app.core.locale.language import Translator
 from app.core.pages import notation
 from app.core.pages.language import adapt_to_track
-from app.core.pages.pages import PageRoute, RequestedPage
+from app.core.pages.pages import Page, PageRoute, RequestedPage
 from app.core.pages.sentences import join_names
 from app.organizing import dashboard
 from app.organizing.dashboard import Dashboard, OrganizerTask
 from app.submissions import quota
 
 router = APIRouter(route_class=PageRoute)
-_MAX_OPEN_ANNOUNCEMENTS = 3
-"""Number of announcements shown unfolded; older ones are folded."""
-_MAX_ANSWERS = 2
-"""Number of public answers shown beside the announcements; the questions page shows all."""
 _WATCHABLE_STATES = ("settling", "between", "reidentification")
 """States in which newcomers cannot submit anything but can watch the board."""
 _MAX_TASKS = 3
@@ -99,11 +92,13 @@ def show_overview(
         frame = load_frame(session, page.principal, slug)
         is_published = frame.round.published_at is not None
         attackers_board = current_attackers_board if is_published else None
-        announcement_rows = announcements.list_announcements(session, page.principal, slug)
-        questions = clarifications.list_clarifications(session, page.principal, slug)
-        answers = clarifications.list_public_answers(session, page.principal, slug, limit=_MAX_ANSWERS)
+        parts = [
+            (part.template, part.load(session, page.principal, slug))
+            for feature in page.features
+            if (part := feature.overview)
+        ]
         reveal_time = reveal_notice.find_reveal_time(frame.round)
-        organizer_status = _load_organizer_status(session, page.principal, frame)
+        organizer_status = _load_organizer_status(session, page, frame)
         team_status = _load_team_status(session, page.principal, frame, board, attackers_board)
     rules, track = frame.rules, frame.round.track
     t = adapt_to_track(page.t, track.name)
@@ -118,11 +113,7 @@ def show_overview(
         picture=draw_scatter(board, t, with_levels=rules.ranking.is_by_overall)
         if board and count_ranked_teams(board)
         else None,
-        paragraphs=_split_paragraphs,
-        announcements=announcement_rows,
-        answers=answers,
-        in_view=_MAX_OPEN_ANNOUNCEMENTS,
-        answered=sum(question.answer is not None for question in questions),
+        parts=parts,
         waits_until=_find_late_reveal(frame, reveal_time),
         step=_choose_action(frame, page.principal, is_board_open=board is not None),
         organizer_status=organizer_status,
@@ -141,11 +132,6 @@ def _find_late_reveal(frame: Frame, reveal_time: datetime | None) -> datetime | 
     if attack_phase is None or reveal_time is None or frame.round.revealed_at is not None:
         return None
     return reveal_time if reveal_time > attack_phase.end else None
-
-
-def _split_paragraphs(text: str) -> list[str]:
-    """Split a text at empty lines."""
-    return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
 
 
 def _count_columns(rules: Rules, track: AnyTrack) -> int:
@@ -278,13 +264,12 @@ def _count_uploads_left(session: Session, principal: Principal, frame: Frame) ->
     return min(cap.left for cap in quota.load_report(session, principal, frame.round.address).caps)
 
 
-def _load_organizer_status(
-    session: Session, principal: Principal | None, frame: Frame
-) -> OrganizerStatus | None:
+def _load_organizer_status(session: Session, page: Page, frame: Frame) -> OrganizerStatus | None:
     """Return the status of an organizer, or None for other readers."""
+    principal = page.principal
     if principal is None or not frame.is_organizer:
         return None
     principal.require("organize")
-    overview = dashboard.load_dashboard(session, frame)
+    overview = dashboard.load_dashboard(session, frame, page.features)
     tasks = dashboard.list_tasks(frame, overview)
     return OrganizerStatus(overview, tasks[:_MAX_TASKS], len(tasks[_MAX_TASKS:]))

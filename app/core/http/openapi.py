@@ -11,28 +11,6 @@ from anoncup import schemas
 JsonObject = dict[str, Any]
 
 _REF_TEMPLATE = "#/components/schemas/{model}"
-_TAGS = {
-    "accounts": "Sign-up, passwords and personal tokens.",
-    "users": "Accounts of other people: administrators create them; organizers and administrators"
-    " issue password links.",
-    "competitions": "Competitions: their files, phases and original data.",
-    "allocations": "Data that the service allocates to teams with a committed seed, and the"
-    " organizers' files for it.",
-    "organizing": "Organizing a running contest: phases, quotas, disqualification.",
-    "teams": "Teams and their members.",
-    "organizers": "Organizers of a competition, its audit log and its queue.",
-    "submissions": "Releases of the first phase: submit them, follow their scoring, choose finals.",
-    "targets": "Targets of the second phase, and the secrets that are revealed at its end.",
-    "guesses": "Guesses about targets.",
-    "baselines": "Releases that organizers add to the board for comparison.",
-    "boards": "Ranks and scores; each board as JSON and as CSV.",
-    "re-scoring": "Scoring all submissions under other rules: preview the changes, apply or cancel them.",
-    "threshold reports": "Advice on the threshold of the rule against excessive anonymization.",
-    "announcements": "Announcements of the organizers to everybody.",
-    "clarifications": "Questions of teams to the organizers, and their answers.",
-    "operation": "For the operators of the service.",
-}
-TAGS = [{"name": name, "description": description} for name, description in _TAGS.items()]
 DESCRIPTION = """Send `Authorization: Bearer TOKEN`; \
 the session of a browser works as well, from the site's own pages. \
 A session cannot be sent as a bearer token, nor a token as a cookie. \

@@ -34,6 +34,7 @@ from anoncup.errors import (
 from anoncup.messages import N_, replace_control_characters
 from anoncup.rules.rounds import choose_text
 from app.config import get_settings
+from app.core.features import Feature
 from app.core.http import problems
 from app.core.http.problems import get_status
 from app.core.identity.authentication import (
@@ -95,6 +96,12 @@ class Page:
     @property
     def t(self) -> Translator:
         return languages.negotiate_translator(self.request)
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """All features, in the order of the organizers' menu."""
+        features: tuple[Feature, ...] = self.request.app.state.features
+        return features
 
     def render(
         self, template: str, *, problem: DomainError | None = None, status: int = 200, **content: Any
