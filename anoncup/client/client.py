@@ -227,7 +227,7 @@ class Client(Transport):
     def get_board_csv(self, slug: str, board: _BoardName = "anonymization") -> str:
         return self.get_text(competition_path(slug, "boards", f"{board}.csv"))
 
-    # Finals, quotas, announcements and clarifications.
+    # Finals, quotas and announcements.
 
     def cancel_submission(self, submission_id: str) -> schemas.Submission:
         """Withdraw a submission that is not scored yet."""
@@ -244,14 +244,6 @@ class Client(Transport):
 
     def list_announcements(self, slug: str) -> list[schemas.Announcement]:
         return self.get_list(schemas.Announcement, competition_path(slug, "announcements"))
-
-    def list_clarifications(self, slug: str) -> list[schemas.Clarification]:
-        return self.get_list(schemas.Clarification, competition_path(slug, "clarifications"))
-
-    def ask_question(self, slug: str, question: str) -> schemas.Clarification:
-        """Ask the organizers a question."""
-        path = competition_path(slug, "clarifications")
-        return self.call(schemas.Clarification, "POST", path, json={"question": question})
 
     # Organizers of a competition, and administrators.
 

@@ -58,7 +58,6 @@ from anoncup.schemas.notices import FailureFields, Notice, build_failure_fields
 from anoncup.schemas.people import (
     Announcement,
     AuditEntry,
-    Clarification,
     Entrant,
     Invite,
     Person,

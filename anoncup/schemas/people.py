@@ -1,6 +1,5 @@
-"""Schemas of teams, invites, announcements, clarifications and the audit log."""
+"""Schemas of teams, invites, announcements and the audit log."""
 
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -73,21 +72,6 @@ class Announcement(Form):
     ]
     code: Annotated[str | None, Field(description="stable; null if people wrote the announcement")]
     values: Annotated[JsonObject | None, Field(description="the values in the sentence, by name")]
-
-
-class Clarification(Form):
-    """A question of a team to the organizers, and their answer."""
-
-    id: Id
-    asked_at: Moment
-    question: Annotated[str, example("May a release have fewer rows than the original?")]
-    answer: Annotated[str | None, example("Yes, at least half as many. The rules page states the limit.")]
-    answered_at: datetime | None
-    public: Annotated[bool, Field(description="whether everybody can read it, without the name of the team")]
-    own: Annotated[bool, Field(description="whether the reader's team asked the question")]
-    team: Annotated[
-        TeamName | None, Field(description="the team that asked; only organizers and this team see it")
-    ]
 
 
 class AuditEntry(Form):

@@ -7,9 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import BaseModel, ConfigDict, Field
 
-from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.clarifications import clarifications
+from app.clarifications import clarifications, schemas
 from app.core.db.transaction import transaction
 from app.core.http.paging import RequestedPage
 from app.core.identity.authentication import CurrentPrincipal, OptionalPrincipal

@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
-from anoncup import schemas
 from anoncup.errors import Conflict, InvalidInput, NotFound
+from app.clarifications import schemas
 from app.clarifications.models import Clarification
 from app.competitions import competitions, visibility
 from app.core import audit

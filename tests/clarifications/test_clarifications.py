@@ -6,7 +6,7 @@ import pytest
 
 from app.clarifications import clarifications
 from tests.support.arena import Arena
-from tests.support.page_requests import get_page, post_form, send_form
+from tests.support.page_requests import extract_words, get_page, post_form, send_form
 
 pytestmark = pytest.mark.full
 
@@ -137,3 +137,13 @@ def test_question_can_be_asked_and_answered_in_the_browser(arena: Arena, languag
     )
     assert refusal.status_code == 422
     assert 'role="alert"' in refusal.text
+
+
+def test_readable_answers_are_counted_on_the_overview(arena: Arena) -> None:
+    for team, public in (("red", True), ("red", False), ("blue", False)):
+        answer(arena, ask(arena, team=team).json()["id"], public=public)
+    ask(arena)
+    viewers: list[tuple[int, dict[str, Any]]] = [(1, {}), (2, {"team": "red"}), (2, {"team": "blue"})]
+    for count, viewer in [*viewers, (3, {"organizer": True})]:
+        words = extract_words(get_page(arena, f"/competitions/{arena.slug}", **viewer).text)
+        assert f"({count} answered)" in " ".join(words)
