@@ -139,4 +139,4 @@ def group_by_known_codes(target: MicrodataTarget) -> IntArray:
     """
     sizes = np.array([len(vocabulary) for vocabulary in target.original.vocabularies], dtype=np.int64)
     known_codes: IntArray = np.where(target.codes < sizes, target.codes, -1)
-    return group_rows(known_codes[:, ::-1] + 1).group_ids
+    return group_rows(known_codes[:, ::-1]).group_ids
