@@ -4,7 +4,7 @@ Importing numpy, pandas, Arrow, scipy and numba takes seconds and 200 MB. Often 
 the clock, the parent process of a worker, and pages that show rules. Registries, and modules that only
 compute for some requests, therefore name functions by their path::
 
-    "sort": Attacker("sort", 1, lazy("anoncup.tracks.microdata.attackers.ranks.sort"), ("sensitive",))
+    "sort": Attacker("sort", 1, lazy("anoncup.tracks.microdata.attackers.official.sort"), ("sensitive",))
 
 Where types matter, the type checker sees the module itself::
 

@@ -22,8 +22,12 @@ from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.microdata.adapter import make_example_data
-from anoncup.tracks.microdata.example import DEFAULT_ROWS, generate_households, get_household_columns
+from anoncup.tracks.microdata.example import (
+    DEFAULT_ROWS,
+    generate_households,
+    get_household_columns,
+    make_example_data,
+)
 from anoncup.tracks.microdata.release import MicrodataOriginal
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import HasRows

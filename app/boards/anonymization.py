@@ -9,7 +9,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
-from anoncup.evaluation.pareto_front import find_pareto_front
+from anoncup.evaluation.ranking import find_pareto_front
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow

@@ -18,8 +18,8 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import AttackerSettings, Excessive, Limits, MeasureSettings, count_required_rows
 from anoncup.tracks.microdata import MICRODATA
-from anoncup.tracks.microdata.adapter import null_release
 from anoncup.tracks.microdata.registry import UTILITIES
+from anoncup.tracks.microdata.release import null_release
 from tests.support import microdata_cases, transactions_cases
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.small_release import ORIGINAL, RULES, TABLE

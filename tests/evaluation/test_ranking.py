@@ -8,6 +8,7 @@ import pytest
 from anoncup.evaluation.ranking import (
     compute_overall_loss,
     compute_utility_loss,
+    find_pareto_front,
     normalize_loss,
 )
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
@@ -88,3 +89,17 @@ def test_wilsons_interval_solves_its_equation() -> None:
             assert abs(correct / trials - limit) == pytest.approx(z * math.sqrt(limit * (1 - limit) / trials))
     assert wilson_interval(0, 10)[0] == 0.0
     assert wilson_interval(10, 10)[1] == 1.0
+
+
+def test_pareto_front_has_all_undominated_points() -> None:
+    rng = np.random.default_rng(0)
+    points = [(float(u), float(e)) for u, e in rng.integers(0, 6, (40, 2))]
+
+    def is_dominated(point: tuple[float, float]) -> bool:
+        return any(
+            other_point != point and other_point[0] <= point[0] and other_point[1] <= point[1]
+            for other_point in points
+        )
+
+    assert find_pareto_front(points) == [not is_dominated(point) for point in points]
+    assert find_pareto_front([None, (0.5, 0.5)]) == [False, True]

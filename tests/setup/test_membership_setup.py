@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn
-from anoncup.tracks.membership.settings import get_settings
+from anoncup.tracks.membership.settings import CategoricalColumn, NumericColumn, get_settings
 from tests.support.arena import Arena
 from tests.support.contest import load_competition, load_round
 from tests.support.page_requests import assert_refused, get_page

@@ -16,7 +16,7 @@ from anoncup.testing.parts import TrackCase
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership.adapter import parse_original
-from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema
+from anoncup.tracks.membership.settings import CategoricalColumn, NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, write_table
 from anoncup.tracks.model import AnyContext, ReleaseContext
 from tests.support.membership_reference import TEXTS, Rows

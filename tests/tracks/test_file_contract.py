@@ -13,7 +13,7 @@ from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import decode_upload, write_csv
 from anoncup.tables.files import MAX_CELL_LENGTH
-from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema
+from anoncup.tracks.membership.settings import CategoricalColumn, NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import parse_candidates, parse_rows, write_table
 from anoncup.tracks.microdata import tables as microdata
 from anoncup.tracks.monthly.answer import parse_answer, parse_guess

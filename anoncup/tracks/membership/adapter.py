@@ -16,7 +16,6 @@ from anoncup.tracks.files import Files
 from anoncup.tracks.membership import attackers, example
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.measures import MARGINAL_BINS, bin_columns, total_variation
-from anoncup.tracks.membership.rows import sort_rows
 from anoncup.tracks.membership.settings import get_public_schema, get_settings
 from anoncup.tracks.membership.tables import (
     MembershipOriginal,
@@ -24,6 +23,7 @@ from anoncup.tracks.membership.tables import (
     build_frame,
     parse_candidates,
     parse_rows,
+    sort_rows,
     write_table,
 )
 from anoncup.tracks.parts import ScoredRelease

@@ -30,9 +30,10 @@ from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import Problems, redact_values, write_csv
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.files import Files
-from anoncup.tracks.membership.schema import NumericColumn, TableSchema
 from anoncup.tracks.membership.settings import (
     CANDIDATE_COLUMN,
+    NumericColumn,
+    TableSchema,
     get_hidden_column_name,
     get_hidden_schema,
     get_settings,

@@ -12,8 +12,7 @@ from scipy.special import expit, logsumexp
 
 from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.statistics import standard_deviation
-from anoncup.tracks.membership.rows import find_equal_rows, gower_distances, iter_blocks
-from anoncup.tracks.membership.tables import TypedTable
+from anoncup.tracks.membership.tables import TypedTable, find_equal_rows, gower_distances, iter_blocks
 
 _ScaledColumn = tuple[FloatArray, FloatArray, float]
 """The values of one column in two tables, and the unit that they are measured in."""

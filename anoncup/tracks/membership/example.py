@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema
+from anoncup.tracks.membership.settings import CategoricalColumn, NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable
 
 DEFAULT_ROWS = 2000

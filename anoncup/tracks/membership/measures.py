@@ -15,8 +15,7 @@ import numpy as np
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.statistics import compute_correlations, mean
 from anoncup.tracks.membership.decimals import exact_decimal, largest_float_up_to, smallest_float_from
-from anoncup.tracks.membership.rows import find_equal_rows, sort_rows
-from anoncup.tracks.membership.tables import TypedTable
+from anoncup.tracks.membership.tables import TypedTable, find_equal_rows, sort_rows
 
 MARGINAL_BINS = 20
 _PAIR_BINS = 5

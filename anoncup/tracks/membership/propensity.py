@@ -6,8 +6,7 @@ from scipy.special import expit
 
 from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.statistics import center
-from anoncup.tracks.membership.rows import sort_rows
-from anoncup.tracks.membership.tables import TypedTable
+from anoncup.tracks.membership.tables import TypedTable, sort_rows
 
 PENALTY = 1.0
 """L2 penalty: factor of half the sum of squared weights, added to the summed loss (C = 1 in scikit-learn)."""

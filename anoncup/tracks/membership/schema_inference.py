@@ -17,10 +17,12 @@ from anoncup.tables.csv_text import (
     read_header,
 )
 from anoncup.tables.identifiers import MAX_CATEGORIES, count_distinct_numbers, find_identifying_reason
-from anoncup.tracks.membership.schema import CategoricalColumn, ColumnSchema, NumericColumn
 from anoncup.tracks.membership.settings import (
     CANDIDATE_COLUMN,
+    CategoricalColumn,
+    ColumnSchema,
     MembershipSettings,
+    NumericColumn,
     get_hidden_column_name,
     get_public_schema,
     get_settings,

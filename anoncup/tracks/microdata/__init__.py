@@ -66,9 +66,9 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
             suggest_roles=_lazy("column_roles.suggest_roles"),
         ),
     ),
-    parse_original=_lazy("adapter.parse_original"),
-    parse_release=_lazy("adapter.parse_release"),
-    files_of=_lazy("adapter.files_of"),
+    parse_original=_lazy("release.parse_original"),
+    parse_release=_lazy("release.parse_release"),
+    files_of=_lazy("release.files_of"),
     count_individuals=len,
     build_frames=lambda original: (original.table,),
     answer_spec=SOURCE_ANSWER,
@@ -84,12 +84,12 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
             "euclidean": _make_distance("euclidean", "pairwise_distances", bounded=False),
         },
         group_columns=group_columns,
-        group_individuals=_lazy("adapter.group_individuals"),
-        subset=_lazy("adapter.subset"),
+        group_individuals=_lazy("release.group_individuals"),
+        subset=_lazy("release.subset"),
     ),
-    anonymize=_lazy("adapter.anonymize"),
+    anonymize=_lazy("release.anonymize"),
     shuffle_rows=_lazy("methods.shuffle_rows"),
-    scaling=Scaling(_lazy("adapter.null_release"), _lazy("adapter.identity_release")),
+    scaling=Scaling(_lazy("release.null_release"), _lazy("adapter.identity_release")),
     settings=TrackSettings(
         has_columns=True, list_columns_by_role=lambda columns, _: asdict(columns) if columns else {}
     ),
@@ -98,6 +98,6 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
     examples=Examples(
         templates={"2015": files(__name__) / "2015.toml"},
         method="add_noise",
-        make_data=lambda _, rows, seed: _lazy("adapter.make_example_data")(rows, seed),
+        make_data=lambda _, rows, seed: _lazy("example.make_example_data")(rows, seed),
     ),
 )

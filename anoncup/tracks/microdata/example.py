@@ -14,6 +14,7 @@ from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.rules.settings import Columns
+from anoncup.tables.csv_text import write_csv
 
 _ObjectColumn = npt.NDArray[np.object_]
 _TextColumns = dict[str, _ObjectColumn]
@@ -187,3 +188,8 @@ def _label_for_workers(
     employment: IntArray, numbers: IntArray, unknown: str, labels: tuple[str, ...]
 ) -> _ObjectColumn:
     return np.where(employment == 2, unknown, _label_codes(numbers, labels))
+
+
+def make_example_data(rows: int | None, seed: int) -> dict[str, bytes]:
+    """Return a table like that of the 2015 contest, by default with its 8,333 rows."""
+    return {"original": write_csv(generate_households(DEFAULT_ROWS if rows is None else rows, seed=seed))}

@@ -26,8 +26,7 @@ from anoncup.tracks.linkage.shuffling import (
     sample_derangement,
     shuffle_within_groups,
 )
-
-AnonymizedTable = tuple[pd.DataFrame, IntArray]
+from anoncup.tracks.microdata.release import AnonymizedTable
 
 
 def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int = 3) -> AnonymizedTable:

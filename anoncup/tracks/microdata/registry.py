@@ -18,8 +18,12 @@ from anoncup.tracks.parts import Attacker, Measure, Method
 
 if TYPE_CHECKING:
     from anoncup.tracks.linkage.attack_rates import LinkGuess
-    from anoncup.tracks.microdata.methods import AnonymizedTable
-    from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, ScoredMicrodata
+    from anoncup.tracks.microdata.release import (
+        AnonymizedTable,
+        MicrodataOriginal,
+        MicrodataTarget,
+        ScoredMicrodata,
+    )
 
 _lazy = lazy_in("anoncup.tracks.microdata")
 _columns_parameter = Parameter("columns", "columns", "quasi_identifiers")
@@ -91,15 +95,15 @@ def _register_attacker(path: str, *parameters: Parameter) -> Attacker[MicrodataT
 ATTACKERS: dict[str, Attacker[MicrodataTarget, LinkGuess]] = {
     attacker.name: attacker
     for attacker in (
-        _register_attacker("quasi_identifiers.id_rand", _quasi_identifiers_parameter),
-        _register_attacker("quasi_identifiers.id_sa", _column_parameter, _quasi_identifiers_parameter),
-        _register_attacker("ranks.sort", _sensitive_parameter),
-        _register_attacker("ranks.sa_rank", _column_parameter),
-        _register_attacker("ranks.sa_nearest", _column_parameter),
+        _register_attacker("official.id_rand", _quasi_identifiers_parameter),
+        _register_attacker("official.id_sa", _column_parameter, _quasi_identifiers_parameter),
+        _register_attacker("official.sort", _sensitive_parameter),
+        _register_attacker("official.sa_rank", _column_parameter),
+        _register_attacker("official.sa_nearest", _column_parameter),
         _register_attacker("euclidean.euc1", *_roles_parameters, _give_up_parameter),
         _register_attacker("euclidean.euc2", *_roles_parameters),
         _register_attacker("euclidean.aya", *_roles_parameters),
-        Attacker("own_row", 1, lazy("anoncup.tracks.linkage.attackers.own_row")),
+        Attacker("own_row", 1, lazy("anoncup.tracks.linkage.attack_rates.own_row")),
         _register_attacker("gower.gower"),
         _register_attacker("assignment.euc2_assignment", *_roles_parameters, DENSE_LIMIT_PARAMETER),
         _register_attacker("assignment.gower_assignment", DENSE_LIMIT_PARAMETER),

@@ -4,12 +4,13 @@ All that is derived from the original alone is memoized in :class:`MicrodataOrig
 :class:`MicrodataTarget`, which has no field for the answer; measures get :class:`ScoredRelease` tables.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import (
@@ -23,10 +24,16 @@ from anoncup.geometry.encoding import (
     translate_codes,
 )
 from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index
+from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
+from anoncup.tables.csv_text import write_csv
+from anoncup.tables.files import Remark
+from anoncup.tracks.files import Files
 from anoncup.tracks.linkage.permutation import normalize_source
 from anoncup.tracks.memo import Memo, memoize
-from anoncup.tracks.parts import ScoredRelease
+from anoncup.tracks.microdata import tables
+from anoncup.tracks.microdata.columns import require_columns
+from anoncup.tracks.parts import Method, ScoredRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +126,8 @@ class MicrodataTarget:
         return assign_groups(self.original.group_by(quasi_identifiers), self.codes[:, column_indices])
 
 
+AnonymizedTable = tuple[pd.DataFrame, IntArray]
+"""A release, and for each of its rows the row of the original, counted from 0."""
 ScoredMicrodata: TypeAlias = ScoredRelease[pd.DataFrame, MicrodataTarget, IntArray]
 """A submission with its secret: row j of Y comes from row ``answer[j]`` of X, counted from 0."""
 
@@ -168,3 +177,52 @@ def find_column_indices(names: Sequence[str], role_columns: Sequence[str]) -> li
 def _stack_columns(columns: list[IntArray], rows: int) -> IntArray:
     """Stack columns side by side; each stays contiguous in memory, because rows are grouped by columns."""
     return np.stack(columns).T if columns else np.zeros((rows, 0), dtype=np.int64)
+
+
+def null_release(original: MicrodataOriginal, seed: int) -> ScoredMicrodata:
+    """Permute every column independently, in file order, with PCG64(seed); the secret is the identity."""
+    rng = Generator(PCG64(seed))
+    table = original.table
+    columns = {name: table[name].to_numpy()[rng.permutation(original.rows)] for name in table.columns}
+    return build_release(original, pd.DataFrame(columns), np.arange(original.rows))
+
+
+def group_individuals(original: MicrodataOriginal, names: Sequence[str]) -> IntArray:
+    """Return the group of every row by the named quasi-identifiers, (n,)."""
+    return original.group_by(tuple(names)).group_ids
+
+
+def subset(original: MicrodataOriginal, rows: IntArray) -> MicrodataOriginal:
+    return MicrodataOriginal(original.table.iloc[rows].reset_index(drop=True), original.columns)
+
+
+def parse_original(files: Files, rules: Rules) -> tuple[MicrodataOriginal, list[Remark]]:
+    table, remarks = tables.parse_original(files["original"], require_columns(rules))
+    return MicrodataOriginal(table, require_columns(rules)), remarks
+
+
+def parse_release(
+    files: Files,
+    original: MicrodataOriginal,
+    rules: Rules,
+    own_files: Files,
+) -> tuple[pd.DataFrame, list[Remark]]:
+    return tables.parse_release(files["anonymized"], original.table, require_columns(rules))
+
+
+def files_of(table: pd.DataFrame) -> dict[str, bytes]:
+    return {"anonymized": write_csv(table)}
+
+
+def identity_release(original: MicrodataOriginal) -> ScoredMicrodata:
+    return build_release(original, original.table, np.arange(original.rows))
+
+
+def anonymize(
+    method: Method[AnonymizedTable],
+    original: MicrodataOriginal,
+    rules: Rules,
+    rng: Generator,
+    parameters: Mapping[str, Any],
+) -> AnonymizedTable:
+    return method.apply(original.table, require_columns(rules), rng=rng, **parameters)

@@ -26,9 +26,7 @@ from anoncup.tracks.transactions.clustering import (
     cluster_by_tfidf,
     list_goods,
 )
-from anoncup.tracks.transactions.tables import TransactionTables
-
-AnonymizedTransactions = tuple[TransactionTables, IntArray]
+from anoncup.tracks.transactions.tables import AnonymizedTransactions, TransactionTables, select_customers
 
 
 def add_dummies(tables: TransactionTables, *, rng: Generator, clusters: int = 50) -> AnonymizedTransactions:
@@ -117,19 +115,6 @@ def shuffle_customers(
     shuffled = select_customers(tables, order)
     records = shuffled.transactions.iloc[rng.permutation(len(shuffled.transactions))]
     return TransactionTables(shuffled.customers, records.reset_index(drop=True)), source[order]
-
-
-def select_customers(tables: TransactionTables, rows: IntArray) -> TransactionTables:
-    """Return the customers ``rows``, renamed p1, p2, … in this order, with all their records.
-
-    ``rows`` must be distinct.
-    """
-    customers, records = tables.customers.iloc[rows].reset_index(drop=True), tables.transactions
-    pseudonyms = pd.Series([f"p{row + 1}" for row in range(len(rows))], dtype=customers["customer_id"].dtype)
-    pseudonym_of = dict(zip(customers["customer_id"], pseudonyms, strict=True))
-    new_ids = records["customer_id"].map(pseudonym_of).astype(pseudonyms.dtype)
-    selected_records = records.assign(customer_id=new_ids)[new_ids.notna()].reset_index(drop=True)
-    return TransactionTables(customers.assign(customer_id=pseudonyms), selected_records)
 
 
 def add_dummy_records(tables: TransactionTables, cluster_of: IntArray) -> TransactionTables:

@@ -17,8 +17,8 @@ from anoncup.tracks.parts import Attacker, Measure, Method
 
 if TYPE_CHECKING:
     from anoncup.tracks.linkage.attack_rates import LinkGuess
-    from anoncup.tracks.transactions.methods import AnonymizedTransactions
     from anoncup.tracks.transactions.release import ScoredTransactions, TransactionOriginal, TransactionTarget
+    from anoncup.tracks.transactions.tables import AnonymizedTransactions
 
 _lazy = lazy_in("anoncup.tracks.transactions")
 
@@ -71,8 +71,8 @@ TRANSACTION_ATTACKERS: dict[str, Attacker[TransactionTarget, LinkGuess]] = {
     ),
     **_register_attackers("baskets", "master_match"),
     **_register_attackers("records", "receipt_match"),
-    "own_row": Attacker("own_row", 1, lazy("anoncup.tracks.linkage.attackers.own_row")),
-    **_register_attackers("spending", "sort_spend"),
+    "own_row": Attacker("own_row", 1, lazy("anoncup.tracks.linkage.attack_rates.own_row")),
+    **_register_attackers("baskets", "sort_spend"),
     **_register_attackers("records", "record_keys"),
     **_register_attackers(
         "assignment",

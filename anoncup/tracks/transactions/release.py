@@ -5,31 +5,76 @@ memoized in :class:`TransactionOriginal`. Attackers get a :class:`TransactionTar
 :class:`ScoredRelease` tables.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.random import PCG64, Generator
 
-from anoncup.geometry.arrays import IntArray, SparseCounts
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import (
     Vocabulary,
     build_vocabulary,
     extend_vocabulary,
     factorize,
     get_column_texts,
+    group_rows,
     translate_codes,
 )
+from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import Files
 from anoncup.tracks.linkage.permutation import normalize_source
 from anoncup.tracks.memo import Memo, memoize
-from anoncup.tracks.parts import ScoredRelease
+from anoncup.tracks.parts import Method, ScoredRelease
 from anoncup.tracks.transactions import tables as table_files
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
-from anoncup.tracks.transactions.history import TransactionHistory
-from anoncup.tracks.transactions.tables import TransactionTables
+from anoncup.tracks.transactions.tables import AnonymizedTransactions, TransactionTables, select_customers
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionHistory:
+    """A table of transactions as numbers, in the order of the file.
+
+    All arrays are (m,): ``owner`` is the customer's row in the table of ``customers`` customers, ``goods``
+    and ``receipt`` are numbers of texts, ``day`` counts days from a fixed date. Methods return a value for
+    each customer, (customers,), which is 0 for those without transactions.
+    """
+
+    customers: int
+    owner: IntArray
+    goods: IntArray
+    receipt: IntArray
+    day: IntArray
+    price: FloatArray
+    quantity: IntArray
+
+    def has_rows(self) -> BoolArray:
+        return np.bincount(self.owner, minlength=self.customers) > 0
+
+    def average_prices(self) -> FloatArray:
+        """Return the mean unit price of each customer's rows."""
+        sums = np.bincount(self.owner, self.price, self.customers)
+        means: FloatArray = sums / np.maximum(np.bincount(self.owner, minlength=self.customers), 1)
+        return means
+
+    def sum_spends(self) -> FloatArray:
+        """Return each customer's total of price times quantity."""
+        totals = self.price * self.quantity
+        return np.bincount(self.owner, totals, self.customers).astype(np.float64)
+
+    def count_receipts(self) -> IntArray:
+        width = int(self.receipt.max(initial=0)) + 1
+        return np.bincount(np.unique(self.owner * width + self.receipt) // width, minlength=self.customers)
+
+    def find_last_days(self) -> IntArray:
+        """Return the day of each customer's last purchase."""
+        last_days = np.zeros(self.customers, dtype=np.int64)
+        np.maximum.at(last_days, self.owner, self.day)
+        return last_days
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +253,40 @@ def _build_baskets(numbers: TablesAsNumbers) -> SparseCounts:
     history = numbers.history
     entries = (history.quantity, (history.owner, history.goods))
     return coo_array(entries, shape=(history.customers, len(numbers.vocabularies.goods))).tocsr()
+
+
+def null_release(original: TransactionOriginal, seed: int) -> ScoredTransactions:
+    """Permute each column of T except the customers' independently, in file order, with PCG64(seed)."""
+    rng, records = Generator(PCG64(seed)), original.tables.transactions
+    columns = {
+        name: records[name].to_numpy()[rng.permutation(len(records))]
+        for name in records.columns
+        if name != "customer_id"
+    }
+    permuted = pd.DataFrame({"customer_id": records["customer_id"], **columns})
+    tables = TransactionTables(original.tables.customers, permuted)
+    return build_release(original, tables, np.arange(original.rows))
+
+
+def group_individuals(original: TransactionOriginal, names: Sequence[str]) -> IntArray:
+    """Return the group of every customer, (n,), by the named columns of the customers table."""
+    column_indices = [MASTER_COLUMNS.index(name) for name in names]
+    return group_rows(original.master[:, column_indices]).group_ids
+
+
+def subset(original: TransactionOriginal, rows: IntArray) -> TransactionOriginal:
+    return TransactionOriginal(select_customers(original.tables, rows))
+
+
+def identity_release(original: TransactionOriginal) -> ScoredTransactions:
+    return build_release(original, original.tables, np.arange(original.rows))
+
+
+def anonymize(
+    method: Method[AnonymizedTransactions],
+    original: TransactionOriginal,
+    rules: Rules,
+    rng: Generator,
+    parameters: Mapping[str, Any],
+) -> AnonymizedTransactions:
+    return method.apply(original.tables, rng=rng, **parameters)

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anoncup.errors import run_steps
+from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.tables.checks import check_header, check_row_count
 from anoncup.tables.csv_text import (
@@ -47,6 +48,10 @@ class TransactionTables:
 
     customers: pd.DataFrame
     transactions: pd.DataFrame
+
+
+AnonymizedTransactions = tuple[TransactionTables, IntArray]
+"""A release M' and T', and for each customer of M' the row of M, counted from 0."""
 
 
 def parse_original(files: Mapping[str, bytes]) -> tuple[TransactionTables, list[Remark]]:
@@ -91,6 +96,19 @@ def write_canonical_files(tables: TransactionTables) -> dict[str, bytes]:
         ["customer_id", "date", "time", *sorted_records.columns], kind="stable"
     )
     return files_of(TransactionTables(tables.customers, records.loc[sorted_records.index]))
+
+
+def select_customers(tables: TransactionTables, rows: IntArray) -> TransactionTables:
+    """Return the customers ``rows``, renamed p1, p2, … in this order, with all their records.
+
+    ``rows`` must be distinct.
+    """
+    customers, records = tables.customers.iloc[rows].reset_index(drop=True), tables.transactions
+    pseudonyms = pd.Series([f"p{row + 1}" for row in range(len(rows))], dtype=customers["customer_id"].dtype)
+    pseudonym_of = dict(zip(customers["customer_id"], pseudonyms, strict=True))
+    new_ids = records["customer_id"].map(pseudonym_of).astype(pseudonyms.dtype)
+    selected_records = records.assign(customer_id=new_ids)[new_ids.notna()].reset_index(drop=True)
+    return TransactionTables(customers.assign(customer_id=pseudonyms), selected_records)
 
 
 def _parse_tables(

@@ -15,8 +15,12 @@ from anoncup.geometry.kernels.baskets import count_common_buyers
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.baskets import TIE_TOLERANCE, count_buyers, unpack_sparse
 from anoncup.tracks.transactions.files import MASTER_COLUMNS
-from anoncup.tracks.transactions.history import TransactionHistory
-from anoncup.tracks.transactions.release import EncodedTables, ScoredTransactions, TransactionOriginal
+from anoncup.tracks.transactions.release import (
+    EncodedTables,
+    ScoredTransactions,
+    TransactionHistory,
+    TransactionOriginal,
+)
 
 _CROSS_COLUMNS = ["sex", "country"]
 """Columns of the cross-table of U1-cMAE and U2-cMAE."""

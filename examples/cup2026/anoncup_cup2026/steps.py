@@ -19,13 +19,12 @@ from anoncup.tracks.membership import attackers, questions, settings
 from anoncup.tracks.membership.adapter import MembershipTarget
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.example import generate_survey
-from anoncup.tracks.membership.rows import gower_distances
-from anoncup.tracks.membership.schema import NumericColumn, TableSchema
-from anoncup.tracks.membership.settings import CANDIDATE_COLUMN, get_hidden_schema
+from anoncup.tracks.membership.settings import CANDIDATE_COLUMN, NumericColumn, TableSchema, get_hidden_schema
 from anoncup.tracks.membership.tables import (
     MembershipOriginal,
     TypedTable,
     build_frame,
+    gower_distances,
     parse_rows,
     write_table,
 )

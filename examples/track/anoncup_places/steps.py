@@ -15,7 +15,7 @@ from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import Problems
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import Files
-from anoncup.tracks.membership.schema import NumericColumn, TableSchema
+from anoncup.tracks.membership.settings import NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
 from anoncup.tracks.model import ReleaseContext
 from anoncup.tracks.outcomes import Outcome

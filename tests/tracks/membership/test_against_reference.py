@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncup.tracks.membership import attackers, decimals, measures
+from anoncup.tracks.membership import attackers, decimals, measures, tables
 from anoncup.tracks.membership.attackers import MembershipAttackInput
+from anoncup.tracks.membership.example import generate_survey
 from anoncup.tracks.membership.propensity import build_design_matrix, fit_logistic_regression, propensity
-from anoncup.tracks.membership.schema import CategoricalColumn, TableSchema
+from anoncup.tracks.membership.settings import CategoricalColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable
 from tests.support import membership_reference as plain
 from tests.support.hypothesis_profiles import limit_examples
@@ -150,13 +151,10 @@ def test_equal_distances_stay_equal_despite_rounding() -> None:
 
 
 def test_scores_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    from anoncup.tracks.membership import rows
-    from anoncup.tracks.membership.example import generate_survey
-
     table = generate_survey(60)
     target = MembershipAttackInput(table, table.select_rows(np.arange(20)))
     expected_scores = [attacker(target) for attacker, _ in ATTACKERS.values()]
-    monkeypatch.setattr(rows, "MAX_DISTANCES_PER_BLOCK", 7 * 20)
+    monkeypatch.setattr(tables, "MAX_DISTANCES_PER_BLOCK", 7 * 20)
     assert all(
         (attacker(target) == scores).all()
         for scores, (attacker, _) in zip(expected_scores, ATTACKERS.values(), strict=True)

@@ -13,7 +13,7 @@ from anoncup.tracks.membership.answer import choose_half
 from anoncup.tracks.membership.attackers import MembershipAttackInput
 from anoncup.tracks.membership.example import RARE_DISEASE_SHARE, SCHEMA, generate_survey
 from anoncup.tracks.membership.questions import compute_membership_outcome
-from anoncup.tracks.membership.schema import NumericColumn, TableSchema
+from anoncup.tracks.membership.settings import NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.membership_cases import MembershipCase, cases, list_rows

@@ -22,8 +22,7 @@ from anoncup.tracks.membership.questions import (
     tpr,
 )
 from anoncup.tracks.membership.reference_predictor import predict
-from anoncup.tracks.membership.rows import gower_distances
-from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, gower_distances
 from anoncup.tracks.outcomes import Outcome
 from tests.support import membership_reference as plain
 from tests.support.hypothesis_profiles import limit_examples

@@ -13,7 +13,7 @@ from anoncup.errors import InvalidCompetition, InvalidUpload
 from anoncup.rules.toml_values import TomlTable
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership.answer import choose_half
-from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema, parse_schema
+from anoncup.tracks.membership.settings import CategoricalColumn, NumericColumn, TableSchema, parse_schema
 from anoncup.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, write_table
 from anoncup.tracks.seeds import commit_to_seed
 from tests.support.hypothesis_profiles import limit_examples

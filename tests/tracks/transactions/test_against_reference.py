@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anoncup.tracks.linkage import attackers
-from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_guess
+from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, own_row, rate_guess
 from anoncup.tracks.transactions import anonymity as customer_anonymity
 from anoncup.tracks.transactions import baskets, utility
 from anoncup.tracks.transactions.attackers import baskets as by_goods
 from anoncup.tracks.transactions.attackers import records as by_records
-from anoncup.tracks.transactions.attackers import spending as by_spend
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
 from tests.support import transactions_reference as reference
 from tests.support.hypothesis_profiles import limit_examples
@@ -34,7 +32,7 @@ ATTACKS: dict[str, Callable[[Any], Any]] = {
     "master_match": by_goods.master_match,
     "receipt_match": by_records.receipt_match,
     "record_keys": by_records.record_keys,
-    "own_row": attackers.own_row,
+    "own_row": own_row,
 }
 SIMILARITIES = {"jaccard": reference.set_similarity, "jaccard_quantity": reference.quantity_similarity}
 ONE_TO_ONE_ATTACKERS = [
@@ -104,7 +102,7 @@ def test_tiny_amounts_cause_no_failure(case: TransactionCase) -> None:
     value = compute_measure("rfm", case)
     assert type(value) is float
     assert 0 <= value <= (len(case.original.customers) + len(case.released.customers)) / 1000
-    guess = convert_guess(by_spend.sort_spend(case.release.target))
+    guess = convert_guess(by_goods.sort_spend(case.release.target))
     assert len(set(guess)) == len(guess)
     assert set(guess) <= set(range(len(case.original.customers)))
 
@@ -126,7 +124,7 @@ def test_guesses_equal_the_reference(case: TransactionCase) -> None:
 @hostile_examples
 @given(case=cases(prices=SUMMABLE_PRICES))
 def test_sort_spend_equals_the_reference(case: TransactionCase) -> None:
-    guess = convert_guess(by_spend.sort_spend(case.release.target))
+    guess = convert_guess(by_goods.sort_spend(case.release.target))
     assert guess == reference.sort_spend(case.original, case.released)
 
 

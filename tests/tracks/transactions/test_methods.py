@@ -23,10 +23,10 @@ from anoncup.tracks.transactions.clustering import (
 )
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
-from anoncup.tracks.transactions.methods import AnonymizedTransactions, add_dummy_records, shuffle_customers
+from anoncup.tracks.transactions.methods import add_dummy_records, shuffle_customers
 from anoncup.tracks.transactions.registry import TRANSACTION_METHODS
 from anoncup.tracks.transactions.release import TransactionOriginal, build_target
-from anoncup.tracks.transactions.tables import TransactionTables
+from anoncup.tracks.transactions.tables import AnonymizedTransactions, TransactionTables
 from tests.support.hypothesis_profiles import limit_examples
 
 pytestmark = pytest.mark.full

@@ -6,9 +6,8 @@ from hypothesis import given
 
 from anoncup.evaluation.scales import scales
 from anoncup.tracks.transactions import TRANSACTIONS
-from anoncup.tracks.transactions.adapter import null_release
 from anoncup.tracks.transactions.registry import TRANSACTION_UTILITIES
-from anoncup.tracks.transactions.release import TransactionOriginal
+from anoncup.tracks.transactions.release import TransactionOriginal, null_release
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.transactions_cases import TransactionCase, build_tables, cases
 from tests.support.transactions_reference import Customer, PlainTables, Record

@@ -27,7 +27,7 @@ from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, fin
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess
 from anoncup.tracks.linkage.parameters import DENSE_LIMIT
 from anoncup.tracks.memo import memoize
-from anoncup.tracks.microdata.attackers.nearest import list_nearest
+from anoncup.tracks.microdata.attackers.euclidean import list_nearest
 from anoncup.tracks.microdata.distances import (
     NEAREST_COUNT,
     compute_gower_sums,

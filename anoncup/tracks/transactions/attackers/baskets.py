@@ -1,4 +1,4 @@
-"""Attackers that recognize customers by their baskets (P3 §2.2; ``anoncup.tracks`` lists the papers).
+"""Attackers that recognize customers by baskets or spends (P3 §2.2; ``anoncup.tracks`` lists the papers).
 
 I(u) is the set of goods of a customer u of M, and I(u') that of a customer of M'. All guesses are rows of M,
 counted from 0, or -1 for an empty basket; ties go to the lower row.
@@ -6,11 +6,12 @@ counted from 0, or -1 for an empty basket; ties go to the lower row.
 
 import numpy as np
 
-from anoncup.geometry.arrays import IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import assign_groups, group_rows
 from anoncup.tracks.linkage.attack_rates import ABSTAIN, KnownCluster
 from anoncup.tracks.transactions.anonymity import group_by_basket
 from anoncup.tracks.transactions.baskets import (
+    TIE_TOLERANCE,
     JaccardKind,
     compute_goods_weights,
     find_best_columns,
@@ -74,3 +75,22 @@ def _guess_most_similar(target: TransactionTarget, kind: JaccardKind) -> IntArra
     for rows, scores in iter_similarities(target.baskets, target.original.baskets, kind, buyers):
         guess[rows] = find_best_columns(scores)
     return guess
+
+
+def sort_spend(target: TransactionTarget) -> IntArray:
+    """Rank the customers of both tables by total spend (0 without rows) and match equal ranks, (n',).
+
+    Customers with equal spends are ranked in row order.
+    """
+    guess = np.empty(target.rows, dtype=np.int64)
+    original_order = _order_with_ties(target.original.history.sum_spends())
+    guess[_order_with_ties(target.history.sum_spends())] = original_order[: target.rows]
+    return guess
+
+
+def _order_with_ties(values: FloatArray) -> IntArray:
+    """Return the order of ascending values >= 0; ties within ``TIE_TOLERANCE`` keep their order."""
+    order = np.argsort(values, kind="stable")
+    sorted_values = values[order]
+    steps = np.diff(sorted_values) > sorted_values[1:] * TIE_TOLERANCE
+    return order[np.lexsort((order, np.concatenate(([0], np.cumsum(steps)))))]

@@ -15,8 +15,7 @@ from anoncup.tracks.transactions.baskets import (
     build_incidence_matrix,
     find_best_product_columns,
 )
-from anoncup.tracks.transactions.history import TransactionHistory
-from anoncup.tracks.transactions.release import TransactionOriginal, TransactionTarget
+from anoncup.tracks.transactions.release import TransactionHistory, TransactionOriginal, TransactionTarget
 
 RECORD_KEYS = (
     ("day", "quantity"),
