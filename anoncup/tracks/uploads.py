@@ -9,7 +9,6 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET_FILE, Files
 from anoncup.tracks.model import AnyTrack, ReleaseContext, Sizes, TeamData
 from anoncup.tracks.parts import HasRows
-from anoncup.tracks.swapped_files import reject_swapped_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +25,6 @@ def parse_upload(
     track: AnyTrack, rules: Rules, original: HasRows, files: Files, secret: bytes, *, team: TeamData
 ) -> ParsedUpload:
     """Parse a team's release, then its secret for that release; InvalidUpload lists the errors of both."""
-    all_files = files if track.allocates_answer else {**files, SECRET_FILE: secret}
-    reject_swapped_files(track, rules, original, all_files)
     try:
         release, remarks = track.parse_release(files, original, rules, team.own_files)
     except InvalidUpload as release_error:
@@ -47,7 +44,6 @@ def check_partial_upload(
     track: AnyTrack, rules: Rules, original: HasRows, files: Files, team: TeamData
 ) -> None:
     """Raise InvalidUpload for errors in an upload that still lacks some of its files."""
-    reject_swapped_files(track, rules, original, files)
     if files.keys() >= set(track.release_file_names):
         track.parse_release(files, original, rules, team.own_files)
     elif SECRET_FILE in files:

@@ -21,7 +21,6 @@ from starlette.responses import RedirectResponse, Response
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.rules.settings import Phase
-from anoncup.tracks.swapped_files import MISPLACED_FILE_CODE as MISPLACED
 from app.competitions.frame import Frame, load_frame
 from app.core.db.models import Submission
 from app.core.db.transaction import transaction
@@ -164,10 +163,8 @@ def _describe_form(frame: Frame, rejection: RejectedForm | None) -> dict[str, An
     mistakes: dict[str, list[Hint]] = {}
     if rejection is not None and rejection.file_problems:
         headers = {part.name: part.sample.header for part in parts}
-        swapped_names = {problem.file for problem in rejection.file_problems if problem.code == MISPLACED}
-        files = {name: content for name, content in rejection.files.items() if name not in swapped_names}
         rows = round_.original_rows or 0
-        mistakes = find_hints(files, headers, secret=secret, original_rows=rows)
+        mistakes = find_hints(rejection.files, headers, secret=secret, original_rows=rows)
     fields = list_file_names(round_.track)
     return {
         "fields": fields, "parts": parts, "secret": secret, "rejection": rejection, "mistakes": mistakes

@@ -1,5 +1,6 @@
 """The files that the upload form asks for, its errors and hints, and the texts of its script."""
 
+import csv
 import re
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +21,9 @@ from anoncup.messages import N_, replace_control_characters
 from anoncup.rules.settings import count_required_rows
 from anoncup.tables.files import Remark
 from anoncup.tables.foreign_formats import explain_header, is_binary_format
+from anoncup.tables.header_line import find_header_end, parse_header
 from anoncup.tracks.files import SECRET_FILE, FileSpec, allow_any_row_count
 from anoncup.tracks.model import AnyTrack
-from anoncup.tracks.swapped_files import read_header
 from app.core.db.models import Round
 from app.core.http.problems import DomainHTTPException, get_status
 from app.core.locale.language import Translator
@@ -177,7 +178,7 @@ def find_hints(
 
 
 def _find_table_hints(content: bytes, expected: Sequence[str]) -> list[Hint]:
-    header = [] if is_binary_format(content) else read_header(content)
+    header = [] if is_binary_format(content) else _read_header(content)
     if not header or explain_header(header, expected):
         return []
     names_by_text = {
@@ -187,9 +188,18 @@ def _find_table_hints(content: bytes, expected: Sequence[str]) -> list[Hint]:
     return [(text, {"names": _format_names(names)}) for text, names in names_by_text.items() if names]
 
 
+def _read_header(content: bytes) -> list[str]:
+    """Return the names of the columns, as far as they can be decoded."""
+    header = content[: find_header_end(content)]
+    try:
+        return parse_header(header.decode("utf-8-sig", errors="replace"), strict=False)
+    except csv.Error:
+        return []
+
+
 def _find_secret_hints(content: bytes, secret: FileSpec, original_rows: int) -> list[Hint]:
     """Return a hint if rows seem to be counted from 0: one is 0, and all are less than their number."""
-    if is_binary_format(content) or secret.kind != "permutation" or read_header(content) != ["original_row"]:
+    if is_binary_format(content) or secret.kind != "permutation" or _read_header(content) != ["original_row"]:
         return []
     numbers = [int(digits) for digits in re.findall(rb'(?m)^[ \t]*"?([0-9]{1,9})"?[ \t]*\r?$', content)]
     if 0 not in numbers or max(numbers) >= original_rows:

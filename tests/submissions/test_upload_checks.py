@@ -89,44 +89,6 @@ def test_reported_errors_cover_every_file(arena: Arena) -> None:
     assert list_errors(problem)[-2:] == [("anonymized", "not_a_number"), ("secret", "duplicate_row")]
 
 
-def remove_header(content: bytes) -> bytes:
-    return edit_rows(content, lambda rows: rows[1:])
-
-
-def quote_lines(content: bytes) -> bytes:
-    return edit_rows(content, lambda rows: [f'"{row}"' for row in rows])
-
-
-MISPLACED_FILES = {
-    "swapped": ({"anonymized": VALID_SECRET, "secret": VALID_TABLE}, ["anonymized", "secret"]),
-    "secret twice": ({"anonymized": VALID_SECRET, "secret": VALID_SECRET}, ["anonymized"]),
-    "release twice": ({"anonymized": VALID_TABLE, "secret": VALID_TABLE}, ["secret"]),
-    "a column of numbers": (
-        {"anonymized": remove_header(VALID_SECRET), "secret": VALID_TABLE},
-        ["anonymized", "secret"],
-    ),
-    "a column of quoted numbers": (
-        {"anonymized": quote_lines(remove_header(VALID_SECRET)), "secret": VALID_TABLE},
-        ["anonymized", "secret"],
-    ),
-    "alone": ({"anonymized": remove_header(VALID_SECRET)}, ["anonymized"]),
-}
-
-
-@pytest.mark.parametrize(("sent_files", "expected_files"), MISPLACED_FILES.values(), ids=MISPLACED_FILES)
-def test_swapped_files_are_reported(
-    arena: Arena, sent_files: dict[str, bytes], expected_files: list[str]
-) -> None:
-    problem = check_files(arena, sent_files).json()
-    errors = [error for error in problem["errors"] if error["code"] != "missing_file"]
-    assert [(error["file"], error["code"]) for error in errors] == [
-        (name, "misplaced_file") for name in expected_files
-    ]
-    hints = {"anonymized": "this looks like the secret: were the files swapped?"}
-    hints["secret"] = "this looks like the release: were the files swapped?"
-    assert [error["message"] for error in errors] == [hints[name] for name in expected_files]
-
-
 def test_check_of_valid_files_returns_warnings_and_digests(arena: Arena) -> None:
     unshuffled_files = {"anonymized": write_csv(arena.table), "secret": b"original_row\n" + b"".join(
         b"%d\n" % row for row in range(1, ROWS + 1)
