@@ -70,7 +70,7 @@ def test_problems_of_secrets_have_a_line_but_no_value(content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [(b"7", "7"), (b" 1.5 ", "1.5"), (b"9" * 200, "9" * MAX_VALUE_LENGTH)]
+    ("text", "value"), [(b"7", "7"), (b"1.5", "1.5"), (b"9" * 200, "9" * MAX_VALUE_LENGTH)]
 )
 def test_invalid_guess_is_reported_with_line_and_text(text: bytes, value: str) -> None:
     with pytest.raises(InvalidUpload) as excinfo:

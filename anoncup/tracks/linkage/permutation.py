@@ -4,26 +4,34 @@ X is the original table, Y the anonymized one. In memory, a source index is an i
 from 0; files count rows from 1.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-from itertools import islice
-from typing import Literal, get_args
+import csv
+from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 
-from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH, FileProblem, InvalidInput, InvalidUpload
-from anoncup.geometry.arrays import IntArray
+from anoncup.errors import FileProblem, InvalidInput, InvalidUpload
+from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.messages import Message, PluralMessage
+from anoncup.tables.csv_text import (
+    Problems,
+    check_text,
+    convert_to_mask,
+    decode_upload,
+    iterate_text_columns,
+    read_cells,
+    redact_values,
+)
 from anoncup.tables.files import Remark
 from anoncup.tables.foreign_formats import explain_single_column, list_invisible_codes, reject_foreign_formats
+from anoncup.tables.header_line import find_header_end, parse_header
+from anoncup.tables.line_numbers import add_line_numbers
 from anoncup.tracks.files import GUESS_FILE, SECRET_FILE
 
-_Direction = Literal["original_row", "anonymized_row"]
-
-_HEADER_PATTERN = re.compile(r'[ \t]*("?)([a-z_]+)\1[ \t]*')
-_ROW_NUMBER_PATTERN = re.compile(r"[0-9]{1,9}")
-_QUOTED_PATTERN = re.compile(r'[ \t]*"([^"]*)"[ \t]*')
+_ROW_NUMBER_PATTERN = r"^[ \t]*[0-9]{1,9}[ \t]*$"
+_DIRECTIONS = ("original_row", "anonymized_row")
 ORIGINAL_ORDER_REMARK = Remark(
     "rows_in_original_order",
     Message("most rows stand in the order of the original: guessing 'row j is row j' finds them"),
@@ -32,9 +40,6 @@ _COUNTED_FROM_ZERO_REMARK = Remark(
     "rows_from_zero",
     Message("rows seem to be counted from 0; count them from 1, and write 0 for a row that you do not guess"),
 )
-
-_RowErrors = Mapping[int, tuple[str, Message]]
-"""Error code and message by row number, in ascending order, counted from 1."""
 
 
 def parse_secret(content: bytes, *, original_count: int, anonymized_count: int | None) -> IntArray:
@@ -45,41 +50,30 @@ def parse_secret(content: bytes, *, original_count: int, anonymized_count: int |
     file (only a wrong 0 is mentioned), because more people see messages than secrets. ``anonymized_count`` is
     None if the release could not be parsed; then only errors that do not depend on it are found.
     """
-    _check_size(content, original_count, SECRET_FILE)
-    direction, lines = _split_secret(content)
-    length_problems = _find_length_problems(direction, len(lines), original_count, anonymized_count)
-    numbers = _parse_row_numbers(lines, direction, highest=original_count, other_problems=length_problems)
-    if direction == "original_row" or anonymized_count is None:
-        return numbers - 1
-    return _invert_permutation(numbers, anonymized_count)
-
-
-def _find_length_problems(
-    direction: _Direction, line_count: int, original_count: int, anonymized_count: int | None
-) -> list[FileProblem]:
-    """Return a problem if the number of lines differs from the number of rows that the header refers to."""
-    sizes = {"found": line_count, "header": direction}
-    if direction == "original_row" and anonymized_count is not None:
-        needed_count = anonymized_count
-        message = PluralMessage(
-            "{found} line after {header}, but the release has {needed}",
-            "{found} lines after {header}, but the release has {needed}",
-            "found",
-            **sizes,
-            needed=anonymized_count,
+    problems = Problems(SECRET_FILE)
+    reject_foreign_formats(content, SECRET_FILE)
+    with add_line_numbers({SECRET_FILE: content}), redact_values():
+        direction, cells = _read_column(
+            content,
+            SECRET_FILE,
+            _DIRECTIONS,
+            Message(
+                "the first line must be original_row or anonymized_row: a bare list of numbers is ambiguous"
+            ),
+            max_rows=original_count,
         )
-    else:
-        needed_count = original_count
-        message = PluralMessage(
-            "{found} line after {header}; {needed} are needed",
-            "{found} lines after {header}; {needed} are needed",
-            "found",
-            **sizes,
-            needed=original_count,
-        )
-    allows_fewer = direction == "original_row" and anonymized_count is None
-    has_right_length = line_count <= needed_count if allows_fewer else line_count == needed_count
-    return [] if has_right_length else [FileProblem(SECRET_FILE, None, None, "wrong_length", message)]
+        needed_count = anonymized_count if direction == "original_row" else original_count
+        if needed_count is not None or len(cells) > original_count:
+            _check_length(len(cells), original_count if needed_count is None else needed_count, problems)
+        lowest = 1 if direction == "original_row" else 0
+        numbers = _parse_row_numbers(cells, direction, problems, lowest=lowest, highest=original_count)
+        is_repeated = _find_repetitions(np.where(numbers > original_count, 0, numbers))
+        message = Message("repeats a row number used above")
+        problems.add_rows(is_repeated, direction, "duplicate_row", message, cells=cells)
+        problems.raise_if_any()
+        if direction == "original_row" or anonymized_count is None:
+            return numbers - 1
+        return _invert_permutation(numbers, cells, anonymized_count)
 
 
 def parse_guess(content: bytes, *, original_count: int, anonymized_count: int) -> IntArray:
@@ -87,139 +81,91 @@ def parse_guess(content: bytes, *, original_count: int, anonymized_count: int) -
 
     A row of X may be guessed more than once. InvalidUpload lists all errors, each with row and code.
     """
-    _check_size(content, original_count, GUESS_FILE)
-    header, lines = _split_header(content, GUESS_FILE)
-    problems: list[FileProblem] = []
-    if header != "original_row":
-        message = Message("the first line of a guess must be original_row")
-        problems.append(FileProblem(GUESS_FILE, None, None, "guess_header", message, 1))
-        if not header:  # the first line may be a number, and then all row numbers below would be off by one
-            raise InvalidUpload(problems)
-    if len(lines) != anonymized_count:
-        message = PluralMessage(
-            "{found} line after original_row; {needed} are needed, 0 for a row not guessed",
-            "{found} lines after original_row; {needed} are needed, 0 for a row not guessed",
-            "found",
-            found=len(lines),
-            needed=anonymized_count,
+    problems = Problems(GUESS_FILE)
+    with add_line_numbers({GUESS_FILE: content}):
+        column, cells = _read_column(
+            content,
+            GUESS_FILE,
+            ("original_row",),
+            Message("the first line of a guess must be original_row"),
+            max_rows=anonymized_count,
         )
-        problems.append(FileProblem(GUESS_FILE, None, None, "wrong_length", message))
-    numbers = _parse_integers(lines)
-    row_errors = _find_row_errors(numbers, lines, lowest=0, highest=original_count)
-    _raise_row_errors(row_errors, "original_row", lines, file=GUESS_FILE, other_problems=problems)
+        _check_length(len(cells), anonymized_count, problems)
+        numbers = _parse_row_numbers(cells, column, problems, lowest=0, highest=original_count)
+        problems.raise_if_any()
     return numbers - 1
 
 
-def _check_size(content: bytes, original_count: int, file: str) -> None:
-    """Reject a file with far too many lines before it is split into them."""
-    if content.count(b"\n") + content.count(b"\r") > 2 * (original_count + 1000):
-        message = Message("the file has many more lines than the tables have rows")
-        raise _make_upload_error("wrong_length", message, file=file)
-
-
-def _split_secret(content: bytes) -> tuple[_Direction, list[str]]:
-    """Return the direction that the header names, and the lines below it."""
-    header, lines = _split_header(content, SECRET_FILE)
-    match header:
-        case "original_row":
-            return "original_row", lines
-        case "anonymized_row":
-            return "anonymized_row", lines
-    message = Message(
-        "the first line must be original_row or anonymized_row: a bare list of numbers is ambiguous"
-    )
-    raise _make_upload_error("secret_header", message, line=1)
-
-
-def _split_header(content: bytes, file: str) -> tuple[str, list[str]]:
-    """Return the header line, without quotes and surrounding spaces, and the lines below it."""
-    reject_foreign_formats(content, file)
-    if b"\x00" in content:
-        raise _make_upload_error("control_character", Message("the file contains a NUL byte"), file=file)
+def _read_column(
+    content: bytes, file: str, names: Sequence[str], header_message: Message, *, max_rows: int
+) -> tuple[str, pa.Array]:
+    """Return the header, which must be one of ``names``, and the cells of a file with a single column."""
+    text, _ = decode_upload(content, file)
+    header = text[: find_header_end(text)].decode(errors="ignore")
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise _make_upload_error("encoding", Message("the file is not UTF-8 text"), file=file) from None
-    header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
-    match = _HEADER_PATTERN.fullmatch(header)
-    format_message = (
-        None if match else _describe_invisible(header) or explain_single_column(header, get_args(_Direction))
-    )
-    if format_message:
-        raise _make_upload_error(f"{file}_header", format_message, line=1, file=file)
-    return match[2] if match else "", [_remove_quotes(line) for line in lines] if '"' in text else lines
+        (name,) = parse_header(header)
+    except (csv.Error, ValueError):
+        name = ""
+    name = name.strip(" \t")
+    if name not in names:
+        codes = list_invisible_codes(header)
+        message = (
+            Message("the first line has invisible characters: {codes}", codes=codes)
+            if codes
+            else explain_single_column(header, _DIRECTIONS) or header_message
+        )
+        raise InvalidUpload([FileProblem(file, None, None, f"{file}_header", message, 1)])
+    table = read_cells(text.rstrip(b"\r\n"), [name], file, max_rows=max_rows)
+    return next(iterate_text_columns(table))
 
 
-def _remove_quotes(line: str) -> str:
-    match = _QUOTED_PATTERN.fullmatch(line)
-    return match[1] if match else line
-
-
-def _describe_invisible(header: str) -> Message | None:
-    codes = list_invisible_codes(header)
-    return Message("the first line has invisible characters: {codes}", codes=codes) if codes else None
+def _check_length(found: int, needed: int, problems: Problems) -> None:
+    if found != needed:
+        message = PluralMessage(
+            "the table has {found} row instead of {most}",
+            "the table has {found} rows instead of {most}",
+            "found",
+            found=found,
+            most=needed,
+        )
+        problems.add("wrong_length", message)
 
 
 def _parse_row_numbers(
-    lines: Sequence[str],
-    direction: _Direction,
-    *,
-    highest: int,
-    other_problems: Sequence[FileProblem] = (),
+    cells: pa.Array, column: str, problems: Problems, *, lowest: int, highest: int
 ) -> IntArray:
-    """Parse the lines as distinct integers up to ``highest``; only 0, for deleted rows, may be repeated."""
-    lowest = 1 if direction == "original_row" else 0
-    numbers = _parse_integers(lines)
-    row_errors = _find_row_errors(numbers, lines, lowest=lowest, highest=highest)
-    valid_numbers = np.where((numbers < lowest) | (numbers > highest), 0, numbers)
-    message = Message("repeats a row number used above")
-    repetition_errors = dict.fromkeys(_find_repetitions(valid_numbers), ("duplicate_row", message))
-    all_errors = dict(sorted({**row_errors, **repetition_errors}.items()))
-    _raise_row_errors(all_errors, direction, lines, file=SECRET_FILE, other_problems=other_problems)
+    """Parse row numbers from ``lowest`` to ``highest``; those of malformed cells are 0."""
+    check_text(cells, column, problems)
+    is_number = pc.match_substring_regex(cells, _ROW_NUMBER_PATTERN)
+    message = Message("is not a row number")
+    problems.add_rows(~convert_to_mask(is_number), column, "not_a_row_number", message, cells=cells)
+    texts = pc.if_else(is_number, pc.utf8_trim(cells, " \t"), "0")
+    numbers: IntArray = texts.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    range_message = Message("is outside {lowest} to {highest}", lowest=lowest, highest=highest)
+    zero_message = Message("is 0, but rows are counted from 1")
+    problems.add_rows(
+        (numbers < lowest) | (numbers > highest),
+        column,
+        "out_of_range",
+        lambda cell: range_message if int(cell) else zero_message,
+        cells=cells,
+    )
     return numbers
 
 
-def _parse_integers(lines: Sequence[str]) -> IntArray:
-    """Parse the lines as integers, -1 where a line is not a row number."""
-    # strip() alone would also remove characters that int() does not accept as spaces.
-    stripped_lines = (line.strip(" \t") for line in lines)
-    return np.array(
-        [int(line) if _ROW_NUMBER_PATTERN.fullmatch(line) else -1 for line in stripped_lines], dtype=np.int64
-    )
+def _find_repetitions(numbers: IntArray) -> BoolArray:
+    """Return whether each number is positive and occurred before."""
+    is_first = np.zeros(len(numbers), dtype=np.bool_)
+    is_first[np.unique(numbers, return_index=True)[1]] = True
+    return (numbers > 0) & ~is_first
 
 
-def _find_row_errors(numbers: IntArray, lines: Sequence[str], *, lowest: int, highest: int) -> _RowErrors:
-    """Return an error for each number outside [lowest, highest]; 0 and text have their own messages."""
-    zero_error = "out_of_range", Message("is 0, but rows are counted from 1")
-    range_error = (
-        "out_of_range",
-        Message("is outside {lowest} to {highest}", lowest=lowest, highest=highest),
-    )
-    indices = np.flatnonzero((numbers < lowest) | (numbers > highest)).tolist()
-    special_errors = {index: _describe_bad_line(str(lines[index])) for index in indices if numbers[index] < 0}
-    special_errors |= dict.fromkeys((index for index in indices if numbers[index] == 0), zero_error)
-    return {index + 1: special_errors.get(index, range_error) for index in indices}
-
-
-def _describe_bad_line(line: str) -> tuple[str, Message]:
-    codes = list_invisible_codes(line)
-    if codes:
-        return "invisible_character", Message("has invisible characters: {codes}", codes=codes)
-    return "not_a_row_number", Message("is not a row number")
-
-
-def _find_repetitions(numbers: IntArray) -> list[int]:
-    """Return the positions, counted from 1, of positive numbers that occurred before."""
-    _, first_indices = np.unique(numbers, return_index=True)
-    return [int(index) + 1 for index in np.setdiff1d(np.flatnonzero(numbers), first_indices)]
-
-
-def _invert_permutation(permutation: IntArray, anonymized_count: int) -> IntArray:
+def _invert_permutation(permutation: IntArray, cells: pa.Array, anonymized_count: int) -> IntArray:
     """Return the source index s of a permutation p, where p(i) = j if and only if s_j = i.
 
     Every row of Y must have a source.
     """
-    kept_rows = np.flatnonzero(permutation)
+    problems, kept_rows = Problems(SECRET_FILE), np.flatnonzero(permutation)
     if len(kept_rows) != anonymized_count:
         message = PluralMessage(
             "{found} row is kept, but the release has {needed}",
@@ -228,13 +174,12 @@ def _invert_permutation(permutation: IntArray, anonymized_count: int) -> IntArra
             found=len(kept_rows),
             needed=anonymized_count,
         )
-        raise _make_upload_error("missing_row", message)
-    _raise_row_errors(
-        _find_row_errors(permutation, (), lowest=0, highest=anonymized_count),
-        "anonymized_row",
-        (),
-        file=SECRET_FILE,
-    )
+        problems.add("missing_row", message)
+    else:
+        message = Message("is outside {lowest} to {highest}", lowest=0, highest=anonymized_count)
+        is_outside = permutation > anonymized_count
+        problems.add_rows(is_outside, "anonymized_row", "out_of_range", message, cells=cells)
+    problems.raise_if_any()
     source = np.empty(anonymized_count, dtype=np.int64)
     source[permutation[kept_rows] - 1] = kept_rows
     return source
@@ -295,27 +240,3 @@ def find_guess_remarks(guess: IntArray) -> list[Remark]:
     """Return a warning if rows seem to be counted from 0: each is guessed once, and one line is 0."""
     has_one_gap = len(np.unique(guess)) == len(guess) and int((guess >= 0).sum()) == len(guess) - 1
     return [_COUNTED_FROM_ZERO_REMARK] if has_one_gap and int(guess.max()) == len(guess) - 2 else []
-
-
-def _make_upload_error(
-    code: str, message: Message, *, file: str = SECRET_FILE, line: int | None = None
-) -> InvalidUpload:
-    return InvalidUpload([FileProblem(file, None, None, code, message, line)])
-
-
-def _raise_row_errors(
-    row_errors: _RowErrors,
-    column: str,
-    lines: Sequence[str],
-    *,
-    file: str,
-    other_problems: Sequence[FileProblem] = (),
-) -> None:
-    """Raise InvalidUpload if there are errors. Cells are repeated for guesses, but never for secrets."""
-    problems = list(other_problems)
-    for row, (code, description) in islice(row_errors.items(), MAX_LISTED_PROBLEMS):
-        message = Message("row {row} of the {file} {what}", row=row, file=file, what=description)
-        value = None if file == SECRET_FILE else str(lines[row - 1]).strip(" \t")[:MAX_VALUE_LENGTH]
-        problems.append(FileProblem(file, row, column, code, message, row + 1, value))
-    if problems:
-        raise InvalidUpload(problems, total=len(other_problems) + len(row_errors))

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
-from anoncup.geometry.arrays import IntArray
+from anoncup.errors import InvalidUpload
 from anoncup.tracks.linkage.permutation import (
     is_in_original_order,
     parse_guess,
@@ -109,12 +108,10 @@ def test_documented_example_reads_the_same_in_both_formats() -> None:
         b"original_row\r3\r1\r2\r",
         b"\xef\xbb\xbforiginal_row\n3\n1\n2\n",
         b'"original_row"\n3\n1\n2\n',
-        b'\xef\xbb\xbf"original_row"\r\n3\r\n1\r\n2\r\n',
         b" original_row \n 3\n1 \n\t2\n",
         b"original_row\n03\n001\n2\n",
         b"original_row\n3\n1\n2\n\n\r\n",
         b'"original_row"\r\n"3"\r\n"1"\r\n"2"\r\n',
-        b'original_row\n"3"\n1\n "2" \n',
     ],
 )
 def test_equivalent_spellings_of_a_secret_are_accepted(content: bytes) -> None:
@@ -130,43 +127,32 @@ def test_equivalent_spellings_of_a_secret_are_accepted(content: bytes) -> None:
         (b"", "secret_header", [None]),
         (b"\n3\n1\n2\n", "secret_header", [None]),
         (b"3\n1\n2\n", "secret_header", [None]),
-        (b"row\n3\n1\n2\n", "secret_header", [None]),
         (b"Original_Row\n3\n1\n2\n", "secret_header", [None]),
         (b'original_row""\n3\n1\n2\n', "secret_header", [None]),
-        (b'""original_row""\n3\n1\n2\n', "secret_header", [None]),
         (b'"original_row\n3\n1\n2\n', "secret_header", [None]),
-        (b'original_row"\n3\n1\n2\n', "secret_header", [None]),
-        (b'" original_row"\n3\n1\n2\n', "secret_header", [None]),
         (b"original_row,\n3\n1\n2\n", "secret_header", [None]),
-        ("original_row\u3000\n3\n1\n2\n".encode(), "secret_header", [None]),
         (b"original_row,anonymized_row\n3,1\n1,2\n2,3\n", "secret_header", [None]),
-        (b"\xef\xbb\xbf\xef\xbb\xbforiginal_row\n3\n1\n2\n", "secret_header", [None]),
-        (b"original_row\n3\n1\n\xff\n", "encoding", [None]),
-        ("original_row\n3\n1\n2\n".encode("utf-16"), "encoding", [None]),
-        (b"original_row\n3\n1\n2\x00\n", "control_character", [None]),
+        (b"original_row\n3\n1\n\xff\n", "encoding", [3]),
+        (b"original_row\n3\n1\n2\x00\n", "control_character", [3]),
         (b"original_row\n", "wrong_length", [None]),
-        (b"original_row\n3\n1\n", "wrong_length", [None]),
         (b"original_row\n3\n1\n2\n4\n", "wrong_length", [None]),
         (b"anonymized_row\n3\n1\n2\n", "wrong_length", [None]),
+        (b"original_row\n3\n1,\n2\n", "ragged_row", [2]),
+        (b'original_row\n"3\n1\n2\n', "unclosed_quote", [1]),
         (b"original_row\n3\n\n2\n", "not_a_row_number", [2]),
-        (b"original_row\n3\none\n2,\n", "not_a_row_number", [2, 3]),
         (b"original_row\n-3\n+1\n2.0\n", "not_a_row_number", [1, 2, 3]),
         (b"original_row\n0x3\n1e0\n2_0\n", "not_a_row_number", [1, 2, 3]),
-        ("original_row\n３\n1\n2\n".encode(), "not_a_row_number", [1]),
-        (b'original_row\n"3\n1"2"\n""2""\n', "not_a_row_number", [1, 2, 3]),
+        ("original_row\n３\n1\n²\n".encode(), "not_a_row_number", [1, 3]),
         (b"original_row\n3\n1\n9999999999\n", "not_a_row_number", [3]),
-        (b"original_row\n3\n1\n" + b"9" * 100_000, "not_a_row_number", [3]),
         (b"original_row\n3\n0\n2\n", "out_of_range", [2]),
         (b"original_row\n3\n1\n5\n", "out_of_range", [3]),
         (b"anonymized_row\n2\n0\n1\n4\n", "out_of_range", [4]),
         (b"anonymized_row\n2\n3\n1\n5\n", "out_of_range", [4]),
-        (b"original_row\n3\n1\n3\n", "duplicate_row", [3]),
         (b"original_row\n3\n3\n3\n", "duplicate_row", [2, 3]),
         (b"anonymized_row\n2\n0\n1\n2\n", "duplicate_row", [4]),
         ("original_row\n\ufeff3\n1\n2\u200e\n".encode(), "invisible_character", [1, 3]),
         (b"anonymized_row\n2\n0\n1\n0\n", "missing_row", [None]),
         (b"anonymized_row\n2\n3\n1\n4\n", "missing_row", [None]),
-        (b"anonymized_row\n0\n0\n0\n0\n", "missing_row", [None]),
     ],
 )
 def test_invalid_secret_is_refused_with_code_and_rows(
@@ -181,14 +167,8 @@ def test_invalid_secret_is_refused_with_code_and_rows(
 
 def test_secret_counted_from_zero_is_refused_with_its_line() -> None:
     (problem,) = expect_refusal(b"original_row\n2\n0\n1\n").problems
-    assert (problem.code, problem.line) == ("out_of_range", 3)
-    assert str(problem.message) == "row 2 of the secret is 0, but rows are counted from 1"
-
-
-@pytest.mark.parametrize("header", ["original_row", "anonymized_row"])
-def test_problems_name_the_column_of_the_secret(header: str) -> None:
-    error = expect_refusal(f"{header}\nx\nx\nx\n".encode(), originals=3)
-    assert {problem.column for problem in error.problems} == {header}
+    assert (problem.code, problem.line, problem.column) == ("out_of_range", 3, "original_row")
+    assert str(problem.message) == "original_row, row 2: is 0, but rows are counted from 1"
 
 
 def test_missing_header_is_refused_and_both_headers_are_named() -> None:
@@ -196,12 +176,6 @@ def test_missing_header_is_refused_and_both_headers_are_named() -> None:
     assert "original_row" in message
     assert "anonymized_row" in message
     assert "ambiguous" in message
-
-
-def test_wrong_length_is_refused_and_both_lengths_are_named() -> None:
-    assert str(expect_refusal(b"original_row\n1\n2\n")) == "2 lines after original_row, but the release has 3"
-    assert str(expect_refusal(b"anonymized_row\n1\n2\n")) == "2 lines after anonymized_row; 4 are needed"
-    assert str(expect_refusal(b"anonymized_row\n2\n3\n1\n4\n")) == "4 rows are kept, but the release has 3"
 
 
 def test_all_problems_of_a_secret_are_reported() -> None:
@@ -235,18 +209,6 @@ def test_invisible_character_in_the_first_line_is_named(content: str) -> None:
     assert message == f"the first line has invisible characters: {code}"
 
 
-def test_twenty_problems_are_listed_and_all_are_counted() -> None:
-    for line in ("x", "999", "7"):
-        error = expect_refusal(
-            f"original_row\n{line}\n".encode() + f"{line}\n".encode() * 50, originals=60, anonymized=51
-        )
-        first_row = 2 if line == "7" else 1
-        assert [problem.row for problem in error.problems] == list(
-            range(first_row, first_row + MAX_LISTED_PROBLEMS)
-        )
-        assert error.total == 52 - first_row
-
-
 # Messages never repeat the secret.
 
 
@@ -258,12 +220,9 @@ def test_twenty_problems_are_listed_and_all_are_counted() -> None:
     [
         [CANARY] * 3,
         [CANARY, "1", "2"],
-        ["1", CANARY, "x"],
-        [f"{CANARY}.0", "1", "2"],
-        [f"-{CANARY}", "1", "2"],
-        [f"{CANARY}{CANARY}", "1", "2"],
-        [CANARY],
+        ["1", f"{CANARY}.0", "x"],
         [CANARY, CANARY, "", "", ""],
+        [f"{CANARY},1", "1", "2"],
         [f"{CANARY}\x00", "1", "2"],
         [f"{CANARY}\udcff", "1", "2"],
     ],
@@ -304,11 +263,9 @@ def test_random_bytes_are_read_or_refused(content: bytes, prefix: bytes, shape: 
     assert set(source.tolist()) <= set(range(originals))
 
 
-@pytest.mark.parametrize(
-    "body", [b"\n" * 60_000_000, b"\r\n" * 30_000_000, b"1" * 60_000_000], ids=["lf", "crlf", "1"]
-)
-def test_huge_secret_is_refused(body: bytes) -> None:
-    assert expect_refusal(b"original_row\n1\n" + body).problems[0].code == "wrong_length"
+def test_huge_secret_is_refused() -> None:
+    for body in (b"1\n" * 60_000_000, b"1" * 60_000_000):
+        assert expect_refusal(b"original_row\n1\n" + body).problems
 
 
 # Releases in the original's order.
@@ -318,19 +275,13 @@ def test_huge_secret_is_refused(body: bytes) -> None:
     ("source", "expected"),
     [
         ([], False),
-        ([0], False),
         ([0, 1], True),
         ([1, 0], False),
-        ([0, 1, 2, 3], True),
-        ([3, 2, 1, 0], False),
         ([1, 2, 3, 0], False),
         ([2, 3, 4, 5], True),
-        ([0, 2, 4, 6, 8], True),
         ([0, 1, 2, 5, 4, 3], True),
         ([0, 1, 5, 2, 4, 3], False),
-        ([1, 0, 3, 2, 5, 4], False),
         ([0, 1, 3, 4, 6, 7, 9], True),
-        ([0, 1, 3, 4, 6, 7, 8], True),
         ([5, 1, 2, 3, 4, 0], True),
     ],
 )
@@ -338,52 +289,16 @@ def test_release_in_almost_original_order_is_detected(source: list[int], expecte
     assert is_in_original_order(np.array(source, dtype=np.int64)) is expected
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_deletions_keep_the_original_order_and_shuffling_does_not(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    shuffled_source: IntArray = rng.permutation(500)
-    assert not is_in_original_order(shuffled_source)
-    assert is_in_original_order(np.flatnonzero(rng.random(500) > 0.2))
-
-
 def test_all_problems_of_a_guess_are_reported() -> None:
     with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(b"guess\n7\nx\n1\n0\n", original_count=4, anonymized_count=3)
-    problems = [
-        (problem.code, problem.row, problem.line, problem.value) for problem in excinfo.value.problems
+        parse_guess("original_row\n7\nx\n\u202e1\n0\n".encode(), original_count=4, anonymized_count=3)
+    assert [(problem.code, problem.row, problem.value) for problem in excinfo.value.problems] == [
+        ("wrong_length", None, None),
+        ("out_of_range", 1, "7"),
+        ("not_a_row_number", 2, "x"),
+        ("invisible_character", 3, "\u202e1"),
     ]
-    assert problems == [
-        ("guess_header", None, 1, None),
-        ("wrong_length", None, None, None),
-        ("out_of_range", 1, 2, "7"),
-        ("not_a_row_number", 2, 3, "x"),
-    ]
-    with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(b"original_row\n" + b"x\n9\n" * 30, original_count=4, anonymized_count=60)
-    assert (len(excinfo.value.problems), excinfo.value.total) == (MAX_LISTED_PROBLEMS, 60)
-    assert [problem.row for problem in excinfo.value.problems] == list(range(1, MAX_LISTED_PROBLEMS + 1))
-
-
-def test_invisible_character_in_a_guess_is_named() -> None:
-    with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(
-            "original_row\n1\n\ufeff2\n\u202e3\u2066\n".encode(), original_count=4, anonymized_count=3
-        )
-    assert [(problem.row, problem.code, str(problem.message)) for problem in excinfo.value.problems] == [
-        (2, "invisible_character", "row 2 of the guess has invisible characters: U+FEFF"),
-        (3, "invisible_character", "row 3 of the guess has invisible characters: U+202E, U+2066"),
-    ]
-
-
-def test_missing_guess_header_is_the_only_problem_reported() -> None:
-    with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(b"3\nx\n1\n", original_count=4, anonymized_count=3)
-    assert [problem.code for problem in excinfo.value.problems] == ["guess_header"]
-
-
-def test_different_row_problems_are_reported_together() -> None:
-    error = expect_refusal(b"original_row\nx\n9\n1\n")
-    assert [(problem.code, problem.row, problem.value) for problem in error.problems] == [
-        ("not_a_row_number", 1, None),
-        ("out_of_range", 2, None),
-    ]
+    for content in (b"guess\n1\n2\n0\n", b"3\nx\n1\n", b"anonymized_row\n1\n2\n0\n"):
+        with pytest.raises(InvalidUpload) as excinfo:
+            parse_guess(content, original_count=4, anonymized_count=3)
+        assert [(problem.code, problem.line) for problem in excinfo.value.problems] == [("guess_header", 1)]
