@@ -3,9 +3,8 @@
 The hidden column is guessed for all candidates, not for selected members and controls: otherwise anyone who
 recognizes these among the candidates would know the members.
 
-ROC statistics are exact fractions that do not depend on the order of rows. Candidates with the same score are
-one operating point. All statistics are linear between two points, which is their expected value if ties are
-broken at random.
+Candidates with the same score are one operating point of the ROC curve. Its statistics are linear between two
+points, which is their expected value if ties are broken at random.
 """
 
 import math
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -36,12 +35,11 @@ from anoncup.tracks.outcomes import NORMAL_QUANTILE_975, Outcome, wilson_interva
 
 _MembershipValue = Literal["tpr", "advantage"]
 """The statistic that the competition file chooses as the value of the question ``membership``."""
-_LOW_FPR = Fraction(1, 100)
+_LOW_FPR = 0.01
 """The false positive rate at which membership guesses are evaluated."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperatingPoints:
+class OperatingPoints(NamedTuple):
     """Counts of candidates at or above each threshold, from (0, 0) to all candidates, thresholds descending.
 
     ``true_positives`` (points,) counts the members, ``false_positives`` (points,) the other candidates. There
@@ -50,14 +48,6 @@ class OperatingPoints:
 
     true_positives: IntArray
     false_positives: IntArray
-
-    @property
-    def member_count(self) -> int:
-        return int(self.true_positives[-1])
-
-    @property
-    def nonmember_count(self) -> int:
-        return int(self.false_positives[-1])
 
 
 def compute_membership_outcome(
@@ -69,17 +59,15 @@ def compute_membership_outcome(
     - 1, at least 0, with the baseline 0. Both are in [0, 1], 0 best for the anonymizer. The interval is
     Wilson's at 95 % over the N members, for a fixed operating point.
     """
-    points = compute_operating_points(scores, members)
+    points, member_count = compute_operating_points(scores, members), int(members.sum())
     rate, correct_share = tpr(points), accuracy(points)
-    values = {"tpr": rate, "auc": auc(points), "accuracy": correct_share, "advantage": 2 * correct_share - 1}
-    details = {name: float(number) for name, number in values.items()}
-    low, high = wilson_interval(
-        float((rate if value == "tpr" else correct_share) * points.member_count), points.member_count
-    )
+    advantage = 2 * correct_share - 1
+    details = {"tpr": rate, "auc": auc(points), "accuracy": correct_share, "advantage": advantage}
+    low, high = wilson_interval((rate if value == "tpr" else correct_share) * member_count, member_count)
     if value == "tpr":
-        return Outcome(float(rate), float(_LOW_FPR), interval=(low, high), details=details)
+        return Outcome(rate, _LOW_FPR, interval=(low, high), details=details)
     interval = max(0.0, 2 * low - 1), max(0.0, 2 * high - 1)
-    return Outcome(max(0.0, float(2 * correct_share - 1)), interval=interval, details=details)
+    return Outcome(max(0.0, advantage), interval=interval, details=details)
 
 
 def read_scores(content: bytes, context: ReleaseContext[MembershipOriginal, object]) -> FloatArray:
@@ -207,20 +195,24 @@ def compute_attribute_outcome(
         "reference": member_key.find_right_cells(reference_column),
     }
     is_control_hit = max(control_hits.values(), key=lambda cells: int(cells.sum()))
-    p, b = Fraction(int(is_hit.sum()), trials), Fraction(int(is_control_hit.sum()), trials)
+    control_count = int(is_control_hit.sum())
+    p, b = int(is_hit.sum()) / trials, control_count / trials
     low, high = compute_difference_interval(is_hit, is_control_hit)
+    gains = np.array([int(is_hit.sum()) - control_count, low * trials, high * trials])
+    shares = gains / (trials - control_count) if control_count < trials else np.zeros(3)
+    value, *interval = np.clip(shares, 0.0, 1.0).tolist()
     return Outcome(
-        float(_adjust_for_control(p, b)),
+        value,
         correct=int(is_hit.sum()),
         trials=trials,
-        interval=(float(_adjust_for_control(b + low, b)), float(_adjust_for_control(b + high, b))),
+        interval=(interval[0], interval[1]),
         details={
-            "members": float(p),
-            "without_release": float(b),
+            "members": p,
+            "without_release": b,
             **{name: float(cells.mean()) for name, cells in control_hits.items()},
             "others": float(is_right[~members].mean()),
-            "difference_low": float(low),
-            "difference_high": float(high),
+            "difference_low": low,
+            "difference_high": high,
         },
     )
 
@@ -284,7 +276,7 @@ def _find_first_within(decimals: Sequence[Fraction], tolerance: Fraction) -> Int
     return np.array(positions)
 
 
-def compute_difference_interval(is_hit: BoolArray, is_control_hit: BoolArray) -> tuple[Fraction, Fraction]:
+def compute_difference_interval(is_hit: BoolArray, is_control_hit: BoolArray) -> tuple[float, float]:
     """Return a 95 % interval of the difference between two shares of hits on the same rows.
 
     Half a row is added to each cell of the two-by-two table (Agresti and Min, "Simple improved confidence
@@ -300,17 +292,10 @@ def compute_difference_interval(is_hit: BoolArray, is_control_hit: BoolArray) ->
         * math.sqrt(discordant_count - hit_surplus * hit_surplus / padded_count)
         / padded_count
     )
-    difference = Fraction(hit_surplus, len(is_hit))
+    difference = hit_surplus / len(is_hit)
     low = max(hit_surplus / padded_count - half_width, -1.0)
     high = min(hit_surplus / padded_count + half_width, 1.0)
-    return min(Fraction(low), difference), max(Fraction(high), difference)
-
-
-def _adjust_for_control(share: Fraction, control: Fraction) -> Fraction:
-    """Return clip((share - control)/(1 - control), 0, 1); 0 if the control is 1."""
-    if control == 1:
-        return Fraction(0)
-    return min(max((share - control) / (1 - control), Fraction(0)), Fraction(1))
+    return min(low, difference), max(high, difference)
 
 
 def compute_operating_points(scores: FloatArray, members: BoolArray) -> OperatingPoints:
@@ -321,51 +306,34 @@ def compute_operating_points(scores: FloatArray, members: BoolArray) -> Operatin
     return OperatingPoints(np.cumsum(np.append(0, true_counts)), np.cumsum(np.append(0, false_counts)))
 
 
-def tpr(points: OperatingPoints, fpr: Fraction = _LOW_FPR) -> Fraction:
-    """Return the true positive rate at the false positive rate ``fpr``, in [0, 1]; 0 best for the anonymizer.
+def tpr(points: OperatingPoints) -> float:
+    """Return the true positive rate at a false positive rate of 1 %, in [0, 1]; 0 best for the anonymizer.
 
     It is interpolated between operating points, starting at (0, 0); if several points have that rate, the
-    highest counts. Blind guessing gets ``fpr``. Carlini et al., "Membership Inference Attacks From First
+    highest counts. Blind guessing gets .01. Carlini et al., "Membership Inference Attacks From First
     Principles", 2022, section III.
     """
-    return (
-        _interpolate(points.false_positives, points.true_positives, fpr * points.nonmember_count)
-        / points.member_count
-    )
+    members, others = points.true_positives[-1], points.false_positives[-1]
+    return float(np.interp(_LOW_FPR, points.false_positives / others, points.true_positives / members))
 
 
-def auc(points: OperatingPoints) -> Fraction:
+def auc(points: OperatingPoints) -> float:
     """Return the probability that a member scores above another candidate, in [0, 1]; ties count half.
 
     Blind guessing gets 1/2. Hanley and McNeil, "The meaning and use of the area under a ROC curve", 1982.
     """
-    widths, heights = np.diff(points.false_positives), points.true_positives[1:] + points.true_positives[:-1]
-    return Fraction(int((widths * heights).sum()), 2 * points.member_count * points.nonmember_count)
+    members, others = points.true_positives[-1], points.false_positives[-1]
+    return float(np.trapezoid(points.true_positives, points.false_positives) / (members * others))
 
 
-def accuracy(points: OperatingPoints) -> Fraction:
+def accuracy(points: OperatingPoints) -> float:
     """Return the share of candidates classified right if the N highest scores are taken for members.
 
     N is the number of members. If the N-th place is tied, the result is the expected value of breaking the
     tie at random. It is in [0, 1]; blind guessing gets 1/2.
     """
-    correct_members = _interpolate(
-        points.true_positives + points.false_positives, points.true_positives, Fraction(points.member_count)
+    members, others = points.true_positives[-1], points.false_positives[-1]
+    correct_members = np.interp(
+        members, points.true_positives + points.false_positives, points.true_positives
     )
-    return (2 * correct_members + points.nonmember_count - points.member_count) / (
-        points.member_count + points.nonmember_count
-    )
-
-
-def _interpolate(counts: IntArray, true_positives: IntArray, limit: Fraction) -> Fraction:
-    """Return the true positives at the point where the ascending ``counts`` reach the limit.
-
-    The result is linear between points. If several points have this count, the last one is used.
-    """
-    index = int(np.searchsorted(counts, math.floor(limit), side="right")) - 1
-    if index == len(counts) - 1:
-        return Fraction(int(true_positives[-1]))
-    slope = Fraction(
-        int(true_positives[index + 1] - true_positives[index]), int(counts[index + 1] - counts[index])
-    )
-    return int(true_positives[index]) + (limit - int(counts[index])) * slope
+    return float((2 * correct_members + others - members) / (members + others))
