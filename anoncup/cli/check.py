@@ -78,7 +78,7 @@ def _check_locally(
 ) -> dict[str, Any]:
     """Check a release on this machine; only its files without the secret."""
     from anoncup.cli.local_files import check_sizes, load_contest, read_release, read_upload
-    from anoncup.evaluation.evaluate import check_secret, judge
+    from anoncup.evaluation.evaluate import check_rules
 
     contest = load_contest(competition, original, round_name)
     check_sizes(contest, (*release.values(), secret))
@@ -86,8 +86,9 @@ def _check_locally(
         _, remarks = read_release(contest, release)
         return _build_result("well-formed", [], build_notices([*contest.remarks, *remarks]))
     upload = read_upload(contest, release, secret)
-    violations, excessive = judge(contest.rules, contest.original, upload.release, upload.answer)
-    secret_warnings = check_secret(contest.rules, contest.original, upload.release, upload.answer)
+    violations, excessive, secret_warnings = check_rules(
+        contest.rules, contest.original, upload.release, upload.answer
+    )
     warnings = build_notices([*contest.remarks, *upload.remarks, *secret_warnings])
     verdict = "rejected" if violations else "accepted"
     distances = excessive.to_json() if excessive else None

@@ -166,26 +166,18 @@ def evaluate(
     )
 
 
-def judge(
+def check_rules(
     rules: Rules, original: OriginalT, release: ReleaseT, answer: AnswerT
-) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
-    """Check the rules only, without computing measures and attacks."""
+) -> tuple[tuple[Violation, ...], ExcessiveResult | None, tuple[Remark, ...]]:
+    """Check the rules only, without computing measures and attacks.
+
+    Returns the violations, the distances if the rules limit them, and a warning if the secret may belong to
+    another file.
+    """
     track = TRACKS[rules.track]
     context = track.build_context(rules, original, release)
     track.answer_spec.check(answer, context.sizes)
-    scored = track.add_answer(answer, context) if track.distances else None
-    return _check_rules(track, context, scored)[:2]
-
-
-def check_secret(rules: Rules, original: OriginalT, release: ReleaseT, answer: AnswerT) -> tuple[Remark, ...]:
-    """Return a warning if the secret may belong to another file."""
-    track = TRACKS[rules.track]
-    if not track.distances:
-        return ()
-    scored = track.add_answer(answer, track.build_context(rules, original, release))
-    distance = _select_distance(track, rules)
-    distances = compute_individual_distances(scored, distance)
-    return tuple(find_secret_warnings(scored, distance, distances.values[scored.answer]))
+    return _check_rules(track, context, track.add_answer(answer, context) if track.distances else None)
 
 
 def _count_steps(progress: ProgressCallback, total: int) -> Callable[[str], None]:

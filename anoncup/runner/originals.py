@@ -281,11 +281,11 @@ class MakeExampleJob(Job[KitExample]):
 
 
 def _make_example(job: MakeExampleJob, _: object) -> KitExample:
-    from anoncup.evaluation.evaluate import evaluate, judge  # noqa: PLC0415  # numpy
+    from anoncup.evaluation.evaluate import check_rules, evaluate  # noqa: PLC0415  # numpy
 
     rules, track, original = job.load()
     for release, answer in _iter_candidates(rules, track, original):
-        if not judge(rules, original, release, answer)[0]:
+        if not check_rules(rules, original, release, answer)[0]:
             break
     score = b""
     if original.rows <= _MAX_SCORED_ROWS:

@@ -9,7 +9,7 @@ from numpy.random import Generator, default_rng
 
 from anoncup.competition.ranking_functions import rank_board
 from anoncup.errors import FileProblem, InvalidInput, InvalidUpload
-from anoncup.evaluation.evaluate import check_secret, evaluate, explain_too_few_rows
+from anoncup.evaluation.evaluate import check_rules, evaluate, explain_too_few_rows
 from anoncup.evaluation.results import judge_guess, serialize_outcome
 from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive.question import AdviceQuestion
@@ -63,7 +63,7 @@ def _list_secret_warnings(rules: Rules, original: HasRows, parsed: ParsedUpload)
     accepted.
     """
     try:
-        return check_secret(rules, original, parsed.release, parsed.answer)
+        return check_rules(rules, original, parsed.release, parsed.answer)[2]
     except MemoryError:
         return ()
 

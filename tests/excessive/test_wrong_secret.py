@@ -11,7 +11,7 @@ from numpy.random import default_rng
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.evaluation.evaluate import check_secret, judge
+from anoncup.evaluation.evaluate import check_rules
 from anoncup.excessive.rejection_rule import compute_individual_distances
 from anoncup.excessive.wrong_secret import (
     ORIGINAL_ORDER,
@@ -146,9 +146,8 @@ def test_wrong_secrets_are_reported_besides_violations() -> None:
     assert rules.excessive is not None
     rules = replace(rules, excessive=replace(rules.excessive, threshold=0.2))
     release, source = build_release("microdata", "add_noise", {"strength": 0.1}, 1)
-    violations, _ = judge(rules, prepared, release, np.argsort(source))
+    violations, _, (warning,) = check_rules(rules, prepared, release, np.argsort(source))
     assert [violation.code for violation in violations] == ["excessive_anonymization"]
-    (warning,) = check_secret(rules, prepared, release, np.argsort(source))
     assert warning.code == WARNING_CODE
-    assert judge(rules, prepared, release, source)[0] == ()
-    assert check_secret(rules, prepared, release, source) == ()
+    violations, _, warnings = check_rules(rules, prepared, release, source)
+    assert (violations, warnings) == ((), ())

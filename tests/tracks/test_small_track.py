@@ -21,7 +21,7 @@ from anoncup.errors import (
 )
 from anoncup.evaluation import results
 from anoncup.evaluation.attacks import rate_attack
-from anoncup.evaluation.evaluate import Verdict, evaluate, judge
+from anoncup.evaluation.evaluate import Verdict, check_rules, evaluate
 from anoncup.evaluation.results import judge_guess
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import AdviceQuestion, resolve_question
@@ -260,7 +260,11 @@ def test_track_without_distances_has_no_advice() -> None:
 
 
 def test_track_without_distances_has_no_violations() -> None:
-    assert judge(parse_competition(build_competition_toml()), ORIGINAL, RELEASED, ANSWER) == ((), None)
+    assert check_rules(parse_competition(build_competition_toml()), ORIGINAL, RELEASED, ANSWER) == (
+        (),
+        None,
+        (),
+    )
 
 
 def test_small_track_keeps_all_laws() -> None:

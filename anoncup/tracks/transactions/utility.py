@@ -64,7 +64,7 @@ def rfm(release: ScoredTransactions) -> float:
     """
     last_day = int(release.original.history.day.max())
     values = _compute_rfm(release.original.history, last_day)
-    deciles = [_compute_deciles(column) for column in values]
+    deciles = [np.quantile(column, np.arange(1, _RFM_CLASSES) / _RFM_CLASSES) for column in values]
     counts = _count_rfm_cells(values, deciles)
     release_counts = _count_rfm_cells(_compute_rfm(release.target.history, last_day), deciles)
     return float(np.abs(counts - release_counts).sum()) / _RFM_CLASSES**3
@@ -139,15 +139,6 @@ def _compute_rfm(history: TransactionHistory, last_day: int) -> list[FloatArray]
     """Return the recency, frequency and money of the customers with rows."""
     columns = (last_day - history.find_last_days(), history.count_receipts(), history.sum_spends())
     return [column[history.has_rows()].astype(np.float64) for column in columns]
-
-
-def _compute_deciles(values: FloatArray) -> FloatArray:
-    """Return the 9 deciles by linear interpolation; a decile that falls on a value is exactly that value."""
-    last = len(values) - 1
-    ranks, tenths = np.divmod(last * np.arange(1, _RFM_CLASSES), _RFM_CLASSES)
-    low, high = np.sort(values)[[ranks, np.minimum(ranks + 1, last)]]
-    deciles: FloatArray = low + (high - low) * tenths / _RFM_CLASSES
-    return deciles
 
 
 def _count_rfm_cells(values: list[FloatArray], deciles: list[FloatArray]) -> IntArray:
