@@ -16,7 +16,7 @@ from anoncup.evaluation.evaluate import ExcessiveResult, Verdict, check_rules, e
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import AttackerSettings, Excessive, Limits, MeasureSettings, count_required_rows
+from anoncup.rules.settings import AttackerSettings, Excessive, MeasureSettings, count_required_rows
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.microdata.release import null_release
@@ -128,12 +128,6 @@ def test_strict_rule_limits_the_largest_distance() -> None:
     assert find_violations(TABLE.head(5), limit_distance(0.99, "strict")) == EXCESSIVE
 
 
-def test_deleted_individuals_have_distance_one() -> None:
-    result = measure_distance(TABLE.head(4))
-    assert result.mean == pytest.approx(2 / 6)
-    assert result.max == 1.0
-
-
 def test_approach_two_catches_evasions_of_approach_one() -> None:
     """The evasion of P2 Fig. 4: take the next individual's row, then move it away from all rows."""
     shifted_table = TABLE.iloc[[1, 2, 3, 4, 5, 0]].reset_index(drop=True)
@@ -220,10 +214,6 @@ def test_null_release_permutes_each_column_in_file_order() -> None:
     table = null_release(ORIGINAL, 3).target.anonymized
     for name in TABLE.columns:
         assert table[name].tolist() == TABLE[name].iloc[rng.permutation(6)].tolist()
-
-
-def test_competition_sets_the_minimum_share_of_rows() -> None:
-    assert find_violations(TABLE.head(1), replace(RULES, limits=Limits(min_rows_kept=0.1))) == []
 
 
 def test_file_may_give_only_some_scales() -> None:

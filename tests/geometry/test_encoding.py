@@ -47,25 +47,6 @@ def test_rows_of_another_table_are_assigned_to_groups(shape: tuple[int, int], la
     assert assign_groups(grouping, other_codes).tolist() == expected
 
 
-def test_out_of_range_codes_match_no_group() -> None:
-    """With three codes per column, the row (0, 3) would get the same key as (1, 0)."""
-    grouping = group_rows(np.array([[1, 0], [2, 2]]))
-    assert assign_groups(grouping, np.array([[0, 3], [1, 0], [3, 0], [2, 2]])).tolist() == [-1, 0, -1, 1]
-
-
-@pytest.mark.parametrize("count", [1, 2, 511, 512, 513, 3000])
-@pytest.mark.parametrize("length", [0, 1, 2, 6, 7, 8])
-def test_texts_are_numbered_in_order_of_appearance(count: int, length: int) -> None:
-    rng = np.random.default_rng(4)
-    letters = np.array([*"01aé日\0"])
-    cells = ["".join(rng.choice(letters, rng.integers(0, length + 1))) for _ in range(count)]
-    column = pd.Series([*cells, *cells[::-1]], dtype="str")
-    for column_part in (column, column[count // 2 :], column[:0]):
-        codes, distinct_texts = factorize(column_part)
-        assert distinct_texts == list(dict.fromkeys(column_part))
-        assert [distinct_texts[code] for code in codes] == column_part.tolist()
-
-
 @pytest.mark.parametrize("dtype", ["str", object])
 def test_texts_are_compared_exactly(dtype: str) -> None:
     cells = ["1.0", "1", "", " 1", "NA", "nan", "", "１", "é", "e\u0301", "1", "None"]

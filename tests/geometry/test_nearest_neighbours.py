@@ -4,27 +4,14 @@ from collections.abc import Callable
 from itertools import islice, permutations
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.encoding import group_rows
 from anoncup.geometry.nearest_neighbours import build_index, find_k_nearest_rows, find_nearest_rows
-from anoncup.rules.settings import Columns
-from anoncup.tracks.microdata.release import MicrodataOriginal, build_target
-from tests.support.attacker_guesses import guess_rows
-from tests.support.reference_data import get_reference_folder, needs_reference_data
 
 ROWS = 700
 SINGLE_GROUP = group_rows(np.zeros((ROWS, 0), dtype=np.int64))
-
-
-def find_by_brute_force(points: FloatArray, query: FloatArray) -> int:
-    total = np.zeros(len(points))
-    for column in range(points.shape[1]):
-        gap = points[:, column] - query[column]
-        total = total + gap * gap
-    return int(total.argmin())
 
 
 def generate_points(kind: str, rng: np.random.Generator, columns: int = 4) -> FloatArray:
@@ -59,14 +46,6 @@ def test_lowest_of_equidistant_rows_is_found_among_few_and_among_all() -> None:
     assert rows.tolist() == np.argsort(distances, axis=1, kind="stable")[:, :3].tolist()
 
 
-@pytest.mark.parametrize("columns", [0, 3])
-@pytest.mark.parametrize("queries", [0, 1])
-def test_few_queries_and_no_columns_are_allowed(queries: int, columns: int) -> None:
-    index = build_index(np.zeros((ROWS, columns)), SINGLE_GROUP)
-    rows = find_nearest_rows(index, np.ones((queries, columns)), np.zeros(queries, dtype=np.int64))
-    assert rows.tolist() == [0] * queries
-
-
 @pytest.mark.parametrize("groups", [1, 6, 60])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("count", "columns"), [(1, 3), (7, 1), (200, 2), (7, 0)])
@@ -96,40 +75,3 @@ def test_squares_are_rounded_before_addition() -> None:
                 np.array([[a, b], [b, a]] * copies), group_rows(np.zeros((2 * copies, 1), int))
             )
             assert find_nearest_rows(index, np.zeros((1, 2)), np.zeros(1, dtype=np.int64)).tolist() == [0]
-
-
-def add_noise(values: FloatArray, rng: np.random.Generator) -> FloatArray:
-    noise = rng.standard_normal(values.shape) * values.std(axis=0) / 10
-    return np.where(rng.random(values.shape) < 0.5, values, np.rint(values + noise))
-
-
-def find_class_rows(codes: IntArray, class_codes: IntArray) -> IntArray:
-    return np.flatnonzero((codes == class_codes).all(axis=1))
-
-
-@needs_reference_data
-def test_attackers_on_real_data_agree_with_brute_force() -> None:
-    table = pd.read_csv(get_reference_folder() / "microdata_8333x25.csv", dtype=str, keep_default_na=False)
-    columns = Columns(tuple(table.columns[:13]), tuple(table.columns[13:]))
-    table = table.astype(dict.fromkeys(columns.sensitive, float))
-    rng = np.random.default_rng(11)
-    anonymized = table.copy()
-    anonymized[list(columns.sensitive)] = add_noise(table[list(columns.sensitive)].to_numpy(), rng)
-    anonymized[columns.quasi_identifiers[0]] = np.where(
-        rng.random(len(table)) < 0.5, "unknown", table.iloc[:, 0]
-    )
-    target = build_target(MicrodataOriginal(table, columns), anonymized)
-    x, y = target.original, target
-    guesses = {name: guess_rows(name, target) for name in ("id_sa", "sa_nearest", "euc1", "euc2")}
-    for j in rng.permutation(len(table))[:400]:
-        all_rows = np.arange(len(table))
-        matching = find_class_rows(x.codes, y.codes[j])
-        candidates = matching if len(matching) else all_rows
-        nearest_row = int(candidates[find_by_brute_force(x.values[candidates], y.values[j])])
-        expected = {
-            "id_sa": int(candidates[find_by_brute_force(x.values[candidates, :1], y.values[j, :1])]),
-            "sa_nearest": find_by_brute_force(x.values[:, :1], y.values[j, :1]),
-            "euc1": nearest_row if len(matching) else -1,
-            "euc2": nearest_row,
-        }
-        assert {name: guess[j] for name, guess in guesses.items()} == expected

@@ -149,13 +149,6 @@ def test_verdicts_round_trip_with_their_risks() -> None:
     assert board_numbers.correct == {}
 
 
-def test_scales_are_computed() -> None:
-    rules = parse_competition(build_competition_toml())
-    computed = scales(SMALL_TRACK, ORIGINAL, rules.measures)
-    assert computed == {"left_out": 0.5, "shift": 30.0}
-    check_scales(SMALL_TRACK, ORIGINAL, rules, computed)
-
-
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a package provide the measure ``shift``, and another one the track."""

@@ -10,7 +10,6 @@ from anoncup.competition.templates import template
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import AnyContext, AnyQuestion, AnyTrack, ReleaseContext
-from anoncup.tracks.outcomes import Outcome
 
 SIZES = {"originals": 5, "rows": 3}
 CONTEXT: AnyContext = ReleaseContext(
@@ -46,11 +45,3 @@ def test_guesses_are_judged_by_counting_correct_rows(
     outcome = question.judge(parsed, SOURCE, CONTEXT)
     assert (outcome.value, outcome.correct, outcome.trials) == (correct / 3, correct, 3)
     assert outcome.risk == outcome.value  # no chance is subtracted
-
-
-@pytest.mark.parametrize(
-    ("value", "baseline", "risk"),
-    [(1.0, 0.5, 1.0), (0.5, 0.5, 0.0), (0.25, 0.5, 0.0), (0.75, 0.5, 0.5), (0.3, 0.0, 0.3), (1.0, 1.0, 0.0)],
-)
-def test_risk_is_the_gain_over_the_baseline(value: float, baseline: float, risk: float) -> None:
-    assert Outcome(value, baseline).risk == risk

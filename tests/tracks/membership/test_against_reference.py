@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from anoncup.tracks.membership import attackers, decimals, measures, tables
 from anoncup.tracks.membership.attackers import MembershipAttackInput
 from anoncup.tracks.membership.example import generate_survey
-from anoncup.tracks.membership.propensity import build_design_matrix, fit_logistic_regression, propensity
+from anoncup.tracks.membership.propensity import propensity
 from anoncup.tracks.membership.settings import CategoricalColumn, TableSchema
 from anoncup.tracks.membership.tables import TypedTable
 from tests.support import membership_reference as plain
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.membership_cases import MembershipCase, build_schema, build_table, cases, list_rows
-from tests.support.membership_reference import Rows
 
 Measure = Callable[[TypedTable, TypedTable], float]
 Attacker = Callable[[MembershipAttackInput], np.ndarray]
@@ -53,18 +52,6 @@ def test_memory_depends_only_on_occurring_categories(name: str) -> None:
 
 def build_number_table(*values: float) -> TypedTable:
     return build_table([[value] for value in values], build_schema(1, 0))
-
-
-def test_value_equal_to_a_quantile_belongs_to_the_upper_bin() -> None:
-    members = [7.0 * number + 3 for number in range(101)]
-    assert np.quantile(members, 11 / 20) > 388 == members[55]
-    smaller, equal, larger = (build_number_table(value) for value in (387.0, 388.0, 389.0))
-    assert measures.marginals(build_number_table(*members), build_number_table(*members)) == 0
-    bins = [
-        measures.bin_columns(build_number_table(*members), table, 20)[0][1]
-        for table in (smaller, equal, larger)
-    ]
-    assert [int(table[0]) for table in bins] == [10, 11, 11]
 
 
 def test_quantiles_are_computed_from_written_decimals() -> None:
@@ -122,32 +109,6 @@ def test_attackers_equal_plain_loops(name: str, case: MembershipCase) -> None:
     assert scores.shape == (case.candidates.rows,)
     assert ((scores >= 0) & (scores <= 1)).all()
     assert np.abs(scores - expected).max() <= tolerance
-
-
-@given(case=cases())
-@limit_examples(60)
-def test_fitted_regression_has_a_zero_gradient(case: MembershipCase) -> None:
-    x = build_design_matrix(case.member_table, case.release)
-    labels = np.repeat([0.0, 1.0], [case.member_table.rows, case.release.rows])
-    weights = fit_logistic_regression(x, labels)
-    gradient = x.T @ (1 / (1 + np.exp(-(x @ weights))) - labels)
-    gradient[1:] += weights[1:]
-    assert np.abs(gradient).max() / len(x) <= 1e-8
-
-
-def test_equal_distances_stay_equal_despite_rounding() -> None:
-    candidate_rows: Rows = [
-        [number / 10, (7 * number % 11) / 10, (3 * number % 7) / 10] for number in range(40)
-    ]
-    released_rows: Rows = [
-        [index / 10 + 0.3, (7 * index % 11) / 10, (3 * index % 7) / 10 + 0.1] for index in range(0, 40, 3)
-    ]
-    candidates, release_table = (
-        build_table(rows, build_schema(3, 0)) for rows in (candidate_rows, released_rows)
-    )
-    scores = attackers.closest(MembershipAttackInput(candidates, release_table))
-    exact = plain.closest(candidate_rows, list_rows(release_table))
-    assert [list(scores).count(score) for score in scores] == [exact.count(score) for score in exact]
 
 
 def test_scores_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch) -> None:

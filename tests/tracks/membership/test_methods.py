@@ -1,7 +1,5 @@
 """Methods of the membership track on the generated survey: their utility and privacy."""
 
-from statistics import NormalDist
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -95,18 +93,6 @@ def test_noise_stays_within_the_columns_range() -> None:
     noisy_values = methods.noise(limit_table, strength=1.0, rng=np.random.default_rng(1)).numbers
     assert (noisy_values.min(), noisy_values.max()) == (0.0, 1.0)
     assert len(np.unique(noisy_values)) > 20
-
-
-def test_normal_scores_are_quantiles_of_mid_ranks() -> None:
-    scores = methods.normal_scores(np.array([7.0, -1.0, 3.0]), np.random.default_rng(0))
-    assert scores == pytest.approx([NormalDist().inv_cdf(share) for share in (5 / 6, 1 / 6, 1 / 2)])
-
-
-def test_noise_of_strength_zero_changes_nothing() -> None:
-    member_table = CANDIDATES.select_rows(IS_MEMBER)
-    assert list_rows(methods.noise(member_table, strength=0.0, rng=np.random.default_rng(1))) == list_rows(
-        member_table
-    )
 
 
 def test_survey_is_reproducible_and_fits_its_schema() -> None:

@@ -14,12 +14,10 @@ from anoncup.tracks.membership.questions import (
     compute_attribute_outcome,
     compute_difference_interval,
     compute_membership_outcome,
-    compute_operating_points,
     make_reference_guess,
-    tpr,
 )
 from anoncup.tracks.membership.reference_predictor import predict
-from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, gower_distances
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 from anoncup.tracks.outcomes import Outcome
 from tests.support import membership_reference as plain
 from tests.support.hypothesis_profiles import limit_examples
@@ -74,14 +72,6 @@ def test_guess_below_chance_has_value_zero() -> None:
     members = choose_random_half(40)
     outcome = compute_membership_outcome((~members).astype(float), members, value="advantage")
     assert (outcome.value, outcome.details["advantage"], outcome.details["tpr"]) == (0.0, -1.0, 0.0)
-
-
-def test_tpr_is_interpolated_between_operating_points() -> None:
-    # 4 members and 50 others: the first point has one other (2 %) and two members; 1 % is half-way to it.
-    members = np.arange(54) < 4
-    scores = np.where(np.arange(54) < 2, 0.9, 0.1)
-    scores[53] = 0.9
-    assert tpr(compute_operating_points(scores, members)) == pytest.approx(1 / 4)
 
 
 @given(
@@ -209,28 +199,6 @@ def test_wrong_answers_about_non_members_gain_nothing() -> None:
     for other_answers, share in (([3.0] * 4, 0.5), ([0.0] * 4, 0.25)):
         outcome = judge_attribute([3] * 4, truth, other_answers=other_answers)
         assert (outcome.value, outcome.details["others"]) == (0.0, share)
-
-
-@pytest.mark.parametrize(("hidden_column", "tolerance"), [("disease", 0.0), ("weight", 2.0)])
-def test_guesses_without_a_release_gain_little(hidden_column: str, tolerance: float) -> None:
-    """Search constants, numbers between values, random cells and nearest background rows; 1,000 members."""
-    original, rng = build_survey(2000), np.random.default_rng(0)
-    assert original.background is not None
-    table, background = original.candidates, original.background
-    names = [name for name in table.schema.names if name != hidden_column]
-    queries, known_rows = table.select_columns(*names), background.select_columns(*names)
-    truth, known_cells = table.select_columns(hidden_column), background.select_columns(hidden_column)
-    row_choices = [gower_distances(queries, known_rows, queries).argmin(axis=1)]
-    row_choices += list(rng.integers(0, background.rows, (3, 2000)))
-    row_choices += [np.full(2000, row) for row in rng.integers(0, background.rows, 6)]
-    guesses = [known_cells.select_rows(rows) for rows in row_choices]
-    guesses += [replace(guess, numbers=guess.numbers + tolerance / 2) for guess in guesses]
-    members = choose_random_half(2000)
-    reference = predict(known_rows, known_cells, queries.select_rows(members), truth)
-    outcomes = [
-        compute_attribute_outcome(guess, truth, members, reference, tolerance=tolerance) for guess in guesses
-    ]
-    assert np.mean([outcome.value for outcome in outcomes]) <= 0.005
 
 
 @pytest.mark.parametrize(("member_count", "value"), [(10, 0.06), (50, 0.025), (1000, 0.005)])

@@ -128,10 +128,3 @@ def test_allocation_follows_the_documented_algorithm() -> None:
         members
     )
     assert commit_to_seed(seed) == hashlib.sha256(seed).hexdigest()
-
-
-def test_all_candidates_are_equally_likely_members() -> None:
-    times_chosen = np.sum(
-        [choose_half(derive_generator(b"seed", "members", str(team)), 20) for team in range(4000)], axis=0
-    )
-    assert abs(times_chosen - 2000).max() < 5 * math.sqrt(1000)

@@ -1,10 +1,8 @@
 """Reading and writing microdata tables, and refusing malformed ones with row, column and code."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given
-from hypothesis import strategies as st
 
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import write_csv
@@ -18,19 +16,15 @@ from tests.support.table_files import (
     NOT_NUMBERS,
     NUMBER_SPELLINGS,
     NUMBERS_OUT_OF_RANGE,
-    ONE_COLUMN,
     SMALL_COLUMNS,
     TEXTS,
-    ValidFile,
     build_original,
     expect_refusal,
     frames,
     hostile_examples,
     list_exact_cells,
-    list_expected_cells,
     list_problems,
     quote,
-    valid_files,
 )
 
 
@@ -44,29 +38,6 @@ def test_tables_round_trip_exactly(table: pd.DataFrame) -> None:
     assert list(parsed.columns) == list(NAMES)
     assert list_exact_cells(parsed) == list_exact_cells(table)
     assert write_csv(parsed) == content
-
-
-@hostile_examples
-@given(table=frames(), seed=st.integers(0, 9))
-def test_shuffled_releases_round_trip_without_remarks(table: pd.DataFrame, seed: int) -> None:
-    kept_rows = np.random.default_rng(seed).permutation(len(table))[: max(1, len(table) - 1)]
-    release = table.iloc[kept_rows].reset_index(drop=True)
-    parsed, remarks = parse_release(write_csv(release), table, COLUMNS)
-    assert remarks == []
-    assert list_exact_cells(parsed) == list_exact_cells(release)
-    assert list(parsed.dtypes) == list(parse_original(write_csv(table), COLUMNS)[0].dtypes)
-
-
-@hostile_examples
-@given(file=valid_files())
-@example(file=ValidFile(b"q,s\r\nx,1\r\n", SMALL_COLUMNS))
-@example(file=ValidFile(b'\xef\xbb\xbf"q","s"\n"","1"', SMALL_COLUMNS))
-@example(file=ValidFile(b"q\r\n\r\nx\r\n\r\n", ONE_COLUMN))
-def test_valid_files_are_read_like_the_csv_module(file: ValidFile) -> None:
-    parsed, remarks = parse_original(file.content, file.columns)
-    assert remarks == []
-    assert list_exact_cells(parsed) == list_expected_cells(file.content, file.columns)
-    assert parsed.index.equals(pd.RangeIndex(len(parsed)))
 
 
 def test_column_roles_may_alternate_in_the_file() -> None:
@@ -118,11 +89,6 @@ def test_numbers_that_are_too_large_or_small_are_refused(cell: str, other_cell: 
     assert list_problems(expect_refusal(content)) == [(2, "s", "out_of_range")]
 
 
-def test_unclosed_quotes_in_a_single_column_are_found() -> None:
-    assert list_problems(expect_refusal(b'q\nx\n"y\nz\n', ONE_COLUMN)) == [(2, None, "unclosed_quote")]
-    assert list_problems(expect_refusal(b'q\n"', ONE_COLUMN)) == [(1, None, "unclosed_quote")]
-
-
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
@@ -158,13 +124,6 @@ def test_line_breaks_in_column_names_are_read_as_blanks(line_end: str) -> None:
     (problem,) = expect_refusal(header + rows + b"40,x,y", columns).problems
     assert (problem.row, problem.line) == (3, 6)
     assert list_problems(expect_refusal(header, columns)) == [(None, None, "no_rows")]
-
-
-def test_unclosed_quote_in_the_header_is_named() -> None:
-    (problem,) = expect_refusal(b'"q,s\nx,1\n').problems
-    assert (problem.line, str(problem.message)) == (
-        1, "a quotation mark in the header line is opened and never closed"
-    )  # fmt: skip
 
 
 def test_release_may_not_have_more_rows_than_the_original() -> None:

@@ -5,17 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from anoncup.competition.parser import parse_competition
-from anoncup.competition.templates import template
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import extract_answer, judge_pseudonyms
 from anoncup.tracks.monthly.attackers import build_target
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES
-from anoncup.tracks.monthly.measures import cosine_distance
 from anoncup.tracks.monthly.release import MonthlyRelease
 from tests.support.monthly_cases import DELETED_ROW, TRANSACTIONS, build_case, compute_measures
 from tests.support.monthly_reference import Row
@@ -44,15 +40,6 @@ def test_measures_equal_hand_computed_values(release: MonthlyRelease) -> None:
         "price_ratio": 0.25,  # 2.5 became 0, and 0 stayed 0
         "deleted": 0.25,
     }
-
-
-def test_rising_and_falling_cosines_count_alike() -> None:
-    original = csr_array(np.array([[1, 1], [1, 0]]))  # cosine 1/√2
-    bought_together, bought_apart = csr_array(np.array([[1], [1]])), csr_array(np.array([[1, 0], [0, 1]]))
-    assert cosine_distance(original, bought_together) == pytest.approx(2**0.5 - 1, rel=1e-14)
-    assert cosine_distance(original, bought_apart) == 1.0
-    assert cosine_distance(original, original) == 0.0
-    assert cosine_distance(bought_apart, bought_together) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -87,24 +74,9 @@ def limit_knowledge(release: MonthlyRelease, rows: BoolArray) -> MonthlyRelease:
     )
 
 
-def test_attackers_without_knowledge_name_nobody(release: MonthlyRelease) -> None:
-    ignorant = limit_knowledge(release, np.zeros(4, dtype=bool))
-    target = build_target(ignorant.original, ignorant)
-    for attacker in MONTHLY.attackers.values():
-        guesses: Any = attacker.attack(target)
-        for question_guess in guesses.values():
-            assert question_guess.pseudonyms.tolist() == [["DEL"] * 2] * 2
-
-
 def test_attackers_need_all_knowledge_tables(release: MonthlyRelease) -> None:
     with pytest.raises(
         InvalidInput, match=r"knowledge_25\.csv, knowledge_50\.csv, .*knowledge_100\.csv"
     ) as excinfo:
         build_target(release.original, release)
     assert excinfo.value.code == "knowledge_missing"
-
-
-def test_risk_from_rivals_is_the_mean_of_the_best_guesses() -> None:
-    rules = parse_competition(template(2017))
-    assert MONTHLY.combine_risks({}, rules) == 0
-    assert MONTHLY.combine_risks({"link_25": 1.0, "link_50": 0.5}, rules) == 0.375

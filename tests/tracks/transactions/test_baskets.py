@@ -1,102 +1,15 @@
 """Searches among baskets equal their definitions."""
 
-from typing import Any, get_args
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.kernels.assignment import find_k_smallest
 from anoncup.tracks.linkage.attack_rates import ABSTAIN
-from anoncup.tracks.transactions import release
 from anoncup.tracks.transactions.baskets import (
-    TIE_TOLERANCE,
-    JaccardKind,
     find_best_columns,
     find_best_product_columns,
 )
-from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
-from anoncup.tracks.transactions.release import TransactionTarget
-from anoncup.tracks.transactions.tables import TransactionTables
-from tests.support.transactions_cases import build_tables
-from tests.support.transactions_reference import Customer, PlainTables, Record
-
-AMOUNTS = [[1], [1, 2, 3], [1, 10**4], [10**12, 10**12 - 10**6, 10**6, 1], [10**9, 1]]
-
-
-def generate_purchases(
-    rng: np.random.Generator, customers: int, goods: int, share: float, amounts: list[int]
-) -> IntArray:
-    """Return quantities by customer and good; some goods are bought by everyone, some by hardly anyone."""
-    chance = share * 2 * np.linspace(0, 1, goods) ** 2
-    return np.where(rng.random((customers, goods)) < chance, rng.choice(amounts, (customers, goods)), 0)
-
-
-def build_releases(rng: np.random.Generator, original: IntArray, amounts: list[int]) -> dict[str, IntArray]:
-    """Return releases by name: unchanged, with deletions, unions, foreign goods, equal or empty baskets."""
-    thinned_counts = np.where(rng.random(original.shape) < 0.7, original, 0)
-    foreign_goods = generate_purchases(rng, len(original), 20, 0.5, amounts)
-    return {
-        "same": original,
-        "deleted": thinned_counts,
-        "united": np.maximum(original, np.roll(original, 1, axis=0)),
-        "doubled": np.maximum(original, thinned_counts * 2),
-        "strange goods": np.concatenate((thinned_counts, foreign_goods), axis=1),
-        "another": generate_purchases(rng, len(original) // 2 + 1, original.shape[1], 0.2, amounts),
-        "equal": np.tile(original[:1], (3, 1)),
-        "empty": np.zeros((2, original.shape[1]), dtype=np.int64),
-    }
-
-
-def find_most_similar_by_definition(original: IntArray, released: IntArray, kind: JaccardKind) -> list[int]:
-    """Return the first customer with the largest coefficient for each basket, or -1 if it is empty."""
-    goods = max(original.shape[1], released.shape[1])
-    original, released = (
-        np.pad(table, ((0, 0), (0, goods - table.shape[1]))) for table in (original, released)
-    )
-    if kind == "jaccard":
-        original, released = np.sign(original), np.sign(released)
-    guess = []
-    for basket in released:
-        shared, united = np.minimum(basket, original).sum(axis=1), np.maximum(basket, original).sum(axis=1)
-        scores = shared / np.maximum(united, 1)
-        is_best = scores >= scores.max() * (1 - TIE_TOLERANCE)
-        guess.append(int(is_best.argmax()) if basket.any() else ABSTAIN)
-    return guess
-
-
-def build_target(original: IntArray, released: IntArray) -> TransactionTarget:
-    return release.build_target(
-        release.TransactionOriginal(build_purchase_tables(original)), build_purchase_tables(released)
-    )
-
-
-def build_purchase_tables(quantities: IntArray) -> TransactionTables:
-    """Return tables in which customer i bought ``quantities[i, j]`` of good j in one record."""
-    customers = [Customer(f"c{row}", "f", "", "") for row in range(len(quantities))]
-    records = [
-        Record(f"c{row}", "r", "2011-01-05", "08:45", f"g{good}", 1.0, int(quantities[row, good]))
-        for row, good in zip(*np.nonzero(quantities), strict=True)
-    ]
-    return build_tables(PlainTables(customers, records))
-
-
-@pytest.mark.parametrize("amounts", AMOUNTS, ids=str)
-@pytest.mark.parametrize(
-    ("customers", "goods", "share"), [(300, 60, 0.3), (150, 300, 0.1), (90, 6, 0.4), (1, 9, 0.5)]
-)
-def test_most_similar_customers_equal_the_definition(
-    customers: int, goods: int, share: float, amounts: list[int]
-) -> None:
-    rng = np.random.default_rng(customers)
-    original = generate_purchases(rng, customers, goods, share, amounts)
-    original[customers // 2 :: 7] = original[::7][: len(original[customers // 2 :: 7])]
-    for name, released in build_releases(rng, original, amounts).items():
-        target = build_target(original, released)
-        for kind in get_args(JaccardKind):
-            guess: Any = TRANSACTION_ATTACKERS[kind].attack(target)
-            assert guess.tolist() == find_most_similar_by_definition(original, released, kind), name
 
 
 def test_best_products_equal_sums_in_row_order() -> None:

@@ -174,20 +174,6 @@ def test_clusterings_use_every_cluster_number(
     assert (cluster_of[~has_goods] == NO_CLUSTER).all()
 
 
-@hostile_examples
-@given(clustering=clusterings, tables=hostile_tables(), clusters=st.integers(1, 4))
-def test_clusterings_ignore_the_order_of_records(
-    clustering: Clustering, tables: TransactionTables, clusters: int
-) -> None:
-    reversed_rows = tables.transactions.iloc[::-1].reset_index(drop=True)
-    orders = (tables, TransactionTables(tables.customers, reversed_rows))
-    clusterings = [
-        clustering(build_purchase_matrix(ordered_tables), clusters, rng=np.random.default_rng(1)).tolist()
-        for ordered_tables in orders
-    ]
-    assert clusterings[0] == clusterings[1]
-
-
 @pytest.mark.parametrize("clustering", [cluster_by_jaccard, cluster_by_tfidf])
 def test_customers_who_share_goods_are_clustered_together(clustering: Clustering) -> None:
     tables = build_small_tables(["ab", "xy", "abc", "xyz", "bc", "yz", ""])
@@ -289,13 +275,6 @@ def test_deletions_remove_exactly_their_share(tables: TransactionTables, share: 
     ):
         assert original[0] == remaining[0]
         assert remaining[1] <= original[1]
-
-
-@pytest.mark.parametrize("name", TRANSACTION_METHODS)
-def test_methods_accept_a_release_without_records(name: str) -> None:
-    empty_release, _ = apply_method("delete_records", build_small_tables(["ab", "c"]), share=1.0)
-    released, _ = apply_method(name, empty_release)
-    assert len(released.transactions) == 0
 
 
 @hostile_examples
