@@ -142,10 +142,9 @@ def test_rejected_release_exits_with_1_and_shows_all_measures(folder: Path) -> N
 def test_file_above_the_size_limit_is_refused(folder: Path, command: str, name: str) -> None:
     replace_text(folder, "competition", "# the end", "[limits]\nfile_mb = 1")
     content = build_path(folder, name).read_bytes()
-    fill = content.rjust if name == "secret" else content.ljust
-    build_path(folder, name).write_bytes(fill(2**20, b" " if name == "secret" else b"\n"))
+    build_path(folder, name).write_bytes(content.ljust(2**20, b"\n"))
     assert run_program(command, *build_options(folder, *INPUT_NAMES), cwd=folder).returncode == 0
-    build_path(folder, name).write_bytes(fill(2**20 + 1, b" " if name == "secret" else b"\n"))
+    build_path(folder, name).write_bytes(content.ljust(2**20 + 1, b"\n"))
     completed = run_program(command, *build_options(folder, *INPUT_NAMES), "--json", cwd=folder)
     sentence = f"{name}.csv is larger than 1 MB"
     assert (completed.returncode, completed.stderr) == (2, f"anoncup: {sentence}\n")

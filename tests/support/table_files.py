@@ -1,9 +1,5 @@
 """Strategies for valid and invalid table files, and the standard library's reading of them."""
 
-import csv
-import io
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,7 +63,6 @@ cell_texts = st.sampled_from(TEXTS) | st.text(
 finite_numbers = st.sampled_from(FLOATS) | st.floats(-1e30, 1e30).filter(
     lambda number: number == 0 or abs(number) >= 1e-30
 )
-number_spellings = st.sampled_from(NUMBER_SPELLINGS) | finite_numbers.map(repr)
 
 
 @st.composite
@@ -81,43 +76,9 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     )
 
 
-@dataclass(frozen=True)
-class ValidFile:
-    """A valid file and its column roles."""
-
-    content: bytes
-    columns: Columns
-
-
 def quote(cell: str, *, always: bool) -> str:
     needs_quotes = any(character in cell for character in ',"\r\n')
     return '"' + cell.replace('"', '""') + '"' if always or needs_quotes else cell
-
-
-@st.composite
-def valid_files(draw: st.DrawFn) -> ValidFile:
-    """Draw valid files with the line endings, quoting and number formats of spreadsheets and languages."""
-    columns = draw(st.sampled_from([COLUMNS, SMALL_COLUMNS, ONE_COLUMN]))
-    line_end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
-    rows = draw(
-        st.lists(
-            st.tuples(
-                *[cell_texts] * len(columns.quasi_identifiers), *[number_spellings] * len(columns.sensitive)
-            ),
-            min_size=1,
-            max_size=8,
-        )
-    )
-    names = (*columns.quasi_identifiers, *columns.sensitive)
-    lines = [",".join(quote(cell, always=draw(st.booleans())) for cell in row) for row in [names, *rows]]
-    final_line_end = line_end if not lines[-1] else draw(st.sampled_from(["", line_end]))
-    byte_order_mark = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
-    return ValidFile(byte_order_mark + (line_end.join(lines) + final_line_end).encode(), columns)
-
-
-def read_with_csv(content: bytes) -> list[list[str]]:
-    """Return the rows of a UTF-8 file, header first, read by the standard library in strict mode."""
-    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
 
 
 def list_exact_cells(table: pd.DataFrame) -> list[list[object]]:
@@ -127,17 +88,6 @@ def list_exact_cells(table: pd.DataFrame) -> list[list[object]]:
         for name in table.columns
     ]
     return [list(row) for row in zip(*cells, strict=True)]
-
-
-def list_expected_cells(content: bytes, columns: Columns) -> list[list[object]]:
-    header, *rows = read_with_csv(content)
-    return [
-        [
-            float(cell).hex() if name in columns.sensitive else cell
-            for name, cell in zip(header, row or [""], strict=True)
-        ]
-        for row in rows
-    ]
 
 
 def expect_refusal(

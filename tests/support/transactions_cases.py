@@ -1,7 +1,7 @@
 """Hypothesis strategies for hostile transactions: ties, empty tables, unknown goods, extreme values."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,6 @@ QUANTITIES = [
 ]
 STRANGE_GOODS = ["z", "y"]
 STRANGE_RECEIPTS = ["s1", "s2"]
-CellValues = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -68,27 +67,12 @@ def build_case(original: PlainTables, released: PlainTables, source: list[int]) 
     return TransactionCase(release, original, released, source)
 
 
-@dataclass(frozen=True)
-class Palette:
-    """Values for the cells of one case; small palettes make ties, equal rows and equal baskets."""
+Palette = list[list[Any]]
+"""Values for the cells of one case after the customer; few values make ties, equal rows and equal baskets."""
 
-    goods: list[str]
-    receipts: list[str]
-    dates: list[str]
-    prices: list[float]
-    quantities: list[int]
 
-    def make_record_strategy(self, customers: list[str]) -> st.SearchStrategy[Record]:
-        return st.builds(
-            Record,
-            st.sampled_from(customers),
-            st.sampled_from(self.receipts),
-            st.sampled_from(self.dates),
-            st.sampled_from(TIMES),
-            st.sampled_from(self.goods),
-            st.sampled_from(self.prices),
-            st.sampled_from(self.quantities),
-        )
+def make_record_strategy(customers: list[str], palette: Palette) -> st.SearchStrategy[Record]:
+    return st.builds(Record, st.sampled_from(customers), *map(st.sampled_from, palette))
 
 
 def draw_prefix(draw: st.DrawFn, texts: list[str]) -> list[str]:
@@ -97,13 +81,8 @@ def draw_prefix(draw: st.DrawFn, texts: list[str]) -> list[str]:
 
 @st.composite
 def palettes(draw: st.DrawFn, prices: list[list[float]]) -> Palette:
-    return Palette(
-        draw_prefix(draw, GOODS),
-        draw_prefix(draw, RECEIPTS),
-        draw_prefix(draw, DATES),
-        draw(st.sampled_from(prices)),
-        draw(st.sampled_from(QUANTITIES)),
-    )
+    receipts, dates, goods = (draw_prefix(draw, texts) for texts in (RECEIPTS, DATES, GOODS))
+    return [receipts, dates, TIMES, goods, draw(st.sampled_from(prices)), draw(st.sampled_from(QUANTITIES))]
 
 
 def draw_customers(draw: st.DrawFn, names: list[str]) -> list[Customer]:
@@ -112,35 +91,15 @@ def draw_customers(draw: st.DrawFn, names: list[str]) -> list[Customer]:
 
 
 @st.composite
-def originals(draw: st.DrawFn, palette: Palette, max_customers: int) -> PlainTables:
+def originals(draw: st.DrawFn, palette: Palette, max_customers: int = 8) -> PlainTables:
     """Draw an original; some customers have no records, and some cases repeat a basket."""
     names = [f"c{number}" for number in range(draw(st.integers(1, max_customers)))]
-    record_count = draw(st.sampled_from([1, 3, 6, 12, 20]))
-    records = draw(
-        st.lists(palette.make_record_strategy(names), min_size=record_count, max_size=record_count)
-    )
+    size = draw(st.sampled_from([1, 3, 6, 12, 20]))
+    records = draw(st.lists(make_record_strategy(names, palette), min_size=size, max_size=size))
     if draw(st.integers(0, 3)) == 0:
         repeated_records = [record for record in records if record.customer == records[0].customer]
         records += [record._replace(customer=name) for name in names[1::2] for record in repeated_records]
     return PlainTables(draw_customers(draw, names), draw(st.permutations(records)))
-
-
-def assign_pseudonyms(customers: list[Customer], source: list[int], *, prefix: str) -> dict[str, str]:
-    """Map the remaining customers to pseudonyms, which mislead if they have the prefix of the original."""
-    return {customers[i].name: f"{prefix}{j}" for j, i in enumerate(source)}
-
-
-def draw_masters(draw: st.DrawFn, original: PlainTables, names: dict[str, str]) -> list[Customer]:
-    """Draw the remaining customers in pseudonym order, some with the attributes of another customer."""
-    customers_by_name = {customer.name: customer for customer in original.customers}
-    return [
-        (
-            draw(st.sampled_from(original.customers))
-            if draw(st.integers(0, 2)) == 0
-            else customers_by_name[name]
-        )._replace(name=pseudonym)
-        for name, pseudonym in names.items()
-    ]
 
 
 def alter_record(draw: st.DrawFn, record: Record, strangers: st.SearchStrategy[Record]) -> list[Record]:
@@ -148,60 +107,26 @@ def alter_record(draw: st.DrawFn, record: Record, strangers: st.SearchStrategy[R
     action = draw(st.sampled_from(["keep", "keep", "drop", "double", "change"]))
     if action == "change":
         name = draw(st.sampled_from(Record._fields[1:]))
-        changed_cell: CellValues = {name: getattr(draw(strangers), name)}
-        return [Record(**(record._asdict() | changed_cell))]
+        return [Record(**(record._asdict() | {name: getattr(draw(strangers), name)}))]
     return [record] * {"keep": 1, "drop": 0, "double": 2}[action]
 
 
-def add_dummies(draw: st.DrawFn, remaining: list[Record], names: list[str], palette: Palette) -> list[Record]:
-    strangers = Palette(
-        palette.goods + STRANGE_GOODS,
-        palette.receipts + STRANGE_RECEIPTS,
-        DATES,
-        palette.prices,
-        palette.quantities,
-    ).make_record_strategy(names)
-    records = [new_record for record in remaining for new_record in alter_record(draw, record, strangers)]
-    return records + draw(st.lists(strangers, max_size=3))
-
-
-def share_one_basket(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
-    """Give every customer the records of one customer, so that all baskets are equal."""
-    owner = draw(st.sampled_from(names))
-    shared_records = [record for record in records if record.customer == owner]
-    return [record._replace(customer=name) for name in names for record in shared_records]
-
-
-def replace_goods(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
-    return [record._replace(goods=draw(st.sampled_from(STRANGE_GOODS))) for record in records]
-
-
-def replace_receipts(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
-    return [record._replace(receipt=f"new {record.receipt}") for record in records]
-
-
-def shuffle_records(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
-    return draw(st.permutations(records))
-
-
-def drop_all(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
-    return []
-
-
-def keep_all(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+def change_records(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+    """Reorder, drop or replace all records, or give all customers the records of one."""
+    match draw(st.sampled_from(["keep", "keep", "shuffle", "share", "goods", "receipts", "drop"])):
+        case "shuffle":
+            return draw(st.permutations(records))
+        case "share":
+            owner = draw(st.sampled_from(names))
+            shared_records = [record for record in records if record.customer == owner]
+            return [record._replace(customer=name) for name in names for record in shared_records]
+        case "goods":
+            return [record._replace(goods=draw(st.sampled_from(STRANGE_GOODS))) for record in records]
+        case "receipts":
+            return [record._replace(receipt=f"new {record.receipt}") for record in records]
+        case "drop":
+            return []
     return records
-
-
-ReleaseChange = Callable[[st.DrawFn, list[Record], list[str]], list[Record]]
-CHANGES: list[ReleaseChange] = [
-    keep_all,
-    keep_all,
-    shuffle_records,
-    share_one_basket,
-    replace_goods,
-    replace_receipts,
-    drop_all,
-]
 
 
 @st.composite
@@ -210,15 +135,26 @@ def cases(draw: st.DrawFn, max_customers: int = 8, prices: list[list[float]] = P
     original = draw(originals(palette, max_customers))
     count = len(original.customers)
     source = draw(st.permutations(range(count)))[: draw(st.integers(1, count))]
-    pseudonym_of = assign_pseudonyms(original.customers, source, prefix=draw(st.sampled_from(["p", "c"])))
-    remaining = [
-        r._replace(customer=pseudonym_of[r.customer]) for r in original.records if r.customer in pseudonym_of
-    ]
-    pseudonyms = list(pseudonym_of.values())
-    records = draw(st.sampled_from(CHANGES))(
-        draw, add_dummies(draw, remaining, pseudonyms, palette), pseudonyms
+    prefix = draw(st.sampled_from(["p", "c"]))  # pseudonyms mislead if they look like the ids
+    pseudonym_of = {original.customers[i].name: f"{prefix}{j}" for j, i in enumerate(source)}
+    names = list(pseudonym_of.values())
+    receipts, _, times, goods, *numbers = palette
+    strangers = make_record_strategy(
+        names, [receipts + STRANGE_RECEIPTS, DATES, times, goods + STRANGE_GOODS, *numbers]
     )
-    return build_case(original, PlainTables(draw_masters(draw, original, pseudonym_of), records), source)
+    records = [
+        altered_record
+        for record in original.records
+        if record.customer in pseudonym_of
+        for altered_record in alter_record(
+            draw, record._replace(customer=pseudonym_of[record.customer]), strangers
+        )
+    ] + draw(st.lists(strangers, max_size=3))
+    masters = [
+        draw(st.sampled_from([original.customers[i]] * 2 + original.customers[:1]))._replace(name=name)
+        for i, name in zip(source, names, strict=True)
+    ]
+    return build_case(original, PlainTables(masters, change_records(draw, records, names)), source)
 
 
 def draw_neighbouring_goods(draw: st.DrawFn, name: str, goods: list[str]) -> list[Record]:

@@ -89,7 +89,7 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
     ),
     anonymize=_lazy("release.anonymize"),
     shuffle_rows=_lazy("methods.shuffle_rows"),
-    scaling=Scaling(_lazy("release.null_release"), _lazy("adapter.identity_release")),
+    scaling=Scaling(_lazy("release.null_release"), _lazy("release.identity_release")),
     settings=TrackSettings(
         has_columns=True, list_columns_by_role=lambda columns, _: asdict(columns) if columns else {}
     ),

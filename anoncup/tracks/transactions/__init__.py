@@ -79,7 +79,7 @@ TRANSACTIONS: Track[TransactionOriginal, TransactionTables, TransactionTarget, I
     ),
     anonymize=_lazy("release.anonymize"),
     shuffle_rows=_lazy("methods.shuffle_customers"),
-    scaling=Scaling(_lazy("release.null_release"), _lazy("adapter.identity_release")),
+    scaling=Scaling(_lazy("release.null_release"), _lazy("release.identity_release")),
     settings=TrackSettings(list_columns_by_role=lambda *_: {"master": MASTER_COLUMNS}),
     title=N_("transactions"),
     individual=N_("customer"),

@@ -51,12 +51,6 @@ def test_column_roles_may_alternate_in_the_file() -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (b"x,1,1\ny,2\nz\n", [(1, None, "ragged_row"), (3, None, "ragged_row")]),
-        (b"x,1\r\r\ny,2\n", [(2, None, "blank_line")]),
-        (b"x,1\r\n\r\n\r\ny,2", [(2, None, "blank_line"), (3, None, "blank_line")]),
-        (b'x,1\ny,"2\nz,3\n', [(2, None, "unclosed_quote")]),
-        (b"\x7f,1\x0b", [(1, "q", "control_character"), (1, "s", "control_character")]),
-        (b'x,1\n"y\n\nz",2\nw,3\n', [(2, "q", "control_character")]),
         ("x,plenty\ny\u200b,2\n".encode(), [(1, "s", "not_a_number"), (2, "q", "invisible_character")]),
         (b'x,""\ny,2\n', [(1, "s", "missing_value")]),
         (b"x,1e400\ny,2\nz,-1e309\n", [(1, "s", "out_of_range"), (3, "s", "out_of_range")]),
@@ -140,28 +134,9 @@ def test_numbers_are_read_to_the_nearest_float(spelling: str) -> None:
     assert parsed["s"][0].hex() == float(spelling).hex()
 
 
-HUGE_LENGTH = 60_000_000
-
-
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"x" * HUGE_LENGTH,
-        b"," * HUGE_LENGTH,
-        b"q,s\n" + b"x" * HUGE_LENGTH,
-        b"q,s\n" + b"," * HUGE_LENGTH,
-        b"q,s\nx," + b"1" * HUGE_LENGTH,
-        b'q,s\nx,1\n"' + b"x" * HUGE_LENGTH,
-        b'q,s\nx,"' + b'""' * (HUGE_LENGTH // 2),
-        b"q,s\n" + b"\n" * HUGE_LENGTH,
-        b"q,s\n" + b"x\r\n" * (HUGE_LENGTH // 3),
-        b"q,s\n" + b"x\n" * MAX_ROWS,
-        b"q,s\n" + b"x,\n" * MAX_ROWS,
-        b"q,s\n" + b"\n" * (MAX_ROWS - 1) + b"x,1",
-        ",".join(f"c{i}" for i in range(150_000)).encode() + b"\n",
-    ],
-    ids=lambda content: repr(content[:12]),
-)
-def test_huge_malformed_file_is_refused(content: bytes) -> None:
-    expect_refusal(content)
+def test_huge_malformed_file_is_refused() -> None:
+    size = 60_000_000
+    for body in (b"," * size, b'x,"' + b'""' * (size // 2), b"\n" * size, b"x,\n" * MAX_ROWS):
+        expect_refusal(b"q,s\n" + body)
+    expect_refusal(b"," * size)

@@ -1,7 +1,7 @@
 """Sample methods for transactions on hostile tables, and P3's Table 8 on TC400."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -22,12 +22,13 @@ from anoncup.tracks.transactions.clustering import (
     cluster_by_tfidf,
 )
 from anoncup.tracks.transactions.example import load_tc400
-from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.methods import add_dummy_records, shuffle_customers
 from anoncup.tracks.transactions.registry import TRANSACTION_METHODS
 from anoncup.tracks.transactions.release import TransactionOriginal, build_target
 from anoncup.tracks.transactions.tables import AnonymizedTransactions, TransactionTables
 from tests.support.hypothesis_profiles import limit_examples
+from tests.support.transactions_cases import PRICES, build_tables, originals, palettes
+from tests.support.transactions_reference import Customer, PlainTables, Record
 
 pytestmark = pytest.mark.full
 
@@ -41,29 +42,11 @@ PERMUTATION_METHODS = ["shift", "random_permutation", "group_permutation", "chea
 hostile_examples = limit_examples(30)
 method_names = st.sampled_from(sorted(TRANSACTION_METHODS))
 clusterings = st.sampled_from(CLUSTERINGS)
-DATES = ["2011-01-05", "2011-06-30", "0001-01-01", "9999-12-31"]
-PRICES = [0.0, 0.1, 0.2, 0.3, 0.1 + 0.2, 1e30]
 Row = tuple[object, ...]
 Clustering = Callable[..., IntArray]
 
 
-@st.composite
-def hostile_tables(draw: st.DrawFn) -> TransactionTables:
-    """Draw few customers, goods, times and prices: ties, duplicate records, equal and empty baskets."""
-    names = [f"c{i}" for i in range(draw(st.integers(1, 8)))]
-    goods = "abcdef"[: draw(st.integers(1, 6))]
-    masters = st.tuples(*map(st.sampled_from, (["f", "m"], ["", "1980-01-01"], ["", "France", "日本"])))
-    cells = (names, ["r1", "r2"], DATES, ["00:00", "23:59"], list(goods), PRICES, [1, 2])
-    records = st.tuples(*(st.sampled_from(values) for values in cells))
-    return build_tables([(name, *draw(masters)) for name in names], draw(st.lists(records, max_size=25)))
-
-
-def build_tables(customers: Sequence[Row], records: Sequence[Row]) -> TransactionTables:
-    dtypes = dict.fromkeys(TRANSACTION_COLUMNS, "str") | {"unit_price": "float64", "quantity": "int64"}
-    return TransactionTables(
-        pd.DataFrame(customers, columns=list(CUSTOMER_COLUMNS)).astype("str"),
-        pd.DataFrame(records, columns=list(TRANSACTION_COLUMNS)).astype(dtypes),
-    )
+hostile_tables = palettes(PRICES).flatmap(originals).map(build_tables)
 
 
 def apply_method(
@@ -105,7 +88,7 @@ def list_baskets(tables: TransactionTables) -> list[set[object]]:
 
 
 @hostile_examples
-@given(name=st.sampled_from(CLUSTER_METHODS), tables=hostile_tables(), clusters=st.integers(1, 10))
+@given(name=st.sampled_from(CLUSTER_METHODS), tables=hostile_tables, clusters=st.integers(1, 10))
 def test_cluster_methods_leave_one_basket_and_one_hit_per_cluster(
     name: str, tables: TransactionTables, clusters: int
 ) -> None:
@@ -117,7 +100,7 @@ def test_cluster_methods_leave_one_basket_and_one_hit_per_cluster(
 
 
 @hostile_examples
-@given(tables=hostile_tables(), data=st.data())
+@given(tables=hostile_tables, data=st.data())
 def test_dummies_extend_baskets_to_the_union_of_their_cluster(
     tables: TransactionTables, data: st.DataObject
 ) -> None:
@@ -143,7 +126,7 @@ def test_dummies_extend_baskets_to_the_union_of_their_cluster(
 
 
 @hostile_examples
-@given(tables=hostile_tables())
+@given(tables=hostile_tables)
 def test_dummies_copy_the_latest_record_with_the_commonest_price(tables: TransactionTables) -> None:
     release = add_dummy_records(tables, np.zeros(len(tables.customers), dtype=np.int64))
     rows, records = list_rows(tables.transactions), group_records(tables)
@@ -164,7 +147,7 @@ def test_missing_good_is_added_to_the_latest_record_as_in_the_paper() -> None:
 
 
 @hostile_examples
-@given(clustering=clusterings, tables=hostile_tables(), clusters=st.integers(1, 10), seed=st.integers(0, 9))
+@given(clustering=clusterings, tables=hostile_tables, clusters=st.integers(1, 10), seed=st.integers(0, 9))
 def test_clusterings_use_every_cluster_number(
     clustering: Clustering, tables: TransactionTables, clusters: int, seed: int
 ) -> None:
@@ -186,13 +169,13 @@ def test_customers_who_share_goods_are_clustered_together(clustering: Clustering
 
 def build_small_tables(baskets: list[str]) -> TransactionTables:
     """Return tables of customers c0, c1, … who bought the goods named by the letters of their texts."""
-    customers = [(f"c{i}", "f", "", "France") for i in range(len(baskets))]
+    customers = [Customer(f"c{i}", "f", "", "France") for i in range(len(baskets))]
     records = [
-        (f"c{i}", f"r{i}", "2011-01-05", "08:45", good, 1.0, 2)
+        Record(f"c{i}", f"r{i}", "2011-01-05", "08:45", good, 1.0, 2)
         for i, goods in enumerate(baskets)
         for good in goods
     ]
-    return build_tables(customers, records)
+    return build_tables(PlainTables(customers, records))
 
 
 def balance_by_definition(baskets: list[set[object]], cluster_of: list[int], smallest: int) -> list[int]:
@@ -236,7 +219,7 @@ def test_balancing_ignores_customers_without_goods() -> None:
 
 
 @hostile_examples
-@given(name=st.sampled_from(PERMUTATION_METHODS), tables=hostile_tables(), seed=st.integers(0, 9))
+@given(name=st.sampled_from(PERMUTATION_METHODS), tables=hostile_tables, seed=st.integers(0, 9))
 def test_permutations_move_customers_with_all_records(
     name: str, tables: TransactionTables, seed: int
 ) -> None:
@@ -253,7 +236,9 @@ def test_permutations_move_customers_with_all_records(
 
 
 def test_group_columns_can_be_chosen() -> None:
-    tables = build_tables([(f"c{i}", "fm"[i % 2], f"19{i:02}-01-01", "") for i in range(20)], [])
+    tables = build_tables(
+        PlainTables([Customer(f"c{i}", "fm"[i % 2], f"19{i:02}-01-01", "") for i in range(20)], [])
+    )
     released, _ = apply_method("group_permutation", tables, columns=["birthday"])
     assert released.customers["birthday"].tolist() == tables.customers["birthday"].tolist()
     released, _ = apply_method("group_permutation", tables, columns=["sex"])
@@ -261,7 +246,7 @@ def test_group_columns_can_be_chosen() -> None:
 
 
 @hostile_examples
-@given(tables=hostile_tables(), share=st.floats(0, 1), seed=st.integers(0, 9))
+@given(tables=hostile_tables, share=st.floats(0, 1), seed=st.integers(0, 9))
 def test_deletions_remove_exactly_their_share(tables: TransactionTables, share: float, seed: int) -> None:
     release_with_fewer_customers, source = apply_method("delete_customers", tables, seed, share=share)
     customers = list_customers(tables)
@@ -278,7 +263,7 @@ def test_deletions_remove_exactly_their_share(tables: TransactionTables, share: 
 
 
 @hostile_examples
-@given(name=method_names, tables=hostile_tables(), seed=st.integers(0, 9))
+@given(name=method_names, tables=hostile_tables, seed=st.integers(0, 9))
 def test_shuffling_changes_only_order_and_pseudonyms(name: str, tables: TransactionTables, seed: int) -> None:
     released, source = apply_method(name, tables)
     original_release = copy_tables(released)
