@@ -30,39 +30,23 @@ class ResultChecker:
     part: str
 
     def require_number(
-        self,
-        value: object,
-        *,
-        minimum: float = -math.inf,
-        maximum: float = math.inf,
-        expected: str = _NUMBER,
+        self, value: object, *, minimum: float = -math.inf, maximum: float = math.inf
     ) -> int | float:
         """Return a finite number in a range as a Python number; whole numbers stay whole."""
+        expected = _SHARE if maximum == 1 else _LOSS if minimum == 0 else _NUMBER
         if not isinstance(value, Real):
             raise self.build_error(type(value).__name__, expected)
-        number = _convert_to_float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number that exceeds the largest float
+            number = math.inf
         if not (math.isfinite(number) and minimum <= number <= maximum):
             raise self.build_error(str(number), expected)
         return int(value) if isinstance(value, Integral) else number
 
-    def require_loss(self, value: object) -> float:
-        """Return a finite number of 0 or more as a float."""
-        return float(self.require_number(value, minimum=0, expected=_LOSS))
-
-    def require_share(self, value: object) -> float:
-        """Return a number in [0, 1] as a float."""
-        return float(self.require_number(value, minimum=0, maximum=1, expected=_SHARE))
-
     def require_details(self, details: Mapping[str, object]) -> dict[str, float]:
         """Return further numbers by name, which may be negative."""
         return {name: self.require_number(value) for name, value in details.items()}
-
-    def require_interval(self, interval: tuple[float, float] | None) -> tuple[float, float] | None:
-        return interval and (self.require_number(interval[0]), self.require_number(interval[1]))
-
-    def require_optional(self, value: float | None) -> int | float | None:
-        """Return a number of 0 or more that may be missing; whole numbers stay whole."""
-        return None if value is None else self.require_number(value, minimum=0, expected=_LOSS)
 
     def build_error(self, returned: str, expected: str) -> InvalidResult:
         """Return the error for a result. ``returned`` is a number or the name of a type, never a text."""
@@ -85,19 +69,12 @@ class ResultChecker:
         )
 
 
-def _convert_to_float(value: Real) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # a whole number that exceeds the largest float
-        return math.inf
-
-
 def compute_measure(
     measure: Measure[OriginalT, ScoredT], release: ScoredT, settings: MeasureSettings, *, track: str
 ) -> float:
     """Return the value of a measure; raise InvalidResult unless it is a finite number of 0 or more."""
     checker = ResultChecker(track, f"measures.{measure.name}")
-    return checker.require_loss(measure.compute(release, **settings.parameters))
+    return float(checker.require_number(measure.compute(release, **settings.parameters), minimum=0))
 
 
 def judge_guess(
@@ -115,15 +92,20 @@ def judge_guess(
     checker = ResultChecker(context.rules.track, f"questions.{question.name}")
     if not isinstance(outcome, Outcome):
         raise checker.build_error(type(outcome).__name__, _OUTCOME)
+
+    def require_optional(value: float | None) -> int | float | None:
+        return None if value is None else checker.require_number(value, minimum=0)
+
+    require_number, interval = checker.require_number, outcome.interval
     return replace(
         outcome,
-        value=checker.require_share(outcome.value),
-        baseline=checker.require_share(outcome.baseline),
-        correct=checker.require_optional(outcome.correct),
-        trials=None if outcome.trials is None else int(checker.require_loss(outcome.trials)),
-        interval=checker.require_interval(outcome.interval),
+        value=float(require_number(outcome.value, minimum=0, maximum=1)),
+        baseline=float(require_number(outcome.baseline, minimum=0, maximum=1)),
+        correct=require_optional(outcome.correct),
+        trials=None if outcome.trials is None else int(require_number(outcome.trials, minimum=0)),
+        interval=interval and (require_number(interval[0]), require_number(interval[1])),
         details=checker.require_details(outcome.details),
-        sd=checker.require_optional(outcome.sd),
+        sd=require_optional(outcome.sd),
     )
 
 

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import decode_upload, write_csv
@@ -16,7 +18,8 @@ from anoncup.tables.files import MAX_CELL_LENGTH
 from anoncup.tracks.membership.settings import CategoricalColumn, NumericColumn, TableSchema
 from anoncup.tracks.membership.tables import parse_candidates, parse_rows, write_table
 from anoncup.tracks.microdata import tables as microdata
-from anoncup.tracks.monthly.answer import parse_answer, parse_guess
+from anoncup.tracks.monthly import MONTHLY
+from anoncup.tracks.monthly.answer import read_answer, read_guess
 from anoncup.tracks.monthly.knowledge import parse_knowledge
 from anoncup.tracks.monthly.original import parse_original as parse_monthly_original
 from anoncup.tracks.monthly.release import parse_release as parse_monthly_release
@@ -43,6 +46,7 @@ MICRODATA_ORIGINAL = microdata.parse_original(TABLE, COLUMNS)[0]
 TRANSACTIONS_ORIGINAL = transactions.parse_original({"customers": MASTERS, "transactions": RECORDS})[0]
 MONTHLY_ORIGINAL = parse_monthly_original({"customers": CUSTOMERS, "transactions": PURCHASES})[0]
 MONTHLY_RELEASE = parse_monthly_release(PURCHASES.replace(b"\nc", b"\np"), MONTHLY_ORIGINAL)[0]
+MONTHLY_CONTEXT = MONTHLY.build_context(parse_competition(template(2017)), MONTHLY_ORIGINAL, MONTHLY_RELEASE)
 
 
 @dataclass(frozen=True)
@@ -112,10 +116,10 @@ TABLE_FILES = {
     "pseudonyms": TableFile(
         "secret",
         PSEUDONYMS,
-        lambda content, _: parse_answer(content, MONTHLY_ORIGINAL, MONTHLY_RELEASE).tolist(),
+        lambda content, _: read_answer(content, MONTHLY_CONTEXT).pseudonyms.tolist(),
     ),
     "guessed pseudonyms": TableFile(
-        "guess", PSEUDONYMS, lambda content, _: parse_guess(content, MONTHLY_ORIGINAL).tolist()
+        "guess", PSEUDONYMS, lambda content, _: read_guess(content, MONTHLY_CONTEXT).pseudonyms.tolist()
     ),
     "members": TableFile(
         "candidates", CANDIDATES, lambda content, _: write_table(parse_candidates(content, SCHEMA)[0])

@@ -14,7 +14,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.testing.parts import TrackCase, check_attacker, check_measure, check_method
 from anoncup.tracks.model import AnyTrack
-from anoncup.tracks.monthly.answer import build_pseudonym_table, extract_answer
+from anoncup.tracks.monthly.answer import extract_answer
 from anoncup.tracks.parts import AnyMeasure
 from tests.support import membership_cases, microdata_cases, monthly_cases, transactions_cases
 from tests.support.hypothesis_profiles import limit_examples
@@ -38,7 +38,7 @@ def build_transactions_case(case: TransactionCase) -> TrackCase:
 
 def build_monthly_case(case: MonthlyCase) -> TrackCase:
     release = monthly_cases.attach_knowledge(case.release, b"seed")
-    answer = build_pseudonym_table(release.original, extract_answer(release))
+    answer = extract_answer(release)
     return TrackCase(parse_competition(template(2017)), release.original, release, answer)
 
 

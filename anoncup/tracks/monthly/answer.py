@@ -1,8 +1,7 @@
 """Answers and guesses of the monthly track: the pseudonym of every customer in every month.
 
-Both are arrays of texts, (customers, months), in the order of the original customers and of the months; DEL
-means that there is no pseudonym. ``PseudonymTable`` adds the customers and months for writing a file.
-The competition's papers call the answer F and the released table of transactions AT.
+Customers and months have the order of the original; DEL means that there is no pseudonym. The competition's
+papers call the answer F and the released table of transactions AT.
 """
 
 from collections.abc import Mapping
@@ -31,36 +30,6 @@ from anoncup.tracks.transactions.tables import read_text_table
 PseudonymArray = npt.NDArray[np.object_]
 
 
-def extract_answer(release: MonthlyRelease) -> PseudonymArray:
-    """Return the answer, (customers, months), from the kept rows of the release."""
-    original, is_kept = release.original, release.records.is_kept
-    pseudonyms = make_empty_guess(original)
-    pseudonyms[original.customer_row[is_kept], original.month_index[is_kept]] = release.kept_rows[
-        "customer"
-    ].to_numpy(dtype=object)
-    return pseudonyms
-
-
-def make_empty_guess(original: MonthlyOriginal) -> PseudonymArray:
-    """Return a guess without any pseudonym, (customers, months)."""
-    return np.full((len(original.customers), len(original.months)), DELETED_MARK, dtype=object)
-
-
-def parse_answer(content: bytes, original: MonthlyOriginal, release: MonthlyRelease | None) -> PseudonymArray:
-    """Parse an answer and check it against the release, if there is one.
-
-    Errors name row and column, never the cell.
-    """
-    expected = None if release is None else extract_answer(release)
-    with redact_values():
-        return _parse_pseudonyms(content, original, SECRET_FILE, expected)
-
-
-def parse_guess(content: bytes, original: MonthlyOriginal) -> PseudonymArray:
-    """Parse a guess, which is a file like F with customers in any order; any pseudonym may be guessed."""
-    return _parse_pseudonyms(content, original, GUESS_FILE, None)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class PseudonymTable:
     """F or a guess of it: the ``pseudonyms`` (customers, months) of these customers in these months."""
@@ -70,21 +39,32 @@ class PseudonymTable:
     pseudonyms: PseudonymArray
 
 
-def build_pseudonym_table(original: MonthlyOriginal, pseudonyms: PseudonymArray) -> PseudonymTable:
-    return PseudonymTable(
-        tuple(get_column_texts(original.customers, "customer")), original.months, pseudonyms
-    )
+def make_empty_guess(original: MonthlyOriginal) -> PseudonymTable:
+    """Return a guess without any pseudonym."""
+    customers = tuple(get_column_texts(original.customers, "customer"))
+    pseudonyms = np.full((len(customers), len(original.months)), DELETED_MARK, dtype=object)
+    return PseudonymTable(customers, original.months, pseudonyms)
+
+
+def extract_answer(release: MonthlyRelease) -> PseudonymTable:
+    """Return the answer from the kept rows of the release."""
+    original, is_kept, answer = release.original, release.records.is_kept, make_empty_guess(release.original)
+    answer.pseudonyms[original.customer_row[is_kept], original.month_index[is_kept]] = release.kept_rows[
+        "customer"
+    ].to_numpy(dtype=object)
+    return answer
 
 
 def read_answer(content: bytes, context: ReleaseContext[MonthlyOriginal, MonthlyRelease]) -> PseudonymTable:
-    """Parse F and check it against the release, if there is one."""
-    original = context.original()
-    return build_pseudonym_table(original, parse_answer(content, original, context.release))
+    """Parse F and check it against the release, if there is one; errors name no cell."""
+    expected = None if context.release is None else extract_answer(context.release)
+    with redact_values():
+        return _parse_pseudonyms(content, context.original(), SECRET_FILE, expected)
 
 
 def read_guess(content: bytes, context: ReleaseContext[MonthlyOriginal, object]) -> PseudonymTable:
-    original = context.original()
-    return build_pseudonym_table(original, parse_guess(content, original))
+    """Parse a guess, which is a file like F with customers in any order; any pseudonym may be guessed."""
+    return _parse_pseudonyms(content, context.original(), GUESS_FILE, None)
 
 
 def write_pseudonyms(table: PseudonymTable) -> bytes:
@@ -112,30 +92,24 @@ def count_answered(guess: PseudonymTable) -> int:
 def judge_guess(
     guess: PseudonymTable, answer: PseudonymTable, context: ReleaseContext[MonthlyOriginal, MonthlyRelease]
 ) -> Outcome:
-    """Return the share of customers with all months right; see :func:`judge_pseudonyms`."""
-    check_answer(guess, context.sizes)
+    """Return the share of customers whose months all equal F, in [0, 1], without adjustment for chance."""
     if (guess.customers, guess.months) != (answer.customers, answer.months):
         raise InvalidInput("the guess is about other customers or months")
-    return judge_pseudonyms(guess.pseudonyms, answer.pseudonyms)
-
-
-def judge_pseudonyms(guess: PseudonymArray, answer: PseudonymArray) -> Outcome:
-    """Return the share of customers whose months all equal F, in [0, 1], without adjustment for chance."""
-    correct = int(np.count_nonzero((guess == answer).all(axis=1)))
-    return Outcome(correct / len(answer), correct=correct, trials=len(answer))
+    correct = int(np.count_nonzero((guess.pseudonyms == answer.pseudonyms).all(axis=1)))
+    return Outcome(correct / len(answer.customers), correct=correct, trials=len(answer.customers))
 
 
 def _parse_pseudonyms(
-    content: bytes, original: MonthlyOriginal, file: str, expected: PseudonymArray | None
-) -> PseudonymArray:
+    content: bytes, original: MonthlyOriginal, file: str, expected: PseudonymTable | None
+) -> PseudonymTable:
     """Parse a table of pseudonyms, which must equal ``expected`` in the order of the original's customers."""
     customer_count, header = len(original.customers), ("customer", *original.months)
     with add_line_numbers({file: content}):
         problems = Problems(file)
-        table, _ = read_text_table(content, header, problems, customer_count, customer_count, required=())
-        if table.num_rows != customer_count:
+        cells, _ = read_text_table(content, header, problems, customer_count, customer_count, required=())
+        if cells.num_rows != customer_count:
             problems.raise_if_any()
-        columns = dict(iterate_text_columns(table))
+        columns = dict(iterate_text_columns(cells))
         customer_rows = _find_customer_rows(columns.pop("customer"), original, problems)
         for month, column in columns.items():
             is_wrong = ~convert_to_mask(pc.match_substring_regex(column, PSEUDONYM_PATTERN))
@@ -143,12 +117,12 @@ def _parse_pseudonyms(
             problems.add_rows(is_wrong, month, "not_a_pseudonym", message, cells=column)
         problems.raise_if_any()
         if expected is not None:
-            _check_equal(columns, expected[customer_rows], problems)
+            _check_equal(columns, expected.pseudonyms[customer_rows], problems)
         problems.raise_if_any()
-    pseudonyms = make_empty_guess(original)
+    table = make_empty_guess(original)
     for index, column in enumerate(columns.values()):
-        pseudonyms[customer_rows, index] = column.to_pylist()
-    return pseudonyms
+        table.pseudonyms[customer_rows, index] = column.to_pylist()
+    return table
 
 
 def _check_equal(columns: Mapping[str, pa.Array], expected: PseudonymArray, problems: Problems) -> None:

@@ -14,7 +14,7 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import factorize, group_rows
 from anoncup.tracks.memo import Memo, memoize
-from anoncup.tracks.monthly.answer import PseudonymTable, build_pseudonym_table, make_empty_guess
+from anoncup.tracks.monthly.answer import PseudonymTable, make_empty_guess
 from anoncup.tracks.monthly.files import KNOWN_GOOD_LENGTH, QUESTIONS
 from anoncup.tracks.monthly.knowledge import truncate_goods
 from anoncup.tracks.monthly.original import MonthlyOriginal
@@ -55,7 +55,7 @@ def build_target(original: MonthlyOriginal, release: MonthlyRelease | PublishedP
         known_masks={question: original.knowledge[table_name] for question, table_name in QUESTIONS.items()},
         customer_row=original.customer_row,
         month_index=original.month_index,
-        empty_guess=build_pseudonym_table(original, make_empty_guess(original)),
+        empty_guess=make_empty_guess(original),
     )
 
 

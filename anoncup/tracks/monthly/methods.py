@@ -10,7 +10,7 @@ from numpy.random import Generator
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import get_column_texts
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.monthly.answer import PseudonymTable, build_pseudonym_table, extract_answer
+from anoncup.tracks.monthly.answer import PseudonymTable, extract_answer
 from anoncup.tracks.monthly.original import EPOCH_ORDINAL, MonthlyOriginal, convert_days_to_months
 from anoncup.tracks.monthly.release import (
     MonthlyRelease,
@@ -77,7 +77,7 @@ def _build_release(
 ) -> _AnonymizedPurchases:
     cells = original.records.cells.assign(customer=_assign_pseudonyms(original, rng), **changed_columns)
     release, _ = parse_release(write_csv(mark_deleted_rows(cells, is_kept)), original)
-    return release, build_pseudonym_table(original, extract_answer(release))
+    return release, extract_answer(release)
 
 
 def _assign_pseudonyms(original: MonthlyOriginal, rng: Generator) -> pd.Series:

@@ -16,10 +16,9 @@ from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.results import judge_guess
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
-from anoncup.tracks.monthly.answer import PseudonymArray, build_pseudonym_table, extract_answer
+from anoncup.tracks.monthly.answer import PseudonymTable, extract_answer
 from anoncup.tracks.monthly.files import QUESTIONS
 from anoncup.tracks.monthly.measures import cosine_distance
-from anoncup.tracks.monthly.original import MonthlyOriginal
 from tests.support import monthly_reference as reference
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.monthly_cases import (
@@ -46,13 +45,12 @@ def mask_rows(rows: list[Row], is_kept: BoolArray) -> list[Row]:
     ]
 
 
-def convert_to_dict(names: PseudonymArray, original: MonthlyOriginal) -> reference.Pseudonyms:
+def convert_to_dict(table: PseudonymTable) -> reference.Pseudonyms:
     """Return the pseudonym of each customer and month, without ``DEL``."""
-    customers = original.customers["customer"].tolist()
     return {
         (customer, month): name
-        for customer, monthly_names in zip(customers, names.tolist(), strict=True)
-        for month, name in zip(original.months, monthly_names, strict=True)
+        for customer, monthly_names in zip(table.customers, table.pseudonyms.tolist(), strict=True)
+        for month, name in zip(table.months, monthly_names, strict=True)
         if name != "DEL"
     }
 
@@ -62,7 +60,7 @@ def convert_to_dict(names: PseudonymArray, original: MonthlyOriginal) -> referen
 def test_answers_equal_the_reference(case: MonthlyCase) -> None:
     original = case.release.original
     assert list(original.months) == reference.list_months(case.original_rows)
-    assert convert_to_dict(extract_answer(case.release), original) == reference.build_answer(
+    assert convert_to_dict(extract_answer(case.release)) == reference.build_answer(
         case.original_rows, case.released_rows
     )
 
@@ -89,7 +87,7 @@ def test_attackers_guess_like_the_reference(case: MonthlyCase, seed: bytes) -> N
     for question, table in QUESTIONS.items():
         for name, key in reference.KEYS.items():
             expected = reference.attack(case.released_rows, mask_rows(case.original_rows, tables[table]), key)
-            assert convert_to_dict(guesses[name][question].pseudonyms, release.original) == expected, (
+            assert convert_to_dict(guesses[name][question]) == expected, (
                 name,
                 question,
             )
@@ -103,7 +101,7 @@ def test_outcomes_and_risks_equal_the_reference(case: MonthlyCase, seed: bytes, 
         reference.build_answer(case.original_rows, case.released_rows),
     )
     original, months = release.original, reference.list_months(case.original_rows)
-    answer = build_pseudonym_table(original, extract_answer(release))
+    answer = extract_answer(release)
     context, outcomes = MONTHLY.build_context(RULES, original, release), dict[str, dict[str, Fraction]]()
     for name, guesses in collect_guesses(release).items():
         outcomes[name] = {}

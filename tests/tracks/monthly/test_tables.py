@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from anoncup.errors import InvalidUpload
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
+from anoncup.tracks.model import AnyContext
+from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.adapter import parse_original
 from anoncup.tracks.monthly.answer import (
-    build_pseudonym_table,
     extract_answer,
-    parse_answer,
-    parse_guess,
+    read_answer,
+    read_guess,
     write_pseudonyms,
 )
 from anoncup.tracks.monthly.example import load_year_of_tc400, make_example_data
@@ -39,6 +40,7 @@ from tests.support.monthly_cases import (
 from tests.support.monthly_reference import Row
 
 hostile_examples = limit_examples(60)
+RULES = Rules("small", {}, "monthly", "UTC")
 
 Location = tuple[int | None, str | None, str]
 RELEASED_ROWS: list[Row] = [
@@ -63,6 +65,10 @@ def parse_example_release() -> MonthlyRelease:
     return parse_release(encode_rows(RELEASED_ROWS), build_example_original())[0]
 
 
+def build_example_context() -> AnyContext:
+    return MONTHLY.build_context(RULES, build_example_original(), parse_example_release())
+
+
 def replace_cells(rows: list[Row], row: int, **cells: str) -> list[Row]:
     """Return the rows with some cells of row ``row``, counted from 1, replaced."""
     records = [dict(zip(TRANSACTION_COLUMNS, record, strict=True)) for record in rows]
@@ -71,7 +77,7 @@ def replace_cells(rows: list[Row], row: int, **cells: str) -> list[Row]:
 
 
 def read_original(files: dict[str, bytes]) -> tuple[MonthlyOriginal, list[Remark]]:
-    return parse_original(files, Rules("small", {}, "monthly", "UTC"))
+    return parse_original(files, RULES)
 
 
 def expect_refusal(parse: Callable[[], object]) -> InvalidUpload:
@@ -218,20 +224,20 @@ def test_at_least_half_of_the_rows_must_be_kept() -> None:
 @hostile_examples
 @given(case=cases(), random=st.randoms(use_true_random=False))
 def test_answers_may_list_customers_in_any_order(case: MonthlyCase, random: Random) -> None:
-    original = case.release.original
-    names = extract_answer(case.release)
+    answer = extract_answer(case.release)
     lines = [
-        [customer, *monthly_names]
-        for customer, monthly_names in zip(case.customers, names.tolist(), strict=True)
+        [customer, *names]
+        for customer, names in zip(answer.customers, answer.pseudonyms.tolist(), strict=True)
     ]
     random.shuffle(lines)
-    content = build_csv(("customer", *original.months), lines)
-    assert (parse_answer(content, original, case.release) == names).all()
-    assert (
-        parse_answer(write_pseudonyms(build_pseudonym_table(original, names)), original, case.release)
-        == names
-    ).all()
-    assert (parse_guess(content, original) == names).all()
+    context = MONTHLY.build_context(RULES, case.release.original, case.release)
+    content = build_csv(("customer", *answer.months), lines)
+    for parsed in (
+        read_answer(content, context),
+        read_answer(write_pseudonyms(answer), context),
+        read_guess(content, context),
+    ):
+        assert (parsed.pseudonyms == answer.pseudonyms).all()
 
 
 NOT_THE_RELEASE = [
@@ -254,18 +260,18 @@ MALFORMED_ANSWERS = [
 @pytest.mark.parametrize(("lines", "problems"), NOT_THE_RELEASE)
 def test_answers_must_match_the_release_but_guesses_need_not(lines: Any, problems: list[Location]) -> None:
     content = build_csv(ANSWER_COLUMNS, lines)
-    error = expect_refusal(lambda: parse_answer(content, build_example_original(), parse_example_release()))
+    error = expect_refusal(lambda: read_answer(content, build_example_context()))
     assert list_locations(error) == problems
     assert all(problem.value is None for problem in error.problems)
-    parse_guess(content, build_example_original())
+    read_guess(content, build_example_context())
 
 
 @pytest.mark.parametrize(("lines", "problem"), MALFORMED_ANSWERS)
 def test_malformed_answers_and_guesses_are_refused(lines: Any, problem: Location) -> None:
     content = build_csv(ANSWER_COLUMNS, lines)
-    error = expect_refusal(lambda: parse_answer(content, build_example_original(), parse_example_release()))
+    error = expect_refusal(lambda: read_answer(content, build_example_context()))
     assert [item.value for item in error.problems] == [None]
-    guess_error = expect_refusal(lambda: parse_guess(content, build_example_original()))
+    guess_error = expect_refusal(lambda: read_guess(content, build_example_context()))
     assert list_locations(error) == list_locations(guess_error) == [problem]
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray
+from anoncup.rules.model import Rules
 from anoncup.tracks.monthly import MONTHLY
-from anoncup.tracks.monthly.answer import extract_answer, judge_pseudonyms
+from anoncup.tracks.monthly.answer import extract_answer, judge_guess
 from anoncup.tracks.monthly.attackers import build_target
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES
 from anoncup.tracks.monthly.release import MonthlyRelease
@@ -57,13 +58,17 @@ def test_attackers_guess_as_computed_by_hand(
     release: MonthlyRelease, name: str, guess: list[list[str]], correct: int
 ) -> None:
     answer = extract_answer(release)
-    assert answer.tolist() == [["p1", "p2"], ["p3", "DEL"]]
+    assert answer.pseudonyms.tolist() == [["p1", "p2"], ["p3", "DEL"]]
     informed = limit_knowledge(release, np.ones(4, dtype=bool))
     guesses: Any = MONTHLY.attackers[name].attack(build_target(informed.original, informed))
     assert {
         question: question_guess.pseudonyms.tolist() for question, question_guess in guesses.items()
     } == dict.fromkeys(MONTHLY.questions, guess)
-    outcome = judge_pseudonyms(guesses["link_100"].pseudonyms, answer)
+    outcome = judge_guess(
+        guesses["link_100"],
+        answer,
+        MONTHLY.build_context(Rules("small", {}, "monthly", "UTC"), release.original, release),
+    )
     assert (outcome.value, outcome.correct, outcome.trials, outcome.risk) == (0.5, correct, 2, 0.5)
 
 
