@@ -63,6 +63,7 @@ cell_texts = st.sampled_from(TEXTS) | st.text(
 finite_numbers = st.sampled_from(FLOATS) | st.floats(-1e30, 1e30).filter(
     lambda number: number == 0 or abs(number) >= 1e-30
 )
+number_spellings = st.sampled_from(NUMBER_SPELLINGS) | finite_numbers.map(repr)
 
 
 @st.composite

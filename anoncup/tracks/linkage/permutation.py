@@ -176,9 +176,9 @@ def _invert_permutation(permutation: IntArray, cells: pa.Array, anonymized_count
         )
         problems.add("missing_row", message)
     else:
-        message = Message("is outside {lowest} to {highest}", lowest=0, highest=anonymized_count)
+        reason = Message("is outside {lowest} to {highest}", lowest=0, highest=anonymized_count)
         is_outside = permutation > anonymized_count
-        problems.add_rows(is_outside, "anonymized_row", "out_of_range", message, cells=cells)
+        problems.add_rows(is_outside, "anonymized_row", "out_of_range", reason, cells=cells)
     problems.raise_if_any()
     source = np.empty(anonymized_count, dtype=np.int64)
     source[permutation[kept_rows] - 1] = kept_rows
