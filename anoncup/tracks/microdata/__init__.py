@@ -32,15 +32,14 @@ _EXAMPLE_LINES = "sex,age,prefecture,income", "f,30-39,Tokyo,412.5", "m,60-69,Os
 _lazy = lazy_in(__name__)
 
 
-def _make_distance(name: str, module: str, *, bounded: bool) -> Distance[MicrodataOriginal, ScoredMicrodata]:
-    """Return a distance, of which ``module`` has what is computed for every release."""
+def _make_distance(name: str, *, bounded: bool) -> Distance[MicrodataOriginal, ScoredMicrodata]:
     return Distance(
         name,
-        to_source=_lazy(f"{module}.{name}_to_source"),
-        to_others=_lazy(f"pairwise_distances.{name}_to_others"),
-        nearest_other=_lazy(f"{module}.{name}_nearest_other"),
-        matrix=_lazy(f"pairwise_distances.{name}_matrix"),
-        pairs=_lazy(f"pairwise_distances.{name}_pairs"),
+        to_source=_lazy(f"distances.{name}_to_source"),
+        to_others=_lazy(f"distances.{name}_to_others"),
+        nearest_other=_lazy(f"distances.{name}_nearest_other"),
+        matrix=_lazy(f"distances.{name}_matrix"),
+        pairs=_lazy(f"distances.{name}_pairs"),
         bounded=bounded,
     )
 
@@ -80,8 +79,8 @@ MICRODATA: Track[MicrodataOriginal, pd.DataFrame, MicrodataTarget, IntArray] = T
     allows_deletion=True,
     distances=Distances(
         {
-            "gower": _make_distance("gower", "distances", bounded=True),
-            "euclidean": _make_distance("euclidean", "pairwise_distances", bounded=False),
+            "gower": _make_distance("gower", bounded=True),
+            "euclidean": _make_distance("euclidean", bounded=False),
         },
         group_columns=group_columns,
         group_individuals=_lazy("release.group_individuals"),

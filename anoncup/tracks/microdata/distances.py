@@ -1,7 +1,7 @@
-"""Gower's distance between rows, for tables with categorical and numeric columns.
+"""Distances between rows: Gower's over all columns, and the Euclidean one over S, in raw units.
 
 X is the original with n rows, Y the release with n' rows, Q the quasi-identifiers and S the sensitive
-columns. The distance of two rows is the mean over all columns of the mismatch, 0 or 1, in Q and of
+columns. Gower's distance of two rows is the mean over all columns of the mismatch, 0 or 1, in Q and of
 |x - y| / range of X, at most 1, in S. If a column is constant in X, any other value counts 1. Distances are
 in [0, 1]. "Gower's sum" is the distance times the number of columns, added in their order, Q first.
 
@@ -9,11 +9,13 @@ Gower, "A general coefficient of similarity and some of its properties", 1971.
 """
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.encoding import group_rows
 from anoncup.geometry.kernels.gower import gower_sums
 from anoncup.geometry.kernels.knn_gower import GowerIndex, build_gower_index, find_k_nearest_by_gower
+from anoncup.geometry.nearest_neighbours import find_k_nearest_rows
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata.release import MicrodataOriginal, MicrodataTarget, ScoredMicrodata, build_target
 
@@ -140,3 +142,73 @@ def group_by_known_codes(target: MicrodataTarget) -> IntArray:
     sizes = np.array([len(vocabulary) for vocabulary in target.original.vocabularies], dtype=np.int64)
     known_codes: IntArray = np.where(target.codes < sizes, target.codes, -1)
     return group_rows(known_codes[:, ::-1]).group_ids
+
+
+def gower_matrix(original: MicrodataOriginal) -> FloatArray:
+    """Return Gower's distance between all rows of X, (n, n)."""
+    sums = compute_gower_sums(build_target(original, original.table), np.arange(original.rows))
+    return to_distances(sums, original)
+
+
+def gower_to_others(release: ScoredMicrodata) -> FloatArray:
+    """Return Gower's distance of every row of Y to the nearest row of X other than its source, (n',).
+
+    It is infinite if there is no other row.
+    """
+    nearest_rows, sums = find_nearest_by_gower(release.target)
+    return to_distances(_skip_source(nearest_rows, sums, release.answer), release.original)
+
+
+def gower_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArray) -> FloatArray:
+    """Return Gower's distance between ``rows[i]`` and ``other_rows[i]`` of X for every i."""
+    codes, values = original.codes, original.values
+    cell_differences = scale_gaps(original, values[rows] - values[other_rows])
+    return average_columns(original, codes[rows] != codes[other_rows], cell_differences)
+
+
+def euclidean_to_source(release: ScoredMicrodata) -> FloatArray:
+    """Return the Euclidean distance of every row of Y to its source, (n',)."""
+    return _compute_norms(release.target.values - release.original.values[release.answer])
+
+
+def euclidean_matrix(original: MicrodataOriginal) -> FloatArray:
+    """Return the Euclidean distance between all rows of X, (n, n)."""
+    distances: FloatArray = cdist(original.values, original.values)
+    return distances
+
+
+def euclidean_to_others(release: ScoredMicrodata) -> FloatArray:
+    """Return the Euclidean distance of every row of Y to the nearest row of X other than its source, (n',).
+
+    It is infinite if there is no other row.
+    """
+    return _skip_source(*_find_two_nearest(release.original, release.target.values), release.answer)
+
+
+def euclidean_nearest_other(original: MicrodataOriginal) -> FloatArray:
+    """Return the Euclidean distance of each row of X to the nearest other one, (n,); infinite if none."""
+    return _find_two_nearest(original, original.values)[1][:, 1]
+
+
+def euclidean_pairs(original: MicrodataOriginal, rows: IntArray, other_rows: IntArray) -> FloatArray:
+    """Return the Euclidean distance between ``rows[i]`` and ``other_rows[i]`` of X for every i."""
+    return _compute_norms(original.values[other_rows] - original.values[rows])
+
+
+def _compute_norms(gaps: FloatArray) -> FloatArray:
+    """Return the Euclidean norm of each row."""
+    norms: FloatArray = np.sqrt((gaps**2).sum(axis=1))
+    return norms
+
+
+def _find_two_nearest(original: MicrodataOriginal, values: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the two nearest rows of X for each row of ``values``, and their distances, (rows, 2)."""
+    index = original.index_classes((), original.columns.sensitive)
+    whole_table = np.zeros(len(values), dtype=np.int64)
+    rows, squares = find_k_nearest_rows(index, values, whole_table, 2)
+    return rows, np.sqrt(squares)
+
+
+def _skip_source(nearest_rows: IntArray, distances: FloatArray, source: IntArray) -> FloatArray:
+    """Return the distance to the nearest row, or to the second nearest if the nearest is the source."""
+    return np.where(nearest_rows[:, 0] == source, distances[:, 1], distances[:, 0])

@@ -5,6 +5,7 @@ has in competition files. The measures tell how much an anonymized table Y diffe
 is best. X has n rows, Y has n'.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,20 +65,21 @@ def cross_mean(
     values that occur in X or in Y; the mean of an empty cell is 0. The result is averaged over the columns
     ``target`` (default: the first sensitive one).
     """
-    cross_table = _build_cross_table(
-        release, choose_columns(columns, release.original.columns.quasi_identifiers)
-    )
     names = release.original.columns.sensitive[:1] if target is None else target
+    table = _build_cross_table(release, choose_columns(columns, release.original.columns.quasi_identifiers))
     values = zip(release.original.select(names).T, release.target.select(names).T, strict=True)
-    return mean(cross_table.average(cross_table.compute_mean_gaps(x, y)) for x, y in values)
+    return mean(
+        float(np.abs(table.average(table.original_rows, x) - table.average(table.release_rows, y)).sum())
+        / table.cell_count
+        for x, y in values
+    )
 
 
 def cross_count(release: ScoredMicrodata, *, columns: Sequence[str] | None = None) -> float:
     """Return U3, the mean difference of cell counts in the cross-table of :func:`cross_mean`; >= 0."""
-    cross_table = _build_cross_table(
-        release, choose_columns(columns, release.original.columns.quasi_identifiers)
-    )
-    return cross_table.average(cross_table.compute_count_gaps())
+    table = _build_cross_table(release, choose_columns(columns, release.original.columns.quasi_identifiers))
+    gaps = table.count(table.original_rows) - table.count(table.release_rows)
+    return float(np.abs(gaps).sum()) / table.cell_count
 
 
 def cor_mae(release: ScoredMicrodata) -> float:
@@ -114,54 +116,33 @@ def count_original_rows(original: MicrodataOriginal) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CrossTable:
-    """A cross-table of X and of Y.
+    """A cross-table of X and of Y: the number of the cell of each of their rows, (n,) and (n',).
 
-    ``original_cells`` (n,) and ``release_cells`` (n',) are the cells of the rows among the ``count`` occupied
-    ones; ``widths`` are the numbers of values of the columns.
+    Only the ``occupied_count`` cells with rows have numbers. ``cell_count`` counts all cells; it is a float
+    because there may be more than any integer type can count.
     """
 
-    original_cells: IntArray
-    release_cells: IntArray
-    count: int
-    widths: tuple[int, ...]
+    original_rows: IntArray
+    release_rows: IntArray
+    occupied_count: int
+    cell_count: float
 
-    def compute_count_gaps(self) -> IntArray:
-        """Return |rows of X - rows of Y| of each occupied cell."""
-        gaps: IntArray = np.abs(
-            _count(self.original_cells, self.count) - _count(self.release_cells, self.count)
-        )
-        return gaps
+    def count(self, rows: IntArray) -> IntArray:
+        """Return the number of rows in each occupied cell."""
+        return np.bincount(rows, minlength=self.occupied_count)
 
-    def compute_mean_gaps(self, original: FloatArray, release: FloatArray) -> FloatArray:
-        """Return |mean in X - mean in Y| of each occupied cell, for a column of X (n,) and of Y (n',)."""
-        original_means = _average_by_cell(self.original_cells, original, self.count)
-        return np.abs(original_means - _average_by_cell(self.release_cells, release, self.count))
-
-    def average(self, gaps: FloatArray | IntArray) -> float:
-        """Return the mean over all cells, of which there may be more than any integer type can count."""
-        total = float(gaps.sum())
-        for width in self.widths:
-            total /= width
-        return total
+    def average(self, rows: IntArray, values: FloatArray) -> FloatArray:
+        """Return the mean of the values in each occupied cell, 0 without values."""
+        sums = np.bincount(rows, weights=values, minlength=self.occupied_count)
+        means: FloatArray = sums / np.maximum(self.count(rows), 1)
+        return means
 
 
 @memoize
 def _build_cross_table(release: ScoredMicrodata, columns: tuple[str, ...]) -> CrossTable:
     original, target = release.original, release.target
     indices = find_column_indices(columns, original.columns.quasi_identifiers)
-    codes = [table.codes[:, indices] for table in (original, target)]
-    cells = group_rows(np.concatenate(codes))
-    original_cells, release_cells = np.split(cells.group_ids, [original.rows])
-    return CrossTable(original_cells, release_cells, cells.count, tuple(target.widths[i] for i in indices))
-
-
-def _count(cells: IntArray, count: int) -> IntArray:
-    return np.bincount(cells, minlength=count)
-
-
-def _average_by_cell(cells: IntArray, values: FloatArray, count: int) -> FloatArray:
-    """Return the mean of the values in each cell, 0 in empty ones."""
-    means: FloatArray = np.bincount(cells, weights=values, minlength=count) / np.maximum(
-        _count(cells, count), 1
-    )
-    return means
+    cells = group_rows(np.concatenate([table.codes[:, indices] for table in (original, target)]))
+    original_rows, release_rows = np.split(cells.group_ids, [original.rows])
+    cell_count = math.prod(float(target.widths[index]) for index in indices)
+    return CrossTable(original_rows, release_rows, cells.count, cell_count)
