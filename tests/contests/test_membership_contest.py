@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks.generators import derive_generator
-from anoncup.tracks.membership.adapter import MembershipTarget
 from anoncup.tracks.membership.answer import choose_half
+from anoncup.tracks.membership.attackers import MembershipTarget
 from anoncup.tracks.membership.settings import get_settings
 from anoncup.tracks.membership.tables import TypedTable, build_frame, parse_rows, write_scores, write_table
 from anoncup.tracks.parts import Attacker
@@ -42,7 +42,7 @@ def membership_contest(client: TestClient) -> MembershipContest:
 def look_up_hidden_column(target: MembershipTarget) -> TypedTable:
     """Guess the hidden column from exact copies in the release; other candidates get the first category."""
     candidates = target.original.candidates
-    released_rows = build_frame(target.attack_input.release_table).apply(tuple, axis=1).tolist()
+    released_rows = build_frame(target.public_table).apply(tuple, axis=1).tolist()
     hidden_column = target.release_table.select_columns(HIDDEN_COLUMN)
     row_numbers = {row: number for number, row in enumerate(released_rows)}
     matches = [row_numbers.get(row) for row in build_frame(candidates).apply(tuple, axis=1)]

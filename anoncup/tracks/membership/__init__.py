@@ -28,8 +28,9 @@ from anoncup.tracks.parts import Attacker, Measure, Method
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import FloatArray
     from anoncup.rules.model import Rules
-    from anoncup.tracks.membership.adapter import MembershipTarget, ScoredMembership
+    from anoncup.tracks.membership.adapter import ScoredMembership
     from anoncup.tracks.membership.answer import Members
+    from anoncup.tracks.membership.attackers import MembershipTarget
     from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 
 _lazy = lazy_in(__name__)
@@ -73,8 +74,7 @@ def _make_measure(
 
 def _make_attacker(name: str) -> Attacker[MembershipTarget, FloatArray]:
     """Return an attacker that scores the membership of each candidate."""
-    attack = _lazy(f"attackers.{name}")
-    return Attacker(name, version=1, attack=lambda target: attack(target.attack_input), question="membership")
+    return Attacker(name, version=1, attack=_lazy(f"attackers.{name}"), question="membership")
 
 
 def _make_method(name: str, *parameters: Parameter) -> Method[TypedTable]:
@@ -205,7 +205,7 @@ MEMBERSHIP: Track[MembershipOriginal, TypedTable, MembershipTarget, Members] = T
         allows_shared=lambda rules: get_settings(rules).shared,
         check_organizer_file=_lazy("answer.check_organizer_file"),
     ),
-    attack_view=_lazy("adapter.MembershipTarget"),
+    attack_view=_lazy("attackers.MembershipTarget"),
     measures={
         entry.name: entry
         for entry in (

@@ -4,7 +4,6 @@ The original are the candidates, and perhaps background rows of other people; a 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,8 +12,9 @@ import pandas as pd
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import Files
-from anoncup.tracks.membership import attackers, example
+from anoncup.tracks.membership import example
 from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.attackers import MembershipTarget
 from anoncup.tracks.membership.measures import MARGINAL_BINS, bin_columns, total_variation
 from anoncup.tracks.membership.settings import get_public_schema, get_settings
 from anoncup.tracks.membership.tables import (
@@ -29,29 +29,6 @@ from anoncup.tracks.membership.tables import (
 from anoncup.tracks.parts import ScoredRelease
 
 CANDIDATES_FILE, BACKGROUND_FILE, RELEASED_FILE = "candidates", "background", "released"
-
-
-@dataclass(frozen=True, slots=True)
-class MembershipTarget:
-    """A release as other teams see it."""
-
-    original: MembershipOriginal
-    release_table: TypedTable
-
-    @property
-    def rows(self) -> int:
-        return self.release_table.rows
-
-    @property
-    def attack_input(self) -> attackers.MembershipAttackInput:
-        """The tables, restricted to the public columns."""
-        public, background = self.original.candidates, self.original.background
-        names = public.schema.names
-        return attackers.MembershipAttackInput(
-            public,
-            self.release_table.select_columns(*names),
-            background and background.select_columns(*names),
-        )
 
 
 ScoredMembership: TypeAlias = "ScoredRelease[TypedTable, MembershipTarget, Members]"

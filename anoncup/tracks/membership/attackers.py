@@ -4,40 +4,55 @@ Each returns a score in [0, 1] for every candidate, (2N,), in the candidates' or
 certain.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.special import expit, logsumexp
 
 from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.statistics import standard_deviation
-from anoncup.tracks.membership.tables import TypedTable, find_equal_rows, gower_distances, iter_blocks
-
-_ScaledColumn = tuple[FloatArray, FloatArray, float]
-"""The values of one column in two tables, and the unit that they are measured in."""
+from anoncup.tracks.membership.tables import (
+    MembershipOriginal,
+    TypedTable,
+    find_equal_rows,
+    gower_distances,
+    iter_blocks,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class MembershipAttackInput:
-    """The public tables that attackers get, without the members. All have the same columns."""
+class MembershipTarget:
+    """A release as other teams see it. It may have a hidden column, which the candidates do not have."""
 
-    candidates: TypedTable
+    original: MembershipOriginal
     release_table: TypedTable
-    background: TypedTable | None = None
+
+    @property
+    def rows(self) -> int:
+        return self.release_table.rows
+
+    @property
+    def candidates(self) -> TypedTable:
+        return self.original.candidates
+
+    @property
+    def public_table(self) -> TypedTable:
+        """The released table, restricted to the columns of the candidates."""
+        return self.release_table.select_columns(*self.candidates.schema.names)
 
 
-def exact_copy(target: MembershipAttackInput) -> FloatArray:
+def exact_copy(target: MembershipTarget) -> FloatArray:
     """Return 1 for candidates that equal a released row in all columns, else 0."""
-    return find_equal_rows(target.candidates, target.release_table).astype(np.float64)
+    return find_equal_rows(target.candidates, target.public_table).astype(np.float64)
 
 
-def closest(target: MembershipAttackInput) -> FloatArray:
+def closest(target: MembershipTarget) -> FloatArray:
     """Return 1 minus Gower's distance to the closest released row.
 
     Chen et al., "GAN-Leaks", 2020, section 4.
     """
-    candidates, release_table = target.candidates, target.release_table
+    candidates, release_table = target.candidates, target.public_table
     scores = np.empty(candidates.rows)
     for block in iter_blocks(candidates.rows, release_table.rows):
         scores[block] = 1 - gower_distances(candidates.select_rows(block), release_table, candidates).min(
@@ -46,7 +61,7 @@ def closest(target: MembershipAttackInput) -> FloatArray:
     return scores
 
 
-def closest_ratio(target: MembershipAttackInput) -> FloatArray:
+def closest_ratio(target: MembershipTarget) -> FloatArray:
     """Return b / (a + b) for two Gower distances.
 
     a is the distance of the candidate to the closest released row, b the distance of that row to its second
@@ -54,7 +69,7 @@ def closest_ratio(target: MembershipAttackInput) -> FloatArray:
     are 0, because the row resembles another candidate just as much. If several released rows are equally
     close, the largest b counts.
     """
-    candidates, release_table = target.candidates, target.release_table
+    candidates, release_table = target.candidates, target.public_table
     second_distances = _compute_second_closest_distances(release_table, candidates)
     scores = np.empty(candidates.rows)
     for block in iter_blocks(candidates.rows, release_table.rows):
@@ -78,7 +93,7 @@ def _compute_second_closest_distances(release_table: TypedTable, candidates: Typ
     return distances
 
 
-def density(target: MembershipAttackInput) -> FloatArray:
+def density(target: MembershipTarget) -> FloatArray:
     """Return r / (r + c), where r and c are the densities of released rows and of candidates at a candidate.
 
     The score rises with the log ratio log(r / c). Densities use Gaussian kernels on the numeric columns, in
@@ -87,44 +102,25 @@ def density(target: MembershipAttackInput) -> FloatArray:
     constant among the candidates are ignored; without other columns all scores are 1/2. After van Breugel et
     al., "Membership inference attacks against synthetic data through overfitting detection", 2023.
     """
-    columns = _find_varying_columns(target)
-    candidate_count, release_count = target.candidates.rows, target.release_table.rows
-    if not columns:
-        return np.full(candidate_count, 0.5)
-    bandwidth = candidate_count ** (-1 / (len(columns) + 4))
-    release_columns = [
-        (candidate_values, release_values, unit * bandwidth)
-        for candidate_values, release_values, unit in columns
-    ]
-    candidate_columns = [
-        (candidate_values, candidate_values, unit * bandwidth) for candidate_values, _, unit in columns
-    ]
-    release_log_density = _compute_log_density(release_columns, candidate_count, release_count)
-    candidate_log_density = _compute_log_density(candidate_columns, candidate_count, candidate_count)
-    return np.asarray(expit(release_log_density - candidate_log_density))
+    candidates, released = target.candidates.numbers, target.public_table.numbers
+    varies = np.ptp(candidates, axis=0) > 0
+    if not varies.any():
+        return np.full(len(candidates), 0.5)
+    bandwidth = len(candidates) ** (-1 / (int(varies.sum()) + 4))
+    units = bandwidth * np.array([standard_deviation(column) for column in candidates[:, varies].T])
+    origin = candidates[:, varies].min(axis=0)
+    candidates, released = ((cells[:, varies] - origin) / units for cells in (candidates, released))
+    log_ratio = _compute_log_density(candidates, released) - _compute_log_density(candidates, candidates)
+    return np.asarray(expit(log_ratio))
 
 
-def _find_varying_columns(target: MembershipAttackInput) -> list[_ScaledColumn]:
-    """Return the numeric columns that vary among the candidates, with their standard deviations."""
-    columns = []
-    for candidate_column, release_column in zip(
-        target.candidates.numbers.T, target.release_table.numbers.T, strict=True
-    ):
-        if candidate_column.min() < candidate_column.max():
-            columns.append((candidate_column, release_column, standard_deviation(candidate_column)))
-    return columns
-
-
-def _compute_log_density(columns: Sequence[_ScaledColumn], row_count: int, other_count: int) -> FloatArray:
+def _compute_log_density(rows: FloatArray, other_rows: FloatArray) -> FloatArray:
     """Return the log density of the other rows at each row, (rows,), up to a constant.
 
-    The density is a mean of Gaussian kernels. ``columns`` hold the values of the rows, those of the other
-    rows, and the bandwidth.
+    The density is a mean of Gaussian kernels with the bandwidth 1.
     """
-    log_densities = np.empty(row_count)
-    for block in iter_blocks(row_count, other_count):
-        squares = np.zeros((block.stop - block.start, other_count))
-        for row_values, other_values, width in columns:
-            squares += ((row_values[block, None] - other_values) / width) ** 2
-        log_densities[block] = logsumexp(-squares / 2, axis=1) - np.log(other_count)
+    log_densities = np.empty(len(rows))
+    for block in iter_blocks(len(rows), len(other_rows)):
+        squares = cdist(rows[block], other_rows, "sqeuclidean")
+        log_densities[block] = logsumexp(-squares / 2, axis=1) - np.log(len(other_rows))
     return log_densities

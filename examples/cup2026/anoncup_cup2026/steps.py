@@ -16,8 +16,8 @@ from anoncup.tables.files import MAX_ROWS, Remark
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.files import Files
 from anoncup.tracks.membership import attackers, questions, settings
-from anoncup.tracks.membership.adapter import MembershipTarget
 from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.attackers import MembershipTarget
 from anoncup.tracks.membership.example import generate_survey
 from anoncup.tracks.membership.settings import CANDIDATE_COLUMN, NumericColumn, TableSchema, get_hidden_schema
 from anoncup.tracks.membership.tables import (
@@ -166,14 +166,14 @@ def judge_attribute(guess: TypedTable, cohort: Members, context: Context, *, hid
 
 
 def closest_ratio(target: MembershipTarget) -> TypedTable:
-    return build_scores(np.arange(target.original.rows), attackers.closest_ratio(target.attack_input))
+    return build_scores(np.arange(target.original.rows), attackers.closest_ratio(target))
 
 
 def nearest_value(target: MembershipTarget) -> TypedTable:
     """Take the hidden column of the released row that is nearest to a candidate."""
-    tables, release = target.attack_input, target.release_table
-    nearest = gower_distances(tables.candidates, tables.release_table, tables.candidates).argmin(axis=1)
-    (hidden_name,) = set(release.schema.names) - set(tables.candidates.schema.names)
+    release = target.release_table
+    nearest = gower_distances(target.candidates, target.public_table, target.candidates).argmin(axis=1)
+    (hidden_name,) = set(release.schema.names) - set(target.candidates.schema.names)
     return build_guess(np.arange(len(nearest)), release.select_columns(hidden_name).select_rows(nearest))
 
 

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.tracks.membership import attackers, decimals, measures, tables
-from anoncup.tracks.membership.attackers import MembershipAttackInput
+from anoncup.tracks.membership.attackers import MembershipTarget
 from anoncup.tracks.membership.example import generate_survey
 from anoncup.tracks.membership.propensity import propensity
 from anoncup.tracks.membership.settings import CategoricalColumn, TableSchema
-from anoncup.tracks.membership.tables import TypedTable
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 from tests.support import membership_reference as plain
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.membership_cases import MembershipCase, build_schema, build_table, cases, list_rows
 
 Measure = Callable[[TypedTable, TypedTable], float]
-Attacker = Callable[[MembershipAttackInput], np.ndarray]
+Attacker = Callable[[MembershipTarget], np.ndarray]
 
 MEASURES: dict[str, tuple[Measure, float]] = {
     "marginals": (measures.marginals, 1e-12),
@@ -81,8 +81,8 @@ def test_float_limits_are_the_nearest_floats_to_a_quantile(values: list[float], 
         assert math.isinf(neighbour) or sign * decimals.exact_decimal(neighbour) < sign * limit
 
 
-def build_target(case: MembershipCase) -> MembershipAttackInput:
-    return MembershipAttackInput(case.candidates, case.release)
+def build_target(case: MembershipCase) -> MembershipTarget:
+    return MembershipTarget(MembershipOriginal(case.candidates), case.release)
 
 
 @each_measure
@@ -113,7 +113,7 @@ def test_attackers_equal_plain_loops(name: str, case: MembershipCase) -> None:
 
 def test_scores_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
     table = generate_survey(60)
-    target = MembershipAttackInput(table, table.select_rows(np.arange(20)))
+    target = MembershipTarget(MembershipOriginal(table), table.select_rows(np.arange(20)))
     expected_scores = [attacker(target) for attacker, _ in ATTACKERS.values()]
     monkeypatch.setattr(tables, "MAX_DISTANCES_PER_BLOCK", 7 * 20)
     assert all(

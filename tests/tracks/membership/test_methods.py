@@ -8,11 +8,11 @@ from anoncup.geometry.statistics import compute_correlations
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership import attackers, measures, methods
 from anoncup.tracks.membership.answer import choose_half
-from anoncup.tracks.membership.attackers import MembershipAttackInput
+from anoncup.tracks.membership.attackers import MembershipTarget
 from anoncup.tracks.membership.example import RARE_DISEASE_SHARE, SCHEMA, generate_survey
 from anoncup.tracks.membership.questions import compute_membership_outcome
 from anoncup.tracks.membership.settings import NumericColumn, TableSchema
-from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, parse_rows, write_table
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.membership_cases import MembershipCase, cases, list_rows
 
@@ -34,7 +34,7 @@ def make_release(name: str) -> TypedTable:
 
 @pytest.mark.parametrize("attacker", [attackers.closest, attackers.closest_ratio, attackers.exact_copy])
 def test_copies_lose_all_privacy(attacker: object) -> None:
-    scores = attacker(MembershipAttackInput(CANDIDATES, make_release("copy")))  # type: ignore[operator]
+    scores = attacker(MembershipTarget(MembershipOriginal(CANDIDATES), make_release("copy")))  # type: ignore[operator]
     assert (
         compute_membership_outcome(scores, IS_MEMBER).value
         == compute_membership_outcome(scores, IS_MEMBER, value="advantage").value
@@ -43,13 +43,13 @@ def test_copies_lose_all_privacy(attacker: object) -> None:
 
 
 def test_density_beats_chance_on_a_copy() -> None:
-    scores = attackers.density(MembershipAttackInput(CANDIDATES, make_release("copy")))
+    scores = attackers.density(MembershipTarget(MembershipOriginal(CANDIDATES), make_release("copy")))
     assert compute_membership_outcome(scores, IS_MEMBER).value > 0.5
 
 
 @pytest.mark.parametrize("attacker", [attackers.closest, attackers.closest_ratio, attackers.exact_copy])
 def test_independent_columns_keep_most_privacy(attacker: object) -> None:
-    scores = attacker(MembershipAttackInput(CANDIDATES, make_release("independent")))  # type: ignore[operator]
+    scores = attacker(MembershipTarget(MembershipOriginal(CANDIDATES), make_release("independent")))  # type: ignore[operator]
     assert compute_membership_outcome(scores, IS_MEMBER, value="advantage").value < 0.2
 
 
