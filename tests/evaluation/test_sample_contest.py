@@ -261,13 +261,3 @@ def test_tables_without_scales_are_not_played(rows: int) -> None:
     advice = schemas.parse_advice(report.to_json())
     assert advice.contest.problem is not None
     json.dumps(report.to_json(), allow_nan=False)
-
-
-@pytest.mark.parametrize("rows", [1, 2, 3])
-def test_tiny_tables_with_scales_are_played(rows: int) -> None:
-    rules = build_unique_rules("[scales]\ncross_count = 1.0\ninformation_loss = 1.0\n")
-    contest = play(build_unique_table(rows), rules)
-    assert contest.problem is None
-    assert {entry.kind for entry in contest.releases} == {"method", "cheat", "unchanged"}
-    assert contest.releases[0].rank == 1
-    json.dumps(contest.to_json(), allow_nan=False)

@@ -3,7 +3,6 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations, product
-from math import comb, factorial, prod
 
 import numpy as np
 import pandas as pd
@@ -39,13 +38,6 @@ def count_permutations(sizes: tuple[int, ...]) -> Counter[int]:
     return Counter(sum(fixed) for fixed in product(*counts_by_group))
 
 
-def compute_pairs_tail(pairs: int, limit: int) -> Fraction:
-    """Return the tail for groups of two from a binomial: both members are fixed or neither is."""
-    return Fraction(
-        sum(comb(pairs, fixed_pairs) for fixed_pairs in range(limit // 2 + 1, pairs + 1)), 2**pairs
-    )
-
-
 def check_close(probability: Fraction, exact: Fraction) -> None:
     assert abs(probability - exact) <= exact / 2**80
 
@@ -66,26 +58,12 @@ def test_singleton_groups_only_shift_the_tail() -> None:
     assert find_fixed_limit([1] * 5000) == (5000, Fraction(0))
 
 
-def test_last_tail_is_the_chance_of_the_identity() -> None:
-    sizes = [3, 9, 2, 30]
-    check_close(tail_probability(sizes, 43), Fraction(1, prod(map(factorial, sizes))))
-
-
-@pytest.mark.parametrize("limit", [800, 1001, 1300])
-def test_pairs_have_a_binomial_tail(limit: int) -> None:
-    check_close(tail_probability([2] * 1000, limit, precision=400), compute_pairs_tail(1000, limit))
-
-
 @pytest.mark.parametrize("bits", [1, 50, 300])
 @pytest.mark.parametrize("sizes", [[1] * 300 + [2] * 100 + [5] * 40 + [333], [8333], [3]])
 def test_fixed_limit_is_the_smallest(sizes: list[int], bits: int) -> None:
     limit, tail = find_fixed_limit(sizes, bits=bits)
     assert tail < Fraction(1, 2**bits) <= tail_probability(sizes, limit - 1, precision=500)
     check_close(tail_probability(sizes, limit, precision=500), tail)
-
-
-def test_nobody_to_permute_has_the_limit_zero() -> None:
-    assert find_fixed_limit([]) == (0, Fraction(0))
 
 
 def test_contests_threshold_has_the_papers_tail_without_groups() -> None:

@@ -83,19 +83,6 @@ def test_half_of_the_smallest_distance_leaves_no_secure_release(shop: Transactio
     assert (jaccard_quantity(release.target) == rows).all()
 
 
-def test_cheat_with_most_fixed_points_sets_the_upper_limit() -> None:
-    advice = advise_households(600, draws=20)
-    deciding_row = next(row for row in advice.bounds if row.fixed == advice.fixed)
-    assert advice.fixed == max(cheat.fixed for cheat in advice.cheats)
-    assert advice.high == deciding_row.s_lower
-    assert [row.s_lower for row in advice.bounds] == sorted(
-        (row.s_lower for row in advice.bounds), reverse=True
-    )
-    assert advice.s_exact is not None
-    assert advice.bounds[0].s_lower <= advice.s_exact
-    json.dumps(advice.to_json(), allow_nan=False)
-
-
 def test_larger_tables_get_the_same_advice_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     usual_advice = advise_households(300, draws=30)
     monkeypatch.setattr(threshold_advisor, "MAX_ASSIGNED_INDIVIDUALS", 100)

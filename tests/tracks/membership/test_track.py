@@ -10,20 +10,16 @@ from hypothesis import given
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
-from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.testing.parts import TrackCase
 from anoncup.testing.tracks import check_track
-from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership.adapter import files_of
-from anoncup.tracks.membership.answer import Members, choose_half
-from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, build_frame
+from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 from anoncup.tracks.model import ReleaseContext
-from tests.support import membership_reference as plain
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.membership_cases import (
-    SEED,
     allocate_members,
     allocated_cases,
     build_context,
@@ -49,48 +45,6 @@ def test_track_keeps_its_laws_with_a_hidden_column() -> None:
         allocate_members(original, rules, truth), build_context(original, rules, truth)
     )
     check_track(TRACK, [TrackCase(rules, original, members.table, members)])
-
-
-def test_verdict_equals_plain_loops() -> None:
-    original, rules = build_survey(30), parse_rules()
-    members = TRACK.answer_spec.read(allocate_members(original, rules, {}), build_context(original, rules))
-    release = TRACK.anonymize(TRACK.methods["noise"], original, rules, np.random.default_rng(3), {})[0]
-    verdict = evaluate(rules, original, release, members)
-    member_rows = list_rows(members.table)
-    released_rows = list_rows(release)
-    all_rows = list_rows(original.candidates)
-    expected_measures = {name: getattr(plain, name)(member_rows, released_rows) for name in TRACK.measures}
-    assert {name: result.value for name, result in verdict.measures.items()} == pytest.approx(
-        expected_measures, abs=1e-6
-    )
-    weighted_sum = sum(value for name, value in expected_measures.items() if name != "copies")
-    assert verdict.utility == pytest.approx(weighted_sum / 5, abs=1e-6)
-    is_member = [index in set(members.rows.tolist()) for index in range(30)]
-    expected_rates = {
-        name: plain.tpr(list(map(float, getattr(plain, name)(all_rows, released_rows))), is_member)
-        for name in TRACK.attackers
-    }
-    assert {name: result.rate.value for name, result in verdict.attackers.items()} == pytest.approx(
-        {name: float(result) for name, result in expected_rates.items()}
-    )
-    largest = max(float(rate) for rate in expected_rates.values())
-    assert verdict.security == pytest.approx(max(0.0, (largest - 0.01) / 0.99))
-    details = verdict.measures["marginals"].details
-    assert details is not None
-    assert np.mean(list(details.values())) == pytest.approx(expected_measures["marginals"])
-
-
-def test_allocated_halves_can_be_recomputed() -> None:
-    original, rules = build_survey(), parse_rules()
-    for team in ("a", "b"):
-        half = choose_half(derive_generator(SEED, "members", team), original.rows)
-        table = build_frame(original.candidates.select_rows(half))
-        lines = allocate_members(original, rules, {}, team).decode().splitlines()
-        assert lines[0] == ",".join(["candidate", *table.columns])
-        numbers = [int(line.split(",")[0]) for line in lines[1:]]
-        assert numbers == (np.flatnonzero(half) + 1).tolist()
-        cells = [line.partition(",")[2] for line in lines]
-        assert cells == table.to_csv(index=False).splitlines()
 
 
 @given(allocated_cases())

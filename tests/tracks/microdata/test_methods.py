@@ -12,7 +12,6 @@ from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.attack_rates import rate_guess
 from anoncup.tracks.linkage.shuffling import sample_derangement
-from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
 from anoncup.tracks.microdata.release import (
@@ -22,7 +21,6 @@ from anoncup.tracks.microdata.release import (
 )
 from tests.support.attacker_guesses import guess_rows
 
-GOWER = MICRODATA.distances["gower"]
 CROSS_COLUMNS = get_household_columns().quasi_identifiers[:6]
 MEASURE_PARAMETERS: dict[str, dict[str, object]] = {
     "cross_mean": {"columns": CROSS_COLUMNS, "target": ("Youto038",)},
@@ -145,11 +143,6 @@ def test_k_anonymize_leaves_no_smaller_class(k: int) -> None:
     anonymized, source = METHODS["k_anonymize"].apply(table, columns, rng=np.random.default_rng(0), k=k)
     release = build_release(prepare_original(600), anonymized, source)
     assert ANONYMITY["k_min"].compute(release) >= min(k, 600)
-
-
-def test_unified_columns_get_their_commonest_value() -> None:
-    column = run_method("cross").target.anonymized["Tatekata"]
-    assert set(column) == {prepare_original().table["Tatekata"].mode()[0]}
 
 
 def test_derangements_have_no_fixed_points() -> None:

@@ -1,12 +1,8 @@
 """Originals of the transactions track do not see later changes, and their null releases give the scales."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 
-from anoncup.evaluation.scales import scales
-from anoncup.tracks.transactions import TRANSACTIONS
-from anoncup.tracks.transactions.registry import TRANSACTION_UTILITIES
 from anoncup.tracks.transactions.release import TransactionOriginal, null_release
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.transactions_cases import TransactionCase, build_tables, cases
@@ -24,17 +20,6 @@ def test_later_changes_of_the_tables_have_no_effect() -> None:
     tables.customers.loc[0, "country"] = "Japan"
     assert original.history.price.tolist() == [2.5]
     assert original.tables.customers["country"].tolist() == ["France"]
-
-
-@hostile_examples
-@given(case=cases())
-def test_scales_are_means_over_five_null_releases(case: TransactionCase) -> None:
-    original = case.release.original
-    computed = scales(TRANSACTIONS, original, {})
-    assert set(computed) == set(TRANSACTION_UTILITIES)
-    assert computed["row_difference"] == len(original.tables.transactions)
-    losses = [TRANSACTION_UTILITIES["rfm"].compute(null_release(original, number)) for number in range(5)]
-    assert computed["rfm"] == pytest.approx(np.mean(losses))
 
 
 @hostile_examples
