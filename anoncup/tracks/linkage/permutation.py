@@ -68,7 +68,7 @@ def parse_secret(content: bytes, *, original_count: int, anonymized_count: int |
         lowest = 1 if direction == "original_row" else 0
         numbers = _parse_row_numbers(cells, direction, problems, lowest=lowest, highest=original_count)
         is_repeated = _find_repetitions(np.where(numbers > original_count, 0, numbers))
-        message = Message("repeats a row number used above")
+        message = Message("the row number is already used above")
         problems.add_rows(is_repeated, direction, "duplicate_row", message, cells=cells)
         problems.raise_if_any()
         if direction == "original_row" or anonymized_count is None:
@@ -137,12 +137,12 @@ def _parse_row_numbers(
     """Parse row numbers from ``lowest`` to ``highest``; those of malformed cells are 0."""
     check_text(cells, column, problems)
     is_number = pc.match_substring_regex(cells, _ROW_NUMBER_PATTERN)
-    message = Message("is not a row number")
+    message = Message("not a row number")
     problems.add_rows(~convert_to_mask(is_number), column, "not_a_row_number", message, cells=cells)
     texts = pc.if_else(is_number, pc.utf8_trim(cells, " \t"), "0")
     numbers: IntArray = texts.cast(pa.int64()).to_numpy(zero_copy_only=False)
-    range_message = Message("is outside {lowest} to {highest}", lowest=lowest, highest=highest)
-    zero_message = Message("is 0, but rows are counted from 1")
+    range_message = Message("not from {least} to {most}", least=lowest, most=highest)
+    zero_message = Message("0, but rows are counted from 1")
     problems.add_rows(
         (numbers < lowest) | (numbers > highest),
         column,
@@ -176,7 +176,7 @@ def _invert_permutation(permutation: IntArray, cells: pa.Array, anonymized_count
         )
         problems.add("missing_row", message)
     else:
-        reason = Message("is outside {lowest} to {highest}", lowest=0, highest=anonymized_count)
+        reason = Message("not from {least} to {most}", least=0, most=anonymized_count)
         is_outside = permutation > anonymized_count
         problems.add_rows(is_outside, "anonymized_row", "out_of_range", reason, cells=cells)
     problems.raise_if_any()

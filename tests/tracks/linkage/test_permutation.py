@@ -163,7 +163,7 @@ def test_invalid_secret_is_refused_with_code_and_rows(
 def test_secret_counted_from_zero_is_refused_with_its_line() -> None:
     (problem,) = expect_refusal(b"original_row\n2\n0\n1\n").problems
     assert (problem.code, problem.line, problem.column) == ("out_of_range", 3, "original_row")
-    assert str(problem.message) == "original_row, row 2: is 0, but rows are counted from 1"
+    assert str(problem.message) == "original_row, row 2: 0, but rows are counted from 1"
 
 
 def test_all_problems_of_a_secret_are_reported() -> None:
