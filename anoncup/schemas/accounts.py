@@ -48,15 +48,15 @@ class Token(Form):
     """A token or a browser's session, without its secret."""
 
     id: Id
-    kind: Annotated[
-        TokenKind, Field(description="`session` for a browser's session, which is not a bearer token")
-    ]
+    kind: TokenKind
+    """`session` for a browser's session, which is not a bearer token"""
     name: Annotated[str, example("laptop")]
     scopes: _Scopes
     created_at: Moment
     expires_at: _Expiry
     revoked_at: datetime | None
-    current: Annotated[bool, Field(description="whether this token makes the request"), example(True)]
+    current: Annotated[bool, example(True)]
+    """whether this token makes the request"""
 
 
 class Me(Form):
@@ -64,12 +64,12 @@ class Me(Form):
 
     user_id: Id
     name: PersonName
-    role: Annotated[str, Field(description="participant, organizer or administrator"), example("participant")]
+    role: Annotated[str, example("participant")]
+    """participant, organizer or administrator"""
     scopes: _Scopes
     teams: list[TeamMembership]
-    organizes: Annotated[
-        list[str], Field(description="slugs of the competitions that the person organizes"), example([])
-    ]
+    organizes: Annotated[list[str], example([])]
+    """slugs of the competitions that the person organizes"""
 
 
 class User(Form):

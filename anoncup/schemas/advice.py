@@ -190,7 +190,5 @@ class ReportSummary(FailureFields):
 
 class Report(ReportSummary):
     status: Annotated[str, Field(description=_STATES_DESCRIPTION), example("SCORED")]
-    report: Annotated[
-        Advice | None,
-        Field(description="the report as `anoncup threshold --json` prints it; null until it is finished"),
-    ]
+    report: Advice | None
+    """the report as `anoncup threshold --json` prints it; null until it is finished"""

@@ -16,23 +16,17 @@ class OwnFiles(Form):
 
 
 class TeamAllocation(Form):
-    team: Annotated[str, Field(description="name of the team; empty for all baselines"), example("red")]
-    attempt: Annotated[
-        int,
-        Field(
-            description="number of the draw, from 0; higher if an earlier draw equalled that of another team"
-        ),
-        example(0),
-    ]
+    team: Annotated[str, example("red")]
+    """name of the team; empty for all baselines"""
+    attempt: Annotated[int, example(0)]
+    """number of the draw, from 0; higher if an earlier draw equalled that of another team"""
     files: Files
 
 
 class AllocationReveal(Form):
-    seed: Annotated[str, Field(description="32 bytes, in hexadecimal"), example(DIGEST)]
-    commitment: Annotated[
-        str, Field(description="SHA-256 of the seed; it was published before the allocation"), example(DIGEST)
-    ]
-    allocations: Annotated[
-        list[TeamAllocation],
-        Field(description="allocations of all teams, in the order in which they were made"),
-    ]
+    seed: Annotated[str, example(DIGEST)]
+    """32 bytes, in hexadecimal"""
+    commitment: Annotated[str, example(DIGEST)]
+    """SHA-256 of the seed; it was published before the allocation"""
+    allocations: list[TeamAllocation]
+    """allocations of all teams, in the order in which they were made"""

@@ -70,55 +70,35 @@ class BoardRow(BoardLine):
         "received_at": ColumnLabel("received", N_("Received"), sort="time"),
     }
 
-    rank: Annotated[
-        int | None, Field(description="null if nothing was accepted; equal scores share a rank"), example(1)
-    ]
-    rank_before: Annotated[
-        int | None,
-        _NOT_IN_SHEET,
-        Field(description="rank at the time `compared_with`; null if there was none or it is unknown"),
-    ] = None
+    rank: Annotated[int | None, example(1)]
+    """null if nothing was accepted; equal scores share a rank"""
+    rank_before: Annotated[int | None, _NOT_IN_SHEET] = None
+    """rank at the time `compared_with`; null if there was none or it is unknown"""
     team: TeamName
-    team_id: Annotated[UUID | None, _NOT_IN_SHEET, Field(description="id of the team's page")] = None
+    team_id: Annotated[UUID | None, _NOT_IN_SHEET] = None
+    """id of the team's page"""
     own: Annotated[bool, _NOT_IN_SHEET, example(True)]
-    baseline: Annotated[
-        bool, Field(description="whether the organizers added it for comparison, without a rank")
-    ]
-    entries: Annotated[int, Field(description="number of finished submissions"), example(4)]
-    overall: Annotated[float | None, Field(description="(U + E) / 2; 0 is best"), example(0.132)]
-    utility: Annotated[float | None, Field(description="U, the utility loss, from 0 to 1"), example(0.084)]
-    security: Annotated[
-        float | None,
-        Field(description="E, the largest rate of a built-in or rival attacker that counts, from 0 to 1"),
-        example(0.18),
-    ]
-    rival_risk: Annotated[
-        float | None,
-        Field(description="rate of the best visible guess of a rival, part of E; null if there is none"),
-        example(0.12),
-    ]
-    score: Annotated[
-        float | None,
-        Field(
-            description="value of the competition's formula; null if the board ranks by `overall`"
-            " or there is no value"
-        ),
-        example(3.0),
-    ]
+    baseline: bool
+    """whether the organizers added it for comparison, without a rank"""
+    entries: Annotated[int, example(4)]
+    """number of finished submissions"""
+    overall: Annotated[float | None, example(0.132)]
+    """(U + E) / 2; 0 is best"""
+    utility: Annotated[float | None, example(0.084)]
+    """U, the utility loss, from 0 to 1"""
+    security: Annotated[float | None, example(0.18)]
+    """E, the largest rate of a built-in or rival attacker that counts, from 0 to 1"""
+    rival_risk: Annotated[float | None, example(0.12)]
+    """rate of the best visible guess of a rival, part of E; null if there is none"""
+    score: Annotated[float | None, example(3.0)]
+    """value of the competition's formula; null if the board ranks by `overall` or there is no value"""
     parts: _PARTS = omit_if_none()
-    on_front: Annotated[
-        bool,
-        _NOT_IN_SHEET,
-        Field(description="whether no other row has both a lower U and a lower E, as shown"),
-        example(True),
-    ]
+    on_front: Annotated[bool, _NOT_IN_SHEET, example(True)]
+    """whether no other row has both a lower U and a lower E, as shown"""
     received_at: Moment | None
     measures: Annotated[dict[str, float], example({"mean_mae": 18.25})]
-    attackers: Annotated[
-        dict[str, float],
-        Field(description="the value of each attacker that counts for E"),
-        example({"id_rand": 0.18}),
-    ]
+    attackers: Annotated[dict[str, float], example({"id_rand": 0.18})]
+    """the value of each attacker that counts for E"""
 
 
 class BoardBase(Form):
@@ -127,16 +107,12 @@ class BoardBase(Form):
 
 
 class AttackBoardBase(BoardBase):
-    hidden: Annotated[bool, Field(description="whether the scores of guesses are still hidden")]
-    counted: Annotated[
-        bool,
-        Field(
-            description="whether scores count individuals; otherwise they measure what is found beyond chance"
-        ),
-    ] = True
-    questions: Annotated[
-        tuple[str, ...], Field(description="the questions about each target"), example(["link"])
-    ] = ()
+    hidden: bool
+    """whether the scores of guesses are still hidden"""
+    counted: bool = True
+    """whether scores count individuals; otherwise they measure what is found beyond chance"""
+    questions: Annotated[tuple[str, ...], example(["link"])] = ()
+    """the questions about each target"""
 
     @property
     def distinct_questions(self) -> tuple[str, ...]:
@@ -146,24 +122,14 @@ class AttackBoardBase(BoardBase):
 
 class Board(BoardBase):
     frozen_from: datetime | None
-    finals: Annotated[bool, Field(description="whether only the finals of the first phase are compared")]
-    digits: Annotated[
-        int | None,
-        Field(
-            description="number of decimals of other teams' U and E until the secrets are revealed;"
-            " until then `overall` has four decimals, `score` has four digits, and"
-            " `measures`, `attackers` and `rival_risk` are empty; null if everything is"
-            " exact"
-        ),
-        example(2),
-    ]
-    compared_with: Annotated[
-        datetime | None,
-        Field(
-            description="the time of `rank_before`: a day ago, rounded down to the hour; null if"
-            " there was no board then"
-        ),
-    ] = None
+    finals: bool
+    """whether only the finals of the first phase are compared"""
+    digits: Annotated[int | None, example(2)]
+    """number of decimals of other teams' U and E until the secrets are revealed; until then `overall` has
+    four decimals, `score` has four digits, and `measures`, `attackers` and `rival_risk` are empty; null if
+    everything is exact"""
+    compared_with: datetime | None = None
+    """the time of `rank_before`: a day ago, rounded down to the hour; null if there was no board then"""
     measures: Annotated[tuple[str, ...], example(["mean_mae"])]
     attackers: Annotated[tuple[str, ...], example(["id_rand"])]
     rows: tuple[BoardRow, ...]
@@ -182,23 +148,19 @@ class Board(BoardBase):
 class HistoryStep(Form):
     """A team's best submission from a moment on, as the board showed it then."""
 
-    at: Annotated[Moment, Field(description="the first full second at which the board showed it")]
-    rank: Annotated[int | None, Field(description="rank at that moment; null for a baseline"), example(1)]
-    overall: Annotated[
-        float | None, Field(description="null if no submission counts any longer"), example(0.132)
-    ]
+    at: Moment
+    """the first full second at which the board showed it"""
+    rank: Annotated[int | None, example(1)]
+    """rank at that moment; null for a baseline"""
+    overall: Annotated[float | None, example(0.132)]
+    """null if no submission counts any longer"""
     utility: Annotated[float | None, example(0.08)]
     security: Annotated[float | None, example(0.18)]
-    score: Annotated[
-        float | None, Field(description="value of the competition's formula, as on the board"), example(3.0)
-    ]
-    why: Annotated[
-        Literal["release", "guesses"] | None,
-        Field(
-            description="reason of the change: another release counts, or guesses of others; null if it"
-            " is hidden or there is another reason"
-        ),
-    ] = None
+    score: Annotated[float | None, example(3.0)]
+    """value of the competition's formula, as on the board"""
+    why: Literal["release", "guesses"] | None = None
+    """reason of the change: another release counts, or guesses of others; null if it is hidden or there is
+    another reason"""
 
 
 class HistoryTeam(Form):
@@ -213,7 +175,8 @@ class History(BoardBase):
     """The anonymization board over time, as it was shown to the reader at each moment."""
 
     frozen_from: datetime | None
-    digits: Annotated[int | None, Field(description="as `digits` of the board"), example(2)]
+    digits: Annotated[int | None, example(2)]
+    """as `digits` of the board"""
     teams: tuple[HistoryTeam, ...]
 
 
@@ -245,34 +208,21 @@ class AttackersRow(BoardLine):
 
     rank: Annotated[int | None, example(1)]
     team: TeamName
-    team_id: Annotated[
-        UUID | None,
-        _NOT_IN_SHEET,
-        Field(description="id of the team's page; null before the team is on a board"),
-    ] = None
+    team_id: Annotated[UUID | None, _NOT_IN_SHEET] = None
+    """id of the team's page; null before the team is on a board"""
     own: Annotated[bool, _NOT_IN_SHEET, example(True)]
-    identified: Annotated[
-        int | None,
-        Field(description="number of records identified by the best guess on each target"),
-        example(31),
-    ]
-    tried: Annotated[int | None, Field(description="number of records in all attacked targets"), example(150)]
-    rate: Annotated[
-        float | None,
-        Field(
-            description="`identified` divided by `tried`; if individuals are not counted, the"
-            " score divided by the number of targets"
-        ),
-        example(0.18),
-    ]
-    targets: Annotated[int | None, Field(description="number of attacked targets"), example(3)]
-    score: Annotated[
-        float | None,
-        Field(
-            description="value of the competition's formula; without a formula, the sum over all"
-            " targets if individuals are not counted"
-        ),
-    ] = omit_if_none()
+    identified: Annotated[int | None, example(31)]
+    """number of records identified by the best guess on each target"""
+    tried: Annotated[int | None, example(150)]
+    """number of records in all attacked targets"""
+    rate: Annotated[float | None, example(0.18)]
+    """`identified` divided by `tried`; if individuals are not counted, the score divided by the number of
+    targets"""
+    targets: Annotated[int | None, example(3)]
+    """number of attacked targets"""
+    score: float | None = omit_if_none()
+    """value of the competition's formula; without a formula, the sum over all targets if individuals are not
+    counted"""
     parts: _PARTS = omit_if_none()
     by_question: Annotated[
         dict[str, float] | None, Field(description=f"{_BY_QUESTION_DESCRIPTION}: the mean over the targets")
@@ -280,9 +230,8 @@ class AttackersRow(BoardLine):
 
 
 class AttackersBoard(AttackBoardBase):
-    by_formula: Annotated[
-        bool, Field(description="whether `score` is the value of the competition's formula")
-    ] = False
+    by_formula: bool = False
+    """whether `score` is the value of the competition's formula"""
     rows: tuple[AttackersRow, ...]
 
     @property
@@ -304,11 +253,8 @@ class MatrixTarget(Form):
     target: Annotated[str, example("T07")]
     rows: Rows
     own: bool
-    team: Annotated[
-        str | None,
-        Field(description="the team of the release; null while the competition hides it"),
-        example("Red"),
-    ]
+    team: Annotated[str | None, example("Red")]
+    """the team of the release; null while the competition hides it"""
 
     @property
     def label(self) -> str:
@@ -319,13 +265,8 @@ class MatrixTarget(Form):
 class Cell(Form):
     """The best trial of an attacker on one target."""
 
-    correct: Annotated[
-        float | None,
-        Field(
-            description="may be an expectation for built-in attackers; null if individuals are not counted"
-        ),
-        example(9),
-    ]
+    correct: Annotated[float | None, example(9)]
+    """may be an expectation for built-in attackers; null if individuals are not counted"""
     rate: Annotated[float, example(0.18)]
     trials: Rows
     by_question: Annotated[
@@ -361,24 +302,18 @@ class TotalRow(BoardLine):
         "total": ColumnLabel("total", P_("score", "Total")),
     }
 
-    rank: Annotated[int | None, Field(description="rank by exact totals; null without a total"), example(1)]
+    rank: Annotated[int | None, example(1)]
+    """rank by exact totals; null without a total"""
     team: TeamName
     own: Annotated[bool, _NOT_IN_SHEET, example(True)]
-    total: Annotated[
-        float | None,
-        Field(description="value of the formula for the displayed scores; null if one of them is missing"),
-        example(0.171),
-    ]
-    scores: Annotated[
-        dict[str, float | None],
-        Field(description="score in each round, as its board shows it; null if the team has none"),
-        example({"preliminary": 0.132}),
-    ]
+    total: Annotated[float | None, example(0.171)]
+    """value of the formula for the displayed scores; null if one of them is missing"""
+    scores: Annotated[dict[str, float | None], example({"preliminary": 0.132})]
+    """score in each round, as its board shows it; null if the team has none"""
 
 
 class TotalBoard(BoardBase):
     formula: Annotated[str, example("0.1 * round('preliminary') + 0.9 * round('final')")]
-    rounds: Annotated[
-        tuple[str, ...], Field(description="names of the rounds that count"), example(["preliminary"])
-    ]
+    rounds: Annotated[tuple[str, ...], example(["preliminary"])]
+    """names of the rounds that count"""
     rows: tuple[TotalRow, ...]

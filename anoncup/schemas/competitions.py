@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field, RootModel
+from pydantic import RootModel
 
 from anoncup.schemas.fields import DIGEST, Form, Slug, Title, example, open_enum
 from anoncup.schemas.notices import Notice
@@ -21,79 +21,50 @@ class Round(Form):
     """A round of a competition that has rounds."""
 
     name: Annotated[str, example("final")]
-    address: Annotated[
-        str,
-        Field(description="address of the round in paths, instead of the slug"),
-        example("small-cup.final"),
-    ]
+    address: Annotated[str, example("small-cup.final")]
+    """address of the round in paths, instead of the slug"""
     title: Title
     state: Annotated[str, open_enum(*get_args(State)), example("draft")]
     phases: list[Phase]
-    weight: Annotated[float, Field(description="weight of the round in the total"), example(0.9)]
-    practice: Annotated[
-        bool, Field(description="whether it is a practice round, which does not count and may be reset")
-    ]
+    weight: Annotated[float, example(0.9)]
+    """weight of the round in the total"""
+    practice: bool
+    """whether it is a practice round, which does not count and may be reset"""
 
 
 class Competition(Form):
     slug: Slug
-    address: Annotated[
-        str,
-        Field(
-            description="address of this round in paths; the slug alone is the address of the current round"
-        ),
-        example("small-cup"),
-    ]
-    round: Annotated[str, Field(description="name of this round; empty without rounds"), example("")]
-    rounds: Annotated[list[Round], Field(description="all rounds; empty without rounds")]
+    address: Annotated[str, example("small-cup")]
+    """address of this round in paths; the slug alone is the address of the current round"""
+    round: Annotated[str, example("")]
+    """name of this round; empty without rounds"""
+    rounds: list[Round]
+    """all rounds; empty without rounds"""
     title: Title
     track: Annotated[str, example("microdata")]
     timezone: Annotated[str, example("Asia/Tokyo")]
-    state: Annotated[
-        str,
-        open_enum(*get_args(State)),
-        Field(
-            description="in `settling`, a deadline has passed, and uploads that came in time are"
-            " being scored or prepared, or the notice of an earlier reveal runs"
-        ),
-    ]
-    paused: Annotated[bool, Field(description="whether the open phase accepts no uploads at present")]
+    state: Annotated[str, open_enum(*get_args(State))]
+    """in `settling`, a deadline has passed, and uploads that came in time are being scored or prepared, or
+    the notice of an earlier reveal runs"""
+    paused: bool
+    """whether the open phase accepts no uploads at present"""
     phases: list[Phase]
-    reveal_at: Annotated[
-        datetime | None,
-        Field(
-            description="the time at which the secrets are revealed: the last end or, if it was"
-            " moved nearer, the end of the notice period; null without a second phase"
-        ),
-        example("2027-02-08T00:00:00Z"),
-    ]
-    original_rows: Annotated[
-        int | None, Field(description="number of individuals; null until the data are complete"), example(50)
-    ]
-    original_sha256: Annotated[
-        dict[str, str], Field(description="SHA-256 of each uploaded file"), example({"original.csv": DIGEST})
-    ]
+    reveal_at: Annotated[datetime | None, example("2027-02-08T00:00:00Z")]
+    """the time at which the secrets are revealed: the last end or, if it was moved nearer, the end of the
+    notice period; null without a second phase"""
+    original_rows: Annotated[int | None, example(50)]
+    """number of individuals; null until the data are complete"""
+    original_sha256: Annotated[dict[str, str], example({"original.csv": DIGEST})]
+    """SHA-256 of each uploaded file"""
     original_files: Annotated[list[str], example(["original.csv"])]
-    own_files: Annotated[
-        list[str],
-        Field(description="files that the service allocates to each team"),
-        example(["members.csv"]),
-    ]
-    seed_commitment: Annotated[
-        str | None,
-        Field(description="SHA-256 of the seed of the allocation; null without a seed"),
-        example(DIGEST),
-    ]
-    truth_files: Annotated[
-        list[str],
-        Field(description="files that only organizers have"),
-        example(["hidden.csv"]),
-    ]
-    truth_commitments: Annotated[
-        dict[str, str],
-        Field(description="SHA-256 of a salt and the file, for each uploaded file of the organizers"),
-        example({"hidden.csv": DIGEST}),
-    ]
+    own_files: Annotated[list[str], example(["members.csv"])]
+    """files that the service allocates to each team"""
+    seed_commitment: Annotated[str | None, example(DIGEST)]
+    """SHA-256 of the seed of the allocation; null without a seed"""
+    truth_files: Annotated[list[str], example(["hidden.csv"])]
+    """files that only organizers have"""
+    truth_commitments: Annotated[dict[str, str], example({"hidden.csv": DIGEST})]
+    """SHA-256 of a salt and the file, for each uploaded file of the organizers"""
 
 
 class UnavailableCompetition(Form):
@@ -111,7 +82,8 @@ class UnavailableCompetition(Form):
     original_sha256: dict[str, str]
     original_files: list[str]
     code: Annotated[str, open_enum("competition_unavailable")] = "competition_unavailable"
-    detail: Annotated[str, Field(description="the reason in a sentence")]
+    detail: str
+    """the reason in a sentence"""
 
 
 ListedCompetition = Competition | UnavailableCompetition

@@ -63,7 +63,7 @@ Digests = Annotated[dict[str, str], example({"anonymized.csv": DIGEST})]
 class Form(BaseModel):
     """Base class of all schemas; instances are immutable."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
     @classmethod
     def from_row(cls, row: object, **values: Any) -> Self:

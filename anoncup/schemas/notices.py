@@ -18,9 +18,12 @@ from anoncup.schemas.fields import Form, MessageValues, Omissible, example, omit
 class FailureFields(Form):
     """Fields of a job that may fail; all are null if it has not failed."""
 
-    failure: Annotated[str | None, Field(description="reason why it ended in ERROR or was tried again")]
-    failure_code: Annotated[str | None, Field(description="stable")]
-    failure_values: Annotated[JsonObject | None, Field(description="the values in the sentence, by name")]
+    failure: str | None
+    """reason why it ended in ERROR or was tried again"""
+    failure_code: str | None
+    """stable"""
+    failure_values: JsonObject | None
+    """the values in the sentence, by name"""
 
 
 def build_failure_fields(reason: CodedMessage | None) -> JsonObject:
@@ -34,13 +37,11 @@ def build_failure_fields(reason: CodedMessage | None) -> JsonObject:
 class Notice(Form):
     """A remark on an upload. It is stored with its template; the API returns English values without it."""
 
-    code: Annotated[str, Field(description="stable"), example("sent_before")]
+    code: Annotated[str, example("sent_before")]
+    """stable"""
     message: Annotated[str, example("your team has already sent this release 2 times")]
-    values: Annotated[
-        MessageValues,
-        Field(description="the values in the sentence, by name", default_factory=dict),
-        example({"times": 2}),
-    ]
+    values: Annotated[MessageValues, Field(default_factory=dict), example({"times": 2})]
+    """the values in the sentence, by name"""
     template: Annotated[str | None, Field(exclude=True)] = None
     plural: Annotated[Omissible[PluralForms], Field(exclude=True)] = omit_if_none()
 

@@ -36,25 +36,23 @@ class Team(TeamDisqualification):
     """A team with its members."""
 
     members: list[Person]
-    method_description: Annotated[
-        str | None,
-        Field(description="description of the team's method; public once the competition has closed"),
-    ]
+    method_description: str | None
+    """description of the team's method; public once the competition has closed"""
 
 
 class RulingIn(Form):
-    reason: Annotated[
-        str,
-        Field(description="reason for the audit log; the team sees the reason of a disqualification, too"),
-    ] = ""
+    reason: str = ""
+    """reason for the audit log; the team sees the reason of a disqualification, too"""
 
 
 class Entrant(Team):
     """A team as the organizers see it."""
 
     created_at: Moment
-    baseline: Annotated[bool, Field(description="whether the organizers added it for comparison")]
-    submissions: Annotated[int, Field(description="number of all submissions, in any state"), example(4)]
+    baseline: bool
+    """whether the organizers added it for comparison"""
+    submissions: Annotated[int, example(4)]
+    """number of all submissions, in any state"""
 
 
 class Invite(Form):
@@ -70,8 +68,10 @@ class Announcement(Form):
     text: Annotated[
         dict[str, str], example({"en": "The deadline moves by a day.", "ja": "締切を一日延ばします。"})
     ]
-    code: Annotated[str | None, Field(description="stable; null if people wrote the announcement")]
-    values: Annotated[JsonObject | None, Field(description="the values in the sentence, by name")]
+    code: str | None
+    """stable; null if people wrote the announcement"""
+    values: JsonObject | None
+    """the values in the sentence, by name"""
 
 
 class AuditEntry(Form):
@@ -79,12 +79,10 @@ class AuditEntry(Form):
 
     number: Annotated[int, example(17)]
     at: Moment
-    actor: Annotated[
-        str,
-        Field(description="name of the person at that time; `anoncup` for actions of the clock"),
-        example("Ada"),
-    ]
-    action: Annotated[str, Field(description="such as `phase.extend`"), example("phase.extend")]
+    actor: Annotated[str, example("Ada")]
+    """name of the person at that time; `anoncup` for actions of the clock"""
+    action: Annotated[str, example("phase.extend")]
+    """such as `phase.extend`"""
     subject: Annotated[str, example("anonymization")]
     before: Annotated[JsonObject | None, example({"end": "2027-01-24T09:00:00+09:00"})]
     after: Annotated[JsonObject | None, example({"end": "2027-01-25T09:00:00+09:00"})]

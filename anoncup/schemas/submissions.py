@@ -37,32 +37,28 @@ _QueuePosition = Annotated[
 
 class Receipt(Form):
     id: Id
-    number: Annotated[
-        int | None,
-        Field(description="number of the submission in its team, from 1, in the order of receipt"),
-        example(3),
-    ]
+    number: Annotated[int | None, example(3)]
+    """number of the submission in its team, from 1, in the order of receipt"""
     status: Annotated[str, example("QUEUED")]
     received_at: Entered
-    sha256: Annotated[Digests, Field(description="SHA-256 of each public file, as it was sent")]
-    commitment: Annotated[
-        str,
-        Field(description="SHA-256 of a salt followed by the secret; both are revealed at the end"),
-        example(DIGEST),
-    ]
+    sha256: Digests
+    """SHA-256 of each public file, as it was sent"""
+    commitment: Annotated[str, example(DIGEST)]
+    """SHA-256 of a salt followed by the secret; both are revealed at the end"""
     warnings: list[Notice]
     quota_left: Annotated[
         dict[str, int],
-        Field(description="what is left of each cap after this submission"),
         example({"valid_per_day": 9, "valid_total": 99, "attempts_per_day": 49, "attempts_total": 499}),
     ]
+    """what is left of each cap after this submission"""
 
 
 class CheckedSubmission(Form):
     """An upload that would be accepted as it is."""
 
     rows: Rows
-    sha256: Annotated[Digests, Field(description="SHA-256 of each public file, as it was sent")]
+    sha256: Digests
+    """SHA-256 of each public file, as it was sent"""
     warnings: list[Notice]
 
 
@@ -71,9 +67,8 @@ class Cap(Form):
     used: Annotated[int, example(3)]
     limit: Annotated[int, example(10)]
     left: Annotated[int, example(7)]
-    resets_at: Annotated[
-        datetime | None, Field(description="null if it never resets"), example("2027-01-11T15:00:00Z")
-    ]
+    resets_at: Annotated[datetime | None, example("2027-01-11T15:00:00Z")]
+    """null if it never resets"""
 
 
 class Quota(Form):
@@ -83,11 +78,8 @@ class Quota(Form):
 
 class GrantIn(Form):
     team_id: Id
-    cap: Annotated[
-        str,
-        Field(description="name of a cap in `[limits]`, such as valid_per_day or guesses_per_target"),
-        example("valid_per_day"),
-    ]
+    cap: Annotated[str, example("valid_per_day")]
+    """name of a cap in `[limits]`, such as valid_per_day or guesses_per_target"""
     amount: Annotated[int, Field(ge=1, le=MAX_GRANT), example(5)]
 
 
@@ -98,15 +90,8 @@ class Grant(GrantIn):
 
 class AdjustmentIn(Form):
     team_id: Id
-    points: Annotated[
-        float,
-        Field(
-            ge=-MAX_POINTS,
-            le=MAX_POINTS,
-            description="added to the other points of the team; minus the sum is `penalty` in formulas",
-        ),
-        example(-2.5),
-    ]
+    points: Annotated[float, Field(ge=-MAX_POINTS, le=MAX_POINTS), example(-2.5)]
+    """added to the other points of the team; minus the sum is `penalty` in formulas"""
     reason: Annotated[str, Field(min_length=1, max_length=500), example("Late by an hour")]
 
 
@@ -119,7 +104,8 @@ class Adjustment(AdjustmentIn):
 
 
 class BaselineReceipt(Form):
-    team_id: Annotated[UUID, Field(description="id with which the baseline can be removed"), example(ID)]
+    team_id: Annotated[UUID, example(ID)]
+    """id with which the baseline can be removed"""
     receipt: Receipt
 
 
@@ -129,14 +115,8 @@ class Submission(Receipt, FailureFields):
     team: TeamName
     comment: Annotated[str, example("groups of 5, income rounded")]
     rows: Rows
-    final: Annotated[
-        bool,
-        Field(
-            description="whether the team has marked it as a final, which becomes a target"
-            " in the second phase"
-        ),
-        example(True),
-    ]
+    final: Annotated[bool, example(True)]
+    """whether the team has marked it as a final, which becomes a target in the second phase"""
     disqualified: bool
     disqualification_reason: DisqualificationReason
     step: Annotated[int, example(12)]
@@ -147,10 +127,8 @@ class Submission(Receipt, FailureFields):
     started_at: Annotated[datetime | None, example("2027-01-11T05:30:01Z")]
     finished_at: Annotated[datetime | None, example("2027-01-11T05:30:04Z")]
     scorer: Annotated[str | None, example("1")]
-    result: Annotated[
-        Verdict | None,
-        Field(description="the verdict as `anoncup score --json` prints it, without `score` (see the board)"),
-    ]
+    result: Verdict | None
+    """the verdict as `anoncup score --json` prints it, without `score` (see the board)"""
 
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
@@ -158,30 +136,18 @@ Stage = Literal["scoring", "ready", "applied", "cancelled"]
 
 class RescoreOutcome(FailureFields):
     status: Annotated[str, example("SCORED")]
-    rank: Annotated[
-        int | None,
-        Field(
-            description="rank of the team on the organizers' board under these rules; null if it"
-            " has none or not all submissions are scored"
-        ),
-        example(1),
-    ]
-    score: Annotated[
-        float | None,
-        Field(
-            description="score by which the organizers' board ranks the team under these rules: the value of"
-            " the formula or, without one, `overall` of that board, with the guesses of other teams; null if"
-            " it has none or not all submissions are scored"
-        ),
-        example(0.132),
-    ]
+    rank: Annotated[int | None, example(1)]
+    """rank of the team on the organizers' board under these rules; null if it has none or not all submissions
+    are scored"""
+    score: Annotated[float | None, example(0.132)]
+    """score by which the organizers' board ranks the team under these rules: the value of the formula or,
+    without one, `overall` of that board, with the guesses of other teams; null if it has none or not all
+    submissions are scored"""
     utility: Annotated[float | None, example(0.084)]
-    security: Annotated[float | None, Field(description="risk by the built-in attackers only"), example(0.18)]
-    overall: Annotated[
-        float | None,
-        Field(description="of the submission, by the built-in attackers only"),
-        example(0.132),
-    ]
+    security: Annotated[float | None, example(0.18)]
+    """risk by the built-in attackers only"""
+    overall: Annotated[float | None, example(0.132)]
+    """of the submission, by the built-in attackers only"""
     violations: Annotated[list[str], example([])]
 
 
@@ -195,10 +161,10 @@ class RescoreChange(Form):
 class RescoreGuessOutcome(FailureFields):
     status: Annotated[str, example("SCORED")]
     correct: Annotated[int | None, example(40)]
-    value: Annotated[float | None, Field(description="as in the outcome of a guess"), example(0.4)]
-    risk: Annotated[
-        float | None, Field(description="the value adjusted for chance, which boards compare"), example(0.4)
-    ]
+    value: Annotated[float | None, example(0.4)]
+    """as in the outcome of a guess"""
+    risk: Annotated[float | None, example(0.4)]
+    """the value adjusted for chance, which boards compare"""
 
 
 class RescoreGuess(Form):
@@ -216,16 +182,18 @@ class RescoreSummary(Form):
     created_at: Moment
     applied_at: datetime | None
     cancelled_at: datetime | None
-    finished: Annotated[int, Field(description="submissions that are scored by the new rules"), example(12)]
-    total: Annotated[int, Field(description="submissions of the set"), example(12)]
-    judged: Annotated[int, Field(description="guesses that are judged by the new rules"), example(40)]
-    guesses: Annotated[int, Field(description="guesses of the set"), example(40)]
+    finished: Annotated[int, example(12)]
+    """submissions that are scored by the new rules"""
+    total: Annotated[int, example(12)]
+    """submissions of the set"""
+    judged: Annotated[int, example(40)]
+    """guesses that are judged by the new rules"""
+    guesses: Annotated[int, example(40)]
+    """guesses of the set"""
 
 
 class Rescore(RescoreSummary):
-    rows: Annotated[
-        list[RescoreChange], Field(description="results of every submission under the old and the new rules")
-    ]
-    guess_rows: Annotated[
-        list[RescoreGuess], Field(description="guesses whose results change, before the set is applied")
-    ]
+    rows: list[RescoreChange]
+    """results of every submission under the old and the new rules"""
+    guess_rows: list[RescoreGuess]
+    """guesses whose results change, before the set is applied"""

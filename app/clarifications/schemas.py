@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import Field
-
 from anoncup.schemas.fields import Form, Id, Moment, TeamName, example
 
 
@@ -16,8 +14,9 @@ class Clarification(Form):
     question: Annotated[str, example("May a release have fewer rows than the original?")]
     answer: Annotated[str | None, example("Yes, at least half as many. The rules page states the limit.")]
     answered_at: datetime | None
-    public: Annotated[bool, Field(description="whether everybody can read it, without the name of the team")]
-    own: Annotated[bool, Field(description="whether the reader's team asked the question")]
-    team: Annotated[
-        TeamName | None, Field(description="the team that asked; only organizers and this team see it")
-    ]
+    public: bool
+    """whether everybody can read it, without the name of the team"""
+    own: bool
+    """whether the reader's team asked the question"""
+    team: TeamName | None
+    """the team that asked; only organizers and this team see it"""
