@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -21,49 +18,21 @@ if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
 _ProgressCallback = Callable[[int, int, str], None]
-LINE_INTERVAL_S = 10.0
 _SCORE_LABELS = {"utility": "utility loss", "security": "risk", "overall": "overall"}
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[_ProgressCallback]:
-    """Show a progress bar on standard error, or print a line now and then if that is not a terminal."""
-    stderr_console = Console(stderr=True)
-    if not stderr_console.is_terminal:
-        with _progress_lines(title) as report_progress:
-            yield report_progress
-        return
+    """Show a progress bar on standard error, if that is a terminal."""
+    console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=stderr_console, transient=True) as bar:
+    with Progress(
+        *columns, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         task = bar.add_task(title, total=None)
         yield lambda step, total, name: bar.update(
             task, completed=step, total=total or None, description=f"{title}: {name}"
         )
-
-
-@contextmanager
-def _progress_lines(title: str) -> Iterator[_ProgressCallback]:
-    """Print the progress every few seconds, even within a step. Short tasks print nothing."""
-    latest = title
-    started_at = time.monotonic()
-    finished = threading.Event()
-
-    def report_progress(step: int, total: int, name: str) -> None:
-        nonlocal latest
-        latest = f"{title}: {name}" + (f", {step} of {total}" if total else "")
-
-    def print_lines() -> None:
-        with suppress(OSError):  # the reader has closed standard error
-            while not finished.wait(LINE_INTERVAL_S):
-                print(f"{latest} ({time.monotonic() - started_at:.0f} s)", file=sys.stderr, flush=True)
-
-    thread = threading.Thread(target=print_lines, daemon=True)
-    thread.start()
-    try:
-        yield report_progress
-    finally:
-        finished.set()
-        thread.join()
 
 
 def show_verdict(verdict: schemas.Verdict, warnings: Iterable[schemas.Notice]) -> None:

@@ -10,11 +10,9 @@ import pytest
 import structlog
 import uvicorn
 
-from anoncup.cli import terminal
 from anoncup.cli.main import main
 from app.config import Settings
 from app.main import create_app
-from tests.support.cli_zygote import PROGRESS_INTERVAL_S
 from tests.support.command_line import CliResult, CommandRunner
 from tests.support.wait import TIMEOUT_S, poll_until
 
@@ -61,7 +59,6 @@ def anoncup(
     capsys: pytest.CaptureFixture[str],
 ) -> CommandRunner:
     """A function that runs the command line in this process; ``typed`` is its standard input."""
-    monkeypatch.setattr(terminal, "LINE_INTERVAL_S", PROGRESS_INTERVAL_S)
 
     def run(*arguments: str | Path, typed: str = "") -> CliResult:
         monkeypatch.setattr(sys, "argv", ["anoncup", *map(str, arguments)])

@@ -14,8 +14,6 @@ from pkgutil import walk_packages
 
 ROOT = Path(__file__).parents[2]
 SERVE_CODE = "from tests.support.cli_zygote import serve; serve()"
-PROGRESS_INTERVAL_S = 3600.0
-"""Seconds between progress lines, so long that none appears: output must not depend on the machine's load."""
 
 
 def run(
@@ -57,14 +55,12 @@ def serve() -> None:
     """Fork a child for each line of standard input, wait for it and print its exit status."""
     import anoncup
     import app.operations
-    from anoncup.cli import terminal
     from anoncup.geometry import kernels
 
     for package in (anoncup, app.operations):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)
-    terminal.LINE_INTERVAL_S = PROGRESS_INTERVAL_S
     kernels.load()
     responses = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
