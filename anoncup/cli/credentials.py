@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -21,15 +20,8 @@ class Credentials:
 
 
 def _locate_file() -> Path:
-    """Return the path in the user's folder for settings; a relative XDG_CONFIG_HOME is ignored."""
-    configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    if configured.is_absolute():
-        folder = configured / "anoncup"
-    elif sys.platform in {"darwin", "win32"}:
-        folder = Path(typer.get_app_dir("anoncup"))
-    else:
-        folder = Path.home() / ".config" / "anoncup"
-    return folder / "credentials.json"
+    """Return the path in the user's folder for settings on this platform."""
+    return Path(typer.get_app_dir("anoncup")) / "credentials.json"
 
 
 def load_file() -> Credentials | None:

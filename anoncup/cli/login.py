@@ -12,7 +12,7 @@ from anoncup.cli.connection import connect, make_password_prompt, read_password,
 from anoncup.cli.credentials import Credentials
 from anoncup.cli.options import AsJson, Slug
 from anoncup.cli.output import print_result, replace_unprintable
-from anoncup.errors import InvalidInput, NotSignedIn
+from anoncup.errors import NotSignedIn
 
 _UrlOption = Annotated[
     str | None, typer.Option(help="the service's address, such as https://cup.example.org")
@@ -20,7 +20,6 @@ _UrlOption = Annotated[
 _PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="read the password from standard input")
 ]
-_TokenStdin = Annotated[bool, typer.Option("--token-stdin", help="read a token from standard input")]
 _NameOption = Annotated[str | None, typer.Option(help="your name at the service; asked for if not given")]
 _TeamOption = Annotated[str | None, typer.Option(help="the new team's name; not for an invite of a team")]
 _InviteOption = Annotated[str | None, typer.Option(help="the code you were given; asked for if not given")]
@@ -30,22 +29,14 @@ def login(
     url: _UrlOption = None,
     name: _NameOption = None,
     password_stdin: _PasswordStdin = False,
-    token_stdin: _TokenStdin = False,
 ) -> None:
     """Sign in: save the service's address and a token in a file that only you can read."""
     from anoncup.client import Client
 
-    if token_stdin and (password_stdin or name is not None):
-        raise InvalidInput("--token-stdin cannot be combined with --name or --password-stdin")
     address = _resolve_address(url)
-    if token_stdin:
-        token = sys.stdin.readline().strip()
-    else:
-        name = name or typer.prompt("Name", err=True)
-        with translate_api_errors(), Client(address) as client:
-            token = client.create_token(
-                name, read_password(from_stdin=password_stdin), label=_make_token_label()
-            )
+    name = name or typer.prompt("Name", err=True)
+    with translate_api_errors(), Client(address) as client:
+        token = client.create_token(name, read_password(from_stdin=password_stdin), label=_make_token_label())
     _save_token(address, token)
 
 

@@ -46,16 +46,6 @@ def test_later_commands_use_the_stored_token(anoncup: CommandRunner, arena: Aren
     assert anoncup("submissions", "small", "--json").json == []
 
 
-def test_token_from_stdin_is_stored_if_the_service_accepts_it(
-    anoncup: CommandRunner, arena: Arena, url: str, folder: Path
-) -> None:
-    wrong = anoncup("login", "--url", url, "--token-stdin", typed="anoncup_nonsense\n")
-    assert (wrong.status, credentials_path(folder).exists()) == (2, False)
-    result = anoncup("login", "--url", url, "--token-stdin", typed=arena.get_team_token("red") + "\n")
-    assert (result.status, credentials_path(folder).exists()) == (0, True)
-    assert arena.get_team_token("red") not in result.stdout + result.stderr
-
-
 def test_signing_out_revokes_and_forgets_the_token(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
@@ -97,7 +87,7 @@ def test_token_is_not_sent_to_another_service(
 
 @pytest.mark.parametrize("address", ["cup.example.org", "ftp://cup", "http://", "http://a:99999", "http://["])
 def test_invalid_address_is_refused(anoncup: CommandRunner, address: str) -> None:
-    result = anoncup("login", "--url", address, "--token-stdin", typed="x\n")
+    result = anoncup("login", "--url", address, "--name", "x")
     assert (result.status, result.stdout) == (2, "")
     assert "is not an address" in result.stderr
 

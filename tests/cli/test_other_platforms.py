@@ -7,11 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 from fastapi.testclient import TestClient
 
-from anoncup.cli import credentials
-from anoncup.cli.credentials import Credentials
 from anoncup.cli.download import SAFE_NAME
 from tests.support import other_platforms
 from tests.support.arena import PASSWORD, Arena, build_noisy_release
@@ -108,36 +105,6 @@ def test_terminal_keeps_its_encoding(tmp_path: Path) -> None:
     assert os.read(ours, 100).strip() == b"?? ?"
     os.close(theirs)
     os.close(ours)
-
-
-@pytest.mark.parametrize(
-    ("platform", "variables", "expected"),
-    [
-        ("darwin", {"HOME": "{home}"}, "Library/Application Support/anoncup"),
-        ("win32", {"APPDATA": "{home}/Roaming"}, "Roaming/anoncup"),
-        ("linux", {"HOME": "{home}"}, ".config/anoncup"),
-        ("linux", {"HOME": "{home}", "XDG_CONFIG_HOME": "relative"}, ".config/anoncup"),
-        ("darwin", {"HOME": "{home}", "XDG_CONFIG_HOME": "{home}/own"}, "own/anoncup"),
-    ],
-)
-def test_token_is_in_the_settings_folder_of_the_platform(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    platform: str,
-    variables: dict[str, str],
-    expected: str,
-) -> None:
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value.format(home=tmp_path))
-    monkeypatch.setattr(sys, "platform", platform)
-    monkeypatch.setitem(typer.get_app_dir.__globals__, "WIN", platform == "win32")
-    credentials.save(Credentials("http://localhost", "token"))
-    file = tmp_path / expected / "credentials.json"
-    assert (file.stat().st_mode & 0o777, credentials.load_file()) == (
-        0o600,
-        Credentials("http://localhost", "token"),
-    )
 
 
 @pytest.mark.parametrize(
