@@ -16,7 +16,7 @@ from anoncup.cli.options import (
     OriginalFiles,
     ReleasePaths,
     RoundName,
-    accept_target_files,
+    accept_files,
 )
 from anoncup.cli.output import make_console, print_json
 from anoncup.cli.terminal import progress_bar, show_attackers
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anoncup.tracks.parts import Guesses
 
 
-@accept_target_files
+@accept_files("target")
 def attack(
     competition: CompetitionFile,
     original: OriginalFiles,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -53,11 +53,6 @@ OptionalOriginalFiles = Annotated[list[str] | None, _ORIGINAL_OPTION]
 """The required files in the order of the track; any file may also be given by name."""
 ReleasePaths = Mapping[str, Path]
 """Paths of the files of a release, by the name of the file."""
-_NAMED_FILE_OPTION = "--file"
-"""Option for release files without an option of their own.
-
-The track is not installed, or the file's name is taken by another option of the command.
-"""
 _SECRET_HELP = "secret.csv, which maps the release to the original"  # noqa: S105
 SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help=_SECRET_HELP)]
 SubmittedSecret = Annotated[
@@ -101,72 +96,55 @@ GroupColumns = Annotated[
 TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml")]
 
 
-def _build_file_options(*, with_targets: bool) -> dict[str, Parameter]:
-    """Build an option for each file of a release, or also of a target, of any track, by the file's name."""
+def accept_files(kind: Literal["release", "target"]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace a command's parameter of this name by an option for each such file of any track.
+
+    A target may also be given as the files of a release.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own_parameters = signature(command, eval_str=True).parameters
+        options = [
+            _build_option(
+                f"{name}_file", Path | None, f"--{name}", exists=True, dir_okay=False, help=help_text
+            )
+            for name, help_text in _describe_files(with_targets=kind == "target").items()
+            if name not in own_parameters
+        ]
+        help_text = f"a file of the {kind} by its name, for tracks that are not listed here"
+        named_files = _build_option(
+            "named_files", list[str] | None, "--file", metavar="NAME=PATH", help=help_text
+        )
+        parameters: list[Parameter] = []
+        for parameter in own_parameters.values():
+            parameters.extend([*options, named_files] if parameter.name == kind else [parameter])
+
+        @wraps(command)
+        def wrapper(**arguments: Any) -> None:
+            paths = {option.name.removesuffix("_file"): arguments.pop(option.name) for option in options}
+            paths |= parse_named_paths(arguments.pop(named_files.name) or [])
+            command(**arguments, **{kind: {name: path for name, path in paths.items() if path is not None}})
+
+        wrapper.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # inspect reads it
+        return wrapper
+
+    return decorate
+
+
+def _describe_files(*, with_targets: bool) -> dict[str, str]:
+    """Return the titles of each file of a release, or also of a target, of any track, by the file's name."""
     help_texts: dict[str, list[str]] = {}
     for track in TRACKS.values():
         files = (*track.release_files, *(track.target_files.specs if with_targets else ()))
         for name in dict.fromkeys(file.name for file in files):
             titles = " or ".join(file.title or name for file in files if file.name == name)
             help_texts.setdefault(name, []).append(f"{track.name}: {titles}")
-    return {name: _build_file_option(name, "; ".join(titles)) for name, titles in help_texts.items()}
+    return {name: "; ".join(texts) for name, texts in help_texts.items()}
 
 
-def _build_file_option(name: str, help_text: str) -> Parameter:
-    option_type = Annotated[
-        Path | None, typer.Option(f"--{name}", exists=True, dir_okay=False, help=help_text)
-    ]
-    return Parameter(f"{name}_file", Parameter.KEYWORD_ONLY, default=None, annotation=option_type)
-
-
-def accept_release_files(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the command's parameter ``release`` by one option for each release file of any track."""
-    return _accept_files(command, "release", with_targets=False)
-
-
-def accept_target_files(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter ``target`` by one option for each file of a target or release of any track."""
-    return _accept_files(command, "target", with_targets=True)
-
-
-def _accept_files(command: Callable[..., None], kind: str, *, with_targets: bool) -> Callable[..., None]:
-    command_signature = signature(command, eval_str=True)
-    used_options = _collect_option_names(command_signature)
-    options = {
-        name: option
-        for name, option in _build_file_options(with_targets=with_targets).items()
-        if f"--{name}" not in used_options
-    }
-    help_text = f"a file of the {kind} by its name, for tracks that are not listed here"
-    named_files = Parameter(
-        "named_files",
-        Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[
-            list[str] | None, typer.Option(_NAMED_FILE_OPTION, metavar="NAME=PATH", help=help_text)
-        ],
-    )
-    parameters: list[Parameter] = []
-    for parameter in command_signature.parameters.values():
-        parameters.extend([*options.values(), named_files] if parameter.name == kind else [parameter])
-
-    @wraps(command)
-    def wrapper(**arguments: Any) -> None:
-        paths = {name: arguments.pop(option.name) for name, option in options.items()}
-        paths |= parse_named_paths(arguments.pop(named_files.name) or [])
-        command(**arguments, **{kind: {name: path for name, path in paths.items() if path is not None}})
-
-    wrapper.__signature__ = command_signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # inspect reads it
-    return wrapper
-
-
-def _collect_option_names(command_signature: Signature) -> set[str]:
-    """Return the option names that a command already uses, whether declared or derived from parameters."""
-    names = {f"--{name.replace('_', '-')}" for name in command_signature.parameters}
-    for parameter in command_signature.parameters.values():
-        for metadata in getattr(parameter.annotation, "__metadata__", ()):
-            names.update(getattr(metadata, "param_decls", None) or ())
-    return names
+def _build_option(name: str, option_type: Any, *declarations: str, **settings: Any) -> Parameter:
+    annotation = Annotated[option_type, typer.Option(*declarations, **settings)]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def parse_named_paths(assignments: Sequence[str]) -> dict[str, Path]:

@@ -17,7 +17,7 @@ from anoncup.cli.options import (
     ReleasePaths,
     RoundName,
     SecretFile,
-    accept_release_files,
+    accept_files,
 )
 from anoncup.cli.output import print_json
 from anoncup.cli.terminal import progress_bar, show_formula_score, show_verdict
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ACCEPTED, REJECTED = 0, 1
 
 
-@accept_release_files
+@accept_files("release")
 def score(
     competition: CompetitionFile,
     original: OriginalFiles,

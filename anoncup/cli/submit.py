@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,14 +15,13 @@ from anoncup.cli.options import (
     ReleasePaths,
     Slug,
     SubmittedSecret,
-    accept_release_files,
+    accept_files,
     use_local_names,
 )
 from anoncup.cli.output import format_cell, print_json, replace_unprintable
 from anoncup.cli.submissions import show_submission
 from anoncup.cli.terminal import progress_bar
-from anoncup.errors import InvalidInput, Unavailable
-from anoncup.plugins import TRACKS
+from anoncup.errors import Unavailable
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -37,19 +35,12 @@ ERROR is a failure of the service, so it differs from a rejection.
 MAX_WAIT_S = 24 * 3600.0
 MAX_OUTAGE_S = 60.0
 """Maximum time that the service may be unreachable while a command waits for a result."""
-_RELEASE_FILE_NAMES = {name for track in TRACKS.values() for name in track.release_file_names}
-"""Names of the release files of all installed tracks.
-
-Other names may belong to a track that is not installed here; only the service can check those.
-"""
-
-
 Checks = Annotated[
     bool, typer.Option("--check/--no-check", help="check the files first: malformed ones cost no attempt")
 ]
 
 
-@accept_release_files
+@accept_files("release")
 def submit(
     slug: Slug,
     *,
@@ -66,8 +57,9 @@ def submit(
 
     With --wait: exit status 0: scored; 1: the contest's rules reject it; 70: scoring failed.
     """
-    contents, secret_content = read_release_files(release, secret)
-    with use_local_names(collect_paths(release, secret)), connect() as client:
+    contents = {name: path.read_bytes() for name, path in release.items()}
+    secret_content = secret.read_bytes() if secret else None
+    with use_local_names({**release, **({"secret": secret} if secret else {})}), connect() as client:
         warnings: list[schemas.Notice] = []
         if checks:
             with ignore_api_errors(), progress_bar("checking"):
@@ -111,24 +103,6 @@ def show_warnings(warnings: Iterable[schemas.Notice], prefix: str = "") -> None:
             f"{replace_unprintable(warning.message)}",
             file=sys.stderr,
         )
-
-
-def read_release_files(paths: ReleasePaths, secret: Path | None) -> tuple[dict[str, bytes], bytes | None]:
-    """Read the files of a release and its secret, if any; raise InvalidInput if no track has these files."""
-    matching_tracks = [track for track in TRACKS.values() if set(paths) == set(track.release_file_names)]
-    if not matching_tracks and (not paths or set(paths) <= _RELEASE_FILE_NAMES):
-        file_sets = dict.fromkeys(track.release_file_names for track in TRACKS.values())
-        options = ", or ".join(" and ".join(f"--{name}" for name in names) for names in file_sets)
-        raise InvalidInput("give {options}", code="files", options=options)
-    if matching_tracks and all(track.allocates_answer is (secret is not None) for track in matching_tracks):
-        message = "the service draws the answer: no --secret is sent" if secret else "give --secret too"
-        raise InvalidInput(message, code="files")
-    contents = {name: path.read_bytes() for name, path in paths.items()}
-    return contents, secret.read_bytes() if secret else None
-
-
-def collect_paths(release: ReleasePaths, secret: Path | None) -> dict[str, Path]:
-    return {**release, "secret": secret} if secret else {**release}
 
 
 def _wait_for_result(client: Client, receipt: schemas.Receipt) -> schemas.Submission:

@@ -1,6 +1,5 @@
 """Commands of a team's first phase: submit, follow the scoring, choose finals, read the board."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,35 +45,6 @@ def test_submit_shows_the_receipt(
         "valid_total: 99",
     ):
         assert word in result.stdout
-
-
-def test_check_by_the_service_needs_no_original(
-    anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
-) -> None:
-    valid_check = anoncup("check", "--service", "--competition", "small", *release_options, "--json")
-    assert (valid_check.status, valid_check.json) == (
-        0,
-        {"verdict": "well-formed", "violations": [], "warnings": []},
-    )
-    (folder / "competition.toml").write_text(build_competition_toml("small"))
-    options = ["--service", "--competition", folder / "competition.toml"]
-    assert anoncup("check", *options, *release_options).stdout.strip() == "well-formed"
-    (folder / "Y.csv").write_bytes(write_csv(arena.table.assign(income="many")))
-    invalid_check = anoncup("check", *options, *release_options)
-    assert invalid_check.status == 2
-    assert "Y.csv" in invalid_check.stderr
-    assert "income, row 1: not a decimal number" in " ".join(invalid_check.stderr.split())
-    listed = json.loads(anoncup("check", *options, *release_options, "--json").stdout)
-    assert (listed["errors"][0]["file"], listed["total"]) == ("Y.csv", len(arena.table))
-    half = arena.table.iloc[:10]
-    (folder / "Y.csv").write_bytes(write_csv(half))
-    (folder / "s.csv").write_bytes(write_secret(half.index.to_numpy()))
-    short_check = anoncup("check", *options, *release_options, "--json")
-    assert (short_check.status, short_check.json["verdict"]) == (1, "rejected")
-    assert short_check.json["violations"][0]["code"] == "too_few_rows"
-    assert arena.get("/competitions/small/submissions", team="red").json() == []
-    quota = arena.get("/competitions/small/quota", team="red").json()
-    assert {cap["used"] for cap in quota["caps"]} == {0}
 
 
 def test_waiting_shows_the_scores_of_a_release(

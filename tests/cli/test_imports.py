@@ -46,7 +46,6 @@ def test_help_imports_no_scoring_server_or_network_modules(arguments: list[str])
         ["competitions"],
         ["download", "cup"],
         ["submit", "cup", "--anonymized", "/dev/null", "--secret", "/dev/null"],
-        ["check", "--service", "--competition", "cup", "--anonymized", "/dev/null"],
         *([command, "cup"] for command in ("submissions", "quota", "team", "board", "targets", "guesses")),
         ["guess", "cup/T01", "--file", "/dev/null"],
     ],

@@ -13,14 +13,11 @@ from anoncup.cli.main import app
 from anoncup.cli.options import (
     REQUIRED_ORIGINALS,
     ReleasePaths,
-    accept_release_files,
-    accept_target_files,
+    accept_files,
     assign_originals,
 )
-from anoncup.cli.submit import read_release_files
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
-from anoncup.tracks.capabilities import Allocation
 from anoncup.tracks.files import FileSpec
 from tests.support.small_track import HINTED_TRACK
 
@@ -45,11 +42,11 @@ def test_submitted_files_have_options_and_files_of_targets_do_not(
     cli_app = typer.Typer()
 
     @cli_app.command("submit")
-    @accept_release_files
+    @accept_files("release")
     def submit(*, release: ReleasePaths) -> None: ...
 
     @cli_app.command("attack")
-    @accept_target_files
+    @accept_files("target")
     def attack(*, target: ReleasePaths) -> None: ...
 
     for command, expected in (("submit", {"--list"}), ("attack", {"--list", "--hint"})):
@@ -85,7 +82,7 @@ def run_with_options(*arguments: str | Path) -> tuple[int, list[ReleasePaths]]:
     cli_app = typer.Typer()
 
     @cli_app.command()
-    @accept_release_files
+    @accept_files("release")
     def record_release(*, customers: bool = False, release: ReleasePaths) -> None:
         releases.append(release)
 
@@ -103,36 +100,6 @@ def test_files_can_be_given_as_name_and_path(
     for wrong in ("moves", "=m.csv", "moves=", f"moves={tmp_path}", "moves=nowhere.csv"):
         assert run_with_options("--file", wrong) == (2, [])
     assert run_with_options("--file", f"moves={path}", "--file", f"moves={path}") == (2, [])
-
-
-def test_release_needs_all_files_of_one_track_and_a_secret(tmp_path: Path) -> None:
-    (tmp_path / "m.csv").write_text("m\n")
-    (tmp_path / "s.csv").write_text("s\n")
-    file, secret = tmp_path / "m.csv", tmp_path / "s.csv"
-    with pytest.raises(InvalidInput, match="give --anonymized, or --customers and --transactions"):
-        read_release_files({"customers": file}, secret)
-    with pytest.raises(InvalidInput, match="give --secret too"):
-        read_release_files({"anonymized": file}, None)
-    assert read_release_files({"anonymized": file}, secret) == ({"anonymized": b"m\n"}, b"s\n")
-    assert read_release_files({"moves": file}, None) == (
-        {"moves": b"m\n"},
-        None,
-    )  # only the service knows this track
-
-
-def test_no_secret_is_sent_if_the_service_allocates_the_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "m.csv").write_text("m\n")
-    draw: Allocation[Any] = Allocation((FileSpec("secret"),), per_team=True, make_files=lambda *_: {})
-    allocating_track = replace(
-        TRACKS["microdata"], name="drawn", release_files=(FileSpec("moves"),), allocation=draw
-    )
-    monkeypatch.setitem(TRACKS, "drawn", allocating_track)
-    file = tmp_path / "m.csv"
-    with pytest.raises(InvalidInput, match="the service draws the answer: no --secret is sent"):
-        read_release_files({"moves": file}, file)
-    assert read_release_files({"moves": file}, None) == ({"moves": b"m\n"}, None)
 
 
 def test_original_files_are_given_by_order_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
