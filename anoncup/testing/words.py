@@ -5,7 +5,6 @@ from string import Formatter
 
 from anoncup.catalogues import LANGUAGES, find_package_catalogues, find_track_catalogues, load_translations
 from anoncup.plugins import BUILT_IN
-from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import require
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod
@@ -22,7 +21,7 @@ def check_words(plugin: Plugin) -> None:
     Texts of built-in parts are only used for parts that it takes from a built-in track. BrokenLaw lists the
     missing texts.
     """
-    required_keys = dict.fromkeys(iter_required_keys(plugin))
+    required_keys = list_required_keys(plugin)
     catalogues = {language: _load_texts(plugin, required_keys, language) for language in LANGUAGES}
     missing_texts = ", ".join(
         f"{key} in {language}"
@@ -43,7 +42,7 @@ def check_words(plugin: Plugin) -> None:
 
 def _load_texts(plugin: Plugin, keys: Iterable[str], language: str) -> dict[str, str]:
     """Return the text for each key in a language, or the key itself where the text is missing."""
-    own_keys = frozenset[str]().union(*list_own_texts(plugin, BUILT_IN.values()).values())
+    own_keys = _list_own_keys(plugin)
     package_texts = load_translations(find_package_catalogues(), language)
     all_texts = load_translations([*find_track_catalogues(), *find_package_catalogues()], language)
     return {key: (package_texts if key in own_keys else all_texts).gettext(key) for key in keys}
@@ -53,67 +52,64 @@ def _extract_fields(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-def iter_required_keys(plugin: Plugin) -> Iterator[str]:
-    """Yield the message keys that the catalogues must define; pages have a fallback for all other keys."""
+def list_required_keys(plugin: Plugin) -> list[str]:
+    """Return the message keys that the catalogues must define; pages have a fallback for all other keys.
+
+    Built-in tracks define those of the parts that a package takes from them.
+    """
+    own_keys = _list_own_keys(plugin)
+    built_in_keys = set(_iter_keys(Plugin(api=0, tracks=BUILT_IN)))
+    return [key for key in dict.fromkeys(_iter_keys(plugin)) if key in own_keys or key not in built_in_keys]
+
+
+def _list_own_keys(plugin: Plugin) -> frozenset[str]:
+    return frozenset[str]().union(*list_own_texts(plugin, BUILT_IN.values()).values())
+
+
+def _iter_keys(plugin: Plugin) -> Iterator[str]:
     for name, track in plugin.tracks.items():
-        yield f"track_{name}"
-        yield f"about_{name}"
+        yield from (f"track_{name}", f"about_{name}")
         yield from (f"choose_start_{start}" for start in track.examples.templates)
         yield from (f"parameter_{setting}" for setting in track.settings.shown_names)
         yield from _iter_file_keys(track)
         yield from _iter_question_keys(track)
-        yield from _iter_distance_keys(track)
-        yield from _iter_part_keys("measure", track.measures)
-        yield from _iter_part_keys("attacker", track.attackers)
-        yield from _iter_part_keys("method", track.methods)
-    for measures in plugin.measures.values():
-        yield from _iter_part_keys("measure", measures)
-    for attackers in plugin.attackers.values():
-        yield from _iter_part_keys("attacker", attackers)
-    for methods in plugin.methods.values():
-        yield from _iter_part_keys("method", methods)
+        yield from (f"distance_{name}{suffix}" for name in track.distances for suffix in ("", "_description"))
+    for kind in ("measure", "attacker", "method"):
+        own_registries = (getattr(track, f"{kind}s") for track in plugin.tracks.values())
+        for parts in (*own_registries, *getattr(plugin, f"{kind}s").values()):
+            yield from _iter_part_keys(kind, parts)
     for name in plugin.ranking_functions:
         yield from (f"ranking_function_{name}", f"ranking_function_{name}_description")
 
 
 def _iter_file_keys(track: AnyTrack) -> Iterator[str]:
-    """Yield the keys for files of the track that no built-in track has."""
-    built_in_files = {
-        file.name
-        for built_in_track in BUILT_IN.values()
-        for file in (*built_in_track.release_files, *built_in_track.original_files)
-    }
     for file in track.release_files:
-        if file.name not in built_in_files:
-            yield from (f"file_{file.name}", f"file_description_{file.name}")
-    yield from (f"original_{file.name}" for file in track.original_files if file.name not in built_in_files)
+        yield from (f"file_{file.name}", f"file_description_{file.name}")
+    yield from (f"original_{file.name}" for file in track.original_files)
     allocation = track.allocation
     allocated = (*allocation.files, *allocation.organizer_files) if allocation else ()
-    yield from (f"file_{file.name}" for file in allocated if file.name not in built_in_files)
+    yield from (f"file_{file.name}" for file in allocated)
     yield from (f"target_file_{file.name}" for file in track.target_files.specs)
     if track.target_files.shown_answer:
         yield f"target_shows_{track.name}"
-    secret = track.answer_spec.file
-    if secret.kind not in {built_in_track.answer_spec.file.kind for built_in_track in BUILT_IN.values()}:
-        yield f"secret_rules_{secret.kind}"
-        if not track.allocates_answer:
-            yield f"secret_description_{secret.kind}"
+    kind = track.answer_spec.file.kind
+    yield from (
+        (f"secret_rules_{kind}",)
+        if track.allocates_answer
+        else (
+            f"secret_rules_{kind}",
+            f"secret_description_{kind}",
+        )
+    )
 
 
 def _iter_question_keys(track: AnyTrack) -> Iterator[str]:
     """Yield the keys for questions; only tracks with several questions need names for them."""
     for name, question in track.questions.items():
-        if all(built_in.questions.get(name) is not question for built_in in BUILT_IN.values()):
-            yield from (f"question_{name}",) if len(track.questions) > 1 else ()
-            yield f"question_asks_{name}"
-            yield from (f"guess_{suffix}_{name}" for suffix in ("description", "guide", "rules"))
-        yield from _iter_parameter_keys(question.parameters)
-
-
-def _iter_distance_keys(track: AnyTrack) -> Iterator[str]:
-    for name, distance in track.distances.items():
-        if all(built_in.distances.get(name) is not distance for built_in in BUILT_IN.values()):
-            yield from (f"distance_{name}", f"distance_{name}_description")
+        yield from (f"question_{name}",) if len(track.questions) > 1 else ()
+        yield f"question_asks_{name}"
+        yield from (f"guess_{suffix}_{name}" for suffix in ("description", "guide", "rules"))
+        yield from (f"parameter_{parameter.name}" for parameter in question.parameters)
 
 
 def _iter_part_keys(kind: str, parts: PartRegistry) -> Iterator[str]:
@@ -121,23 +117,4 @@ def _iter_part_keys(kind: str, parts: PartRegistry) -> Iterator[str]:
         yield f"{kind}_{name}"
         if kind != "method":
             yield f"{kind}_{name}_description"
-        yield from _iter_parameter_keys(part.parameters)
-
-
-def _iter_parameter_keys(parameters: Iterable[Parameter]) -> Iterator[str]:
-    yield from (
-        f"parameter_{parameter.name}"
-        for parameter in parameters
-        if parameter.name not in _BUILT_IN_PARAMETERS
-    )
-
-
-def _iter_parameters(track: AnyTrack) -> Iterator[Parameter]:
-    for parts in (track.measures, track.attackers, track.methods, track.questions):
-        for part in parts.values():
-            yield from part.parameters
-
-
-_BUILT_IN_PARAMETERS = {
-    parameter.name for track in BUILT_IN.values() for parameter in _iter_parameters(track)
-}
+        yield from (f"parameter_{parameter.name}" for parameter in part.parameters)

@@ -9,16 +9,13 @@ import pytest
 from anoncup.catalogues import LANGUAGES
 from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import BrokenLaw
-from anoncup.testing.words import check_words, iter_required_keys
-from anoncup.tracks.capabilities import Distances, Examples, TrackSettings
+from anoncup.testing.words import check_words, list_required_keys
 from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 from tests.support import small_track
-from tests.support.allocation_track import TEAM_ALLOCATION
 from tests.support.package_catalogues import format_catalogue
-from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
 from tests.support.track_package import install_package
 
 COIN = Parameter("coin", "amount", default=1.0)
@@ -59,18 +56,8 @@ def write_catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
     catalogue.write_text(format_catalogue(texts), encoding="utf-8")
 
 
-def test_files_settings_and_the_shown_answer_need_names() -> None:
-    settings = TrackSettings(list_shown=lambda asked: {"asked": asked}, shown_names=("asked",))
-    track = replace(small_track.HINTED_TRACK, settings=settings, allocation=TEAM_ALLOCATION)
-    keys = set(iter_required_keys(Plugin(api=0, tracks={"small": track})))
-    assert {
-        "file_list", "original_numbers", "file_labels", "file_hidden", "target_file_list",
-        "target_file_hint", "target_shows_small", "parameter_asked",
-    } <= keys  # fmt: skip
-
-
 def test_parts_and_new_parameters_need_names() -> None:
-    assert tuple(iter_required_keys(PLUGIN)) == REQUIRED_KEYS
+    assert tuple(list_required_keys(PLUGIN)) == REQUIRED_KEYS
 
 
 def test_complete_catalogues_are_accepted(folder: Path) -> None:
@@ -89,7 +76,7 @@ def test_all_missing_texts_are_reported_with_their_languages(folder: Path) -> No
 
 
 def test_tracks_need_names_for_files_and_questions() -> None:
-    assert {*iter_required_keys(small_track.PLUGIN)} - {
+    assert {*list_required_keys(small_track.PLUGIN)} - {
         f"{kind}_{name}{suffix}"
         for kind, parts, suffixes in (
             ("measure", small_track.SMALL_TRACK.measures, ("", "_description")),
@@ -108,37 +95,10 @@ def test_tracks_need_names_for_files_and_questions() -> None:
     }  # fmt: skip
 
 
-def test_question_names_are_required_only_for_several_questions() -> None:
-    track = replace(
-        small_track.SMALL_TRACK,
-        questions={"member": small_track.MEMBER_QUESTION},
-        examples=Examples({"lists": Path()}),
-    )
-    required_keys = {*iter_required_keys(Plugin(api=0, tracks={"small": track}))}
-    assert "question_member" not in required_keys
-    assert {"question_asks_member", "choose_start_lists"} <= required_keys
-    distances = Distances({"by_foot": MICRODATA.distances["gower"], **MICRODATA.distances})
-    several_questions = replace(SEVERAL_QUESTIONS_TRACK, name="riddles", distances=distances)
-    assert [
-        key
-        for key in iter_required_keys(Plugin(api=0, tracks={"riddles": several_questions}))
-        if "link" in key
-    ] == []
-    distance_keys = {
-        key
-        for key in iter_required_keys(Plugin(api=0, tracks={"riddles": several_questions}))
-        if "distance" in key
-    }
-    assert distance_keys == {"distance_by_foot", "distance_by_foot_description"}
-    assert {"parameter_credit", "parameter_chance"} <= {
-        *iter_required_keys(Plugin(api=0, tracks={"riddles": SEVERAL_QUESTIONS_TRACK}))
-    }
-
-
 def test_own_question_with_a_built_in_name_needs_own_texts(folder: Path) -> None:
     question = replace(LINK_QUESTION, file=replace(LINK_QUESTION.file, format_description="CSV"))
     plugin = Plugin(api=0, tracks={"pairs": replace(MICRODATA, name="pairs", questions={"link": question})})
-    texts = {key: f"{key} says" for key in iter_required_keys(plugin)}
+    texts = {key: f"{key} says" for key in list_required_keys(plugin)}
     write_catalogue(folder, "en", texts)
     write_catalogue(folder, "ja", {key: text for key, text in texts.items() if key != "guess_rules_link"})
     with pytest.raises(BrokenLaw, match=r"^words: not said are guess_rules_link in ja$"):
