@@ -24,7 +24,7 @@ _BoardName: TypeAlias = Literal["anonymization", "reidentification", "matrix"] |
 
 
 class Client(Transport):
-    """All calls of the API, for visitors, team members and organizers. Lists are complete, from all pages.
+    """Calls of the API, for visitors, team members and organizers. Lists are complete, from all pages.
 
     ``slug`` is the address of a competition, or of one of its rounds (``cup.practice``). Times are in ISO
     format with a UTC offset (``2027-01-31T09:00+09:00``).
@@ -75,10 +75,6 @@ class Client(Transport):
     def get_own_data(self, slug: str) -> schemas.OwnFiles:
         """Return the digests of the data assigned to the team; fetch the files with ``download``."""
         return self.get(schemas.OwnFiles, competition_path(slug, "own"))
-
-    def get_allocations(self, slug: str) -> schemas.AllocationReveal:
-        """Return the seed and the allocations derived from it; available after the reveal."""
-        return self.get(schemas.AllocationReveal, competition_path(slug, "allocations"))
 
     # Submissions and guesses.
 
@@ -207,10 +203,6 @@ class Client(Transport):
     def get_board(self, slug: str) -> schemas.Board:
         """Return the board of releases."""
         return self.get(schemas.Board, competition_path(slug, "boards", "anonymization"))
-
-    def get_history(self, slug: str) -> schemas.History:
-        """Return how the board of releases has developed."""
-        return self.get(schemas.History, competition_path(slug, "boards", "history"))
 
     def get_attackers_board(self, slug: str) -> schemas.AttackersBoard:
         """Return the board of attacking teams."""
