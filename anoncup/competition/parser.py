@@ -19,7 +19,6 @@ from anoncup.competition.ranking_functions import check_functions
 from anoncup.competition.required_packages import require_package
 from anoncup.competition.scoring_versions import check_scored_by
 from anoncup.errors import InvalidCompetition
-from anoncup.formulas.errors import InvalidFormula
 from anoncup.messages import N_, Message
 from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
@@ -71,10 +70,7 @@ SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 def parse_competition(text: str) -> Rules:
     """Parse a competition file; raise InvalidCompetition with the key of the first problem."""
-    try:
-        return _read_competition(TomlTable(parse_toml(text), ""))
-    except InvalidFormula as error:
-        raise error.locate(text) from None
+    return _read_competition(TomlTable(parse_toml(text), ""))
 
 
 def parse_rounds(text: str) -> Mapping[str, Rules]:
@@ -106,10 +102,7 @@ class CompetitionFile:
 
     @cached_property
     def rules(self) -> Mapping[str, Rules]:
-        try:
-            return read_rounds(self._copy_tables())
-        except InvalidFormula as error:
-            raise error.locate(self.text) from None
+        return read_rounds(self._copy_tables())
 
     @cached_property
     def timetables(self) -> Mapping[str, Timetable]:
@@ -140,12 +133,9 @@ read_file = lru_cache(maxsize=1024)(CompetitionFile)
 
 def parse_common_rules(text: str) -> Rules:
     """Parse a competition file of format 1, or of format 2 without its rounds."""
-    try:
-        first_round = read_round_tables(parse_toml(text))[0]
-        tables = dict(first_round.common) if first_round.path else first_round.raw
-        return _read_competition(TomlTable(tables, ""))
-    except InvalidFormula as error:
-        raise error.locate(text) from None
+    first_round = read_round_tables(parse_toml(text))[0]
+    tables = dict(first_round.common) if first_round.path else first_round.raw
+    return _read_competition(TomlTable(tables, ""))
 
 
 def read_rounds(tables: dict[str, object]) -> dict[str, Rules]:
@@ -170,9 +160,6 @@ def read_rounds(tables: dict[str, object]) -> dict[str, Rules]:
 def _read_round_rules(entry: RoundTable) -> Rules:
     try:
         return _read_competition(TomlTable(entry.raw, ""))
-    except InvalidFormula as problem:
-        place = f"{entry.path}.{problem.key}" if entry.path else problem.key
-        raise InvalidFormula(place, problem.text, problem.error) from None
     except InvalidCompetition as problem:
         key = problem.message.values.get("key")
         if not entry.path or not isinstance(key, str):

@@ -116,7 +116,7 @@ def _check(key: str, formula: Formula, examples: Sequence[TeamNumbers]) -> None:
     try:
         check_formula(formula, examples)
     except FormulaError as error:
-        raise InvalidFormula(key, formula.text, error) from None
+        raise InvalidFormula(key, error) from None
 
 
 def build_strongest(

@@ -123,7 +123,7 @@ def _read_formula(value: object, path: str) -> Formula:
     try:
         return parse_formula(value)
     except FormulaError as error:
-        raise InvalidFormula(path, value, error) from None
+        raise InvalidFormula(path, error) from None
 
 
 def read_phases(table: TomlTable, zone: ZoneInfo) -> tuple[Phase, ...]:

@@ -14,7 +14,6 @@ from anoncup.errors import InvalidCompetition
 
 DocumentT = TypeVar("DocumentT")
 
-_LOCATION = re.compile(r"line (\d+), column (\d+)")
 _MAX_BYTES = 1 << 20
 MAX_CHARACTERS = _MAX_BYTES
 MAX_VALUE_CHARACTERS = 10_000
@@ -44,49 +43,22 @@ def parse_toml(text: str) -> dict[str, object]:
     """Parse untrusted TOML; raise InvalidCompetition for anything invalid, too large or nested too deeply."""
     if len(text) > MAX_CHARACTERS:
         raise InvalidCompetition("more than {most} characters", code="too_large", most=MAX_CHARACTERS)
-    if long_value := _TOO_LONG_VALUE.search(text):
-        raise _build_length_error(text, long_value.end())
+    if _TOO_LONG_VALUE.search(text):
+        raise InvalidCompetition(
+            "a text has at most {most:,} characters", code="too_large", most=MAX_VALUE_CHARACTERS
+        )
     if _TOO_MANY_KEY_PARTS.search(text):
         raise InvalidCompetition("not valid TOML: a key has too many parts", code="not_toml")
     return _parse_with(tomllib.loads, text)
-
-
-def _build_length_error(text: str, end: int) -> InvalidCompetition:
-    text_before = text[:end]
-    return InvalidCompetition(
-        "a text has at most {most:,} characters; another one is at line {line}, column {column}",
-        code="too_large",
-        most=MAX_VALUE_CHARACTERS,
-        line=text_before.count("\n") + 1,
-        column=end - text_before.rfind("\n") - 1,
-    )
 
 
 def _parse_with(parse: Callable[[str], DocumentT], text: str) -> DocumentT:
     try:
         return parse(text)
     except ValueError as problem:  # Integers with too many digits raise it too.
-        raise _build_toml_error(str(problem)) from None
+        raise InvalidCompetition("not valid TOML: {reason}", code="not_toml", reason=str(problem)) from None
     except RecursionError:
         raise InvalidCompetition("not valid TOML: nested too deeply", code="not_toml") from None
-
-
-def _build_toml_error(description: str) -> InvalidCompetition:
-    """Build the error from the library's message, with line and column as separate values."""
-    reason, _, position = description.removesuffix(")").rpartition(" (at ")
-    if position == "end of document":
-        return InvalidCompetition(
-            "not valid TOML: {reason} (at end of document)", code="not_toml", reason=reason
-        )
-    if location := _LOCATION.fullmatch(position):
-        return InvalidCompetition(
-            "not valid TOML: {reason} (at line {line}, column {column})",
-            code="not_toml",
-            reason=reason,
-            line=int(location[1]),
-            column=int(location[2]),
-        )
-    return InvalidCompetition("not valid TOML: {reason}", code="not_toml", reason=description)
 
 
 def replace_tables(text: str, name: str, body: str) -> str:

@@ -54,7 +54,6 @@ def test_a_hostile_formula_is_refused_at_its_position(arena: Arena, formula: str
     assert (response.status_code, response.json()["code"]) == (422, "invalid_formula"), response.text
     values = response.json()["values"]
     assert (values["key"], values["position"]) == ("ranking.defence", position + 1)
-    assert file.splitlines()[values["line"] - 1][values["column"] - 1 :].startswith(formula[position:])
     assert load_round().file == stored_file
 
 
@@ -63,6 +62,3 @@ def test_a_formula_of_a_million_characters_is_refused_before_it_is_read(arena: A
     file = replace_tables(load_round().file, "ranking", f'[ranking]\ndefence = "{formula}"')
     response = arena.put(f"/competitions/{arena.slug}/competition.toml", content=file)
     assert (response.status_code, response.json()["code"]) == (422, "too_large")
-    values = response.json()["values"]
-    assert file.splitlines()[values["line"] - 1].startswith("defence = ")
-    assert values["column"] == len('defence = "') + values["most"] + 1
