@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,10 +63,6 @@ def anonymize(
     release, answer = contest.track.anonymize(
         sample_method, contest.original, contest.rules, rng, parameter_values, **drawn_answer
     )
-    identity_release = contest.track.scaling.identity_release
-    is_unchanged = identity_release is not None and (
-        contest.track.files_of(identity_release(contest.original).release) == contest.track.files_of(release)
-    )
     if not keep_order:
         release, answer = contest.track.shuffle(release, answer, rng=rng)
     folder.mkdir(parents=True, exist_ok=True)
@@ -77,11 +72,6 @@ def anonymize(
     for name, content in contents.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")
-    if is_unchanged:
-        print(
-            f"With these parameters {method} changed nothing: the release has the rows of the original.",
-            file=sys.stderr,
-        )
 
 
 def _require_no_overwrite(contest: LocalContest, folder: Path | None) -> Path:

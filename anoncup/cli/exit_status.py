@@ -35,7 +35,6 @@ def run(command: Callable[[], object]) -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the parent process
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # open until the process exits
-    _buffer_output()
     _set_encodings()
     try:
         status = _run_command(command)
@@ -48,16 +47,6 @@ def run(command: Callable[[], object]) -> None:
         _discard_output()
         print(f"anoncup: {replace_control_characters(str(problem))}", file=sys.stderr)
     sys.exit(status)
-
-
-def _buffer_output() -> None:
-    """Make standard output line-buffered if it is unbuffered.
-
-    With PYTHONUNBUFFERED, Python loses the rest of a write that was only partly accepted.
-    """
-    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
-        descriptor, encoding, errors = sys.stdout.fileno(), sys.stdout.encoding, sys.stdout.errors
-        sys.stdout = open(descriptor, "w", buffering=1, encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115
 
 
 def _set_encodings() -> None:

@@ -233,7 +233,4 @@ def read_text(path: Path) -> str:
 
 def parse_group_columns(groups: str | None) -> tuple[str, ...] | None:
     """Return the columns given by ``--groups``, or None if the option is not given."""
-    names = tuple(groups.split(",")) if groups else () if groups == "" else None
-    if names and "" in names:
-        raise InvalidInput("--groups {groups}: a name is empty", code="unknown_column", groups=groups)
-    return names
+    return None if groups is None else tuple(filter(None, groups.split(",")))

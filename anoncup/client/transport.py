@@ -1,7 +1,6 @@
 """HTTP transport of the client: requests, uploads, paging, downloads and error handling."""
 
 import hashlib
-import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -313,18 +312,5 @@ def _handle_connection_errors() -> Iterator[None]:
         yield
     except httpx2.RequestError as problem:
         raise Unavailable(
-            "the service cannot be reached: {reason}", reason=_describe_failure(problem)
+            "the service cannot be reached: {reason}", reason=str(problem) or type(problem).__name__
         ) from problem
-
-
-def _describe_failure(problem: BaseException) -> str:
-    """Describe a connection error by the innermost cause that users can fix."""
-    cause: BaseException | None = problem
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            message = cause.verify_message or str(cause)
-            return f"its certificate is not trusted ({message}); SSL_CERT_FILE names further authorities"
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(problem, httpx2.TimeoutException):
-        return "it does not answer in time"
-    return str(problem) or type(problem).__name__

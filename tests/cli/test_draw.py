@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.tables.csv_text import write_csv
 from tests.support.allocated_contest import submit_release
 from tests.support.allocation_track import (
-    SHARED_ALLOCATION,
     TEAM_ALLOCATION,
     build_label_file,
     install_allocation,
@@ -64,26 +62,3 @@ def test_teams_download_and_later_reproduce_their_allocation(
     assert (result.status, result.stderr) == (0, "")
     assert result.stdout.splitlines()[0] == f"{revealed['commitment']}  the seed"
     assert {name: (folder / "again" / f"{name}.csv").read_bytes() for name in fetched} == fetched
-
-
-def test_shared_allocations_are_downloaded_with_the_original(
-    anoncup: CommandRunner,
-    client: TestClient,
-    sign_in_as: SignIn,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    install_allocation(monkeypatch, SHARED_ALLOCATION)
-    arena = Contest.create(client).arena
-    sign_in_as(arena.organizer_token)
-    assert anoncup("download", "small").status == 0
-    assert not (folder / "small" / "hints.csv").exists()
-    run_clock()
-    assert anoncup("download", "small").status == 0
-    assert (folder / "small" / "hints.csv").read_text().startswith("rows,number\n40,")
-    (folder / "X.csv").write_bytes(write_csv(arena.table))
-    (folder / "H.csv").write_bytes(b"rows,number\n40,7\n")
-    (folder / "c.toml").write_text(arena.get("/competitions/small/competition.toml").text)
-    originals = ("--original", "X.csv", "--original", "hints=H.csv")
-    assert anoncup("organize", "apply", "c.toml", *originals).status == 0
-    assert arena.get("/competitions/small/original/hints.csv").content == b"rows,number\n40,7\n"

@@ -184,17 +184,6 @@ def test_malformed_file_is_reported_with_row_and_code(
     assert content["total"] == len(errors)
 
 
-@pytest.mark.parametrize("command", ["check", "score", "attack", "threshold"])
-def test_every_command_can_report_problems_as_json(folder: Path, command: str) -> None:
-    name = "original" if command == "threshold" else "anonymized"
-    files = INPUT_NAMES[:2] if command == "threshold" else INPUT_NAMES
-    replace_text(folder, name, ",rent", ",Rent")
-    completed = run_program(command, *build_options(folder, *files), "--json", cwd=folder)
-    assert (completed.returncode, json.loads(completed.stdout)["code"]) == (2, "malformed_upload")
-    plain = run_program(command, *build_options(folder, *files), cwd=folder)
-    assert (plain.returncode, plain.stdout, plain.stderr) == (2, "", completed.stderr)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -231,12 +220,3 @@ def test_score_gives_the_value_of_the_formula_that_ranks(folder: Path, has_ranks
     text = run_score(folder).stdout
     assert ("needs the releases of the other teams" in text) is has_ranks
     assert ("the highest is best" in text) is not has_ranks
-
-
-@pytest.mark.parametrize(("parameter", "is_unchanged"), [("k=1", True), ("k=2", False)])
-def test_method_that_changes_nothing_says_so(folder: Path, parameter: str, is_unchanged: bool) -> None:
-    options = ["--method", "k_anonymize", "--set", parameter, "--into", "release"]
-    completed = run_program(
-        "anonymize", *build_options(folder, "competition", "original"), *options, cwd=folder
-    )
-    assert (completed.returncode, "k_anonymize changed nothing" in completed.stderr) == (0, is_unchanged)

@@ -34,11 +34,6 @@ def test_own_file_of_a_team_is_the_input_of_methods(folder: Path) -> None:
     assert np.array_equal(members[0].split(",")[1:], released[0].split(","))
 
 
-def test_several_output_files_need_a_folder(folder: Path) -> None:
-    error = run_line(folder, "generate --track membership", status=2)
-    assert "name a folder for candidates.csv, background.csv" in error
-
-
 def test_track_without_distances_shows_none_and_has_no_threshold(folder: Path) -> None:
     files = "--released mine/released.csv --secret mine/members.csv"
     checked = run_json(folder, f"check {CONTEST} {files}")

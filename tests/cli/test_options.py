@@ -1,9 +1,7 @@
 """The options for a release's files match the files of the tracks."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
@@ -53,27 +51,6 @@ def test_submitted_files_have_options_and_files_of_targets_do_not(
         params = typer.main.get_group(cli_app).commands[command].params
         options = {option for parameter in params for option in parameter.opts}
         assert options & {"--list", "--hint"} == expected
-
-
-def find_commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
-    for name, command in group.commands.items():
-        yield from find_commands(command, *path, name) if hasattr(command, "commands") else [(*path, name)]
-
-
-def test_help_is_readable_at_80_columns(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nothing is cut, no list of choices is broken, and flags are listed without their opposites."""
-    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)
-    group = typer.main.get_group(app)
-    commands = list(find_commands(group))
-    assert len(commands) > 40
-    for command in commands:
-        group.main([*command, "--help"], standalone_mode=False)
-        text = capsys.readouterr().out
-        assert max(map(len, text.splitlines())) <= 80, command
-        for hard_to_read in ("…", "|", "--no-"):
-            assert hard_to_read not in text.replace("--no-check", ""), (command, hard_to_read)
 
 
 def run_with_options(*arguments: str | Path) -> tuple[int, list[ReleasePaths]]:

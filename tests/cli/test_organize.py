@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.competition.changes import Change, list_changes
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.rules.timetable import replace_phases
@@ -200,17 +199,3 @@ def test_lists_are_printed_over_several_pages(anoncup: CommandRunner, contest: C
         assert contest.arena.post(path, json={"text": {"en": str(number)}}).status_code == 201
     texts = [announcement["text"]["en"] for announcement in anoncup("announcements", "small", "--json").json]
     assert texts == [str(number) for number in reversed(range(103))]
-
-
-def test_changes_name_the_keys_of_tables_and_of_lists_of_tables() -> None:
-    old = {"slug": "a", "excessive": {"rule": "average"}, "phases": [{"name": "x", "end": 1}], "list": [1]}
-    new = {"slug": "a", "ranking": {"finals": 1}, "phases": [{"name": "x", "end": 2}], "list": [1, 2]}
-    assert list_changes(old, new) == [
-        Change("excessive", {"rule": "average"}, None),
-        Change("phases[0].end", 1, 2),
-        Change("list", [1], [1, 2]),
-        Change("ranking", None, {"finals": 1}),
-    ]
-    served = old | {"scales": {"mean": 1.0}, "scored_by": {"mean": "1"}}
-    assert list_changes(served, old) == []
-    assert list_changes(served, old | {"scales": {"mean": 2.0}}) == [Change("scales.mean", 1.0, 2.0)]

@@ -3,7 +3,6 @@
 import json
 import time
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -36,17 +35,6 @@ def test_json_output_is_ascii_and_round_trips(capsys: pytest.CaptureFixture[str]
     stdout = capsys.readouterr().out
     assert stdout.isascii()
     assert json.loads(stdout) == [HOSTILE, "日本"]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "–"), (True, "yes"), (False, "no"), (0.50369434, "0.503694"), (12, "12"), ([], ""),
-        (["a", None], "a, –"), ({"left": 3}, "left: 3"), ("日本", "日本"),
-    ],
-)  # fmt: skip
-def test_values_are_formatted_as_text(value: Any, text: str) -> None:
-    assert format_cell(value) == text
 
 
 def test_times_include_the_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -226,17 +226,6 @@ def test_guess_without_answers_is_sent_with_a_warning(
     assert anoncup("guess", "small", "--file", "mine", "--no-check").stderr == ""
 
 
-def test_checking_a_malformed_guess_first_costs_no_attempt(
-    anoncup: CommandRunner, contest: Contest, folder: Path
-) -> None:
-    (folder / "g.csv").write_text("original_row\n1\n")
-    arguments = ("guess", f"small/{list_foreign_targets(contest)[0]}", "--file", "g.csv")
-    for options, used in ((), 0), (("--no-check",), 1):
-        assert anoncup(*arguments, *options).status == 2
-        caps = contest.arena.get(f"{contest.path}/quota", team="blue").json()["caps"]
-        assert {cap["used"] for cap in caps} == {used}
-
-
 @pytest.mark.parametrize(
     "board_name",
     [

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 
-from anoncup.competition.templates import TEMPLATES, template
+from anoncup.competition.templates import template
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from tests.support.release_files import build_path, compute_scores
@@ -18,13 +17,6 @@ def test_template_is_printed_unchanged(tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == template(2015)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["abc", "1999"])
-def test_unknown_template_is_refused_with_the_valid_names(tmp_path: Path, name: str) -> None:
-    result = run_program("template", name, cwd=tmp_path)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert f"templates: {', '.join(TEMPLATES)}" in " ".join(result.stderr.split())
 
 
 def test_example_data_is_written_to_a_folder(tmp_path: Path) -> None:

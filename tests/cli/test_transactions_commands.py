@@ -61,21 +61,12 @@ def test_attackers_guess_without_the_secret_and_are_rated_with_it(folder: Path) 
             "clusters must be a whole number",
         ),
         (f"threshold {CONTEST} --groups sex,shoe", "shoe"),
-        (f"threshold {CONTEST} --groups sex,", "a name is empty"),
         (f"threshold {CONTEST} --distance gower", "jaccard_quantity"),
     ],
 )
 def test_wrong_usage_is_explained(folder: Path, line: str, message: str) -> None:
     assert message in run_line(folder, line, status=2)
     assert not (folder / "x").exists()
-
-
-def test_without_group_columns_all_records_form_one_group(folder: Path) -> None:
-    counts = [
-        run_json(folder, f"threshold {CONTEST} --draws 0 {groups}")["groups"]
-        for groups in ("--groups ''", "--groups sex", "", "--groups sex,country")
-    ]
-    assert counts == [1, 2, 4, 4]
 
 
 def test_threshold_is_recommended(tmp_path: Path) -> None:
