@@ -3,71 +3,12 @@
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from anoncup.messages import JsonObject, Message, deserialize_prefixed
 from anoncup.schemas.fields import Id, Moment, Number, example, omit_if_none, open_enum
 from anoncup.schemas.notices import FailureFields, Notice
 from anoncup.schemas.verdicts import VerdictPart
-
-EXAMPLE: JsonObject = {
-    "contest": {
-        "individuals": 300,
-        "threshold": 0.04,
-        "warnings": [
-            {
-                "code": "unchanged_leads",
-                "message": "the unchanged original leads: no sample method does better than doing nothing",
-                "values": {},
-            }
-        ],
-        "remedies": [
-            {
-                "code": "formula",
-                "message": "the formula max(utility, security) for the ranking",
-                "values": {"formula": "max(utility, security)"},
-            }
-        ],
-        "releases": [
-            {
-                "kind": "unchanged",
-                "method": None,
-                "parameters": {},
-                "rank": 1,
-                "utility": 0.0,
-                "security": 1.0,
-                "overall": 0.5,
-                "mean_distance": 0.0,
-                "violations": [],
-            }
-        ],
-        "problem": None,
-    },
-    "distance": "gower",
-    "bits": 50,
-    "individuals": 300,
-    "groups": 12,
-    "alone": 1,
-    "cheats": [{"name": "shift", "fixed": 0, "log2_chance": None, "expected": 0.0}],
-    "fixed": 41,
-    "low": 0.0077,
-    "high": 0.0412,
-    "threshold": 0.04,
-    "remedy": None,
-    "bounds": [{"fixed": 0, "s_lower": 0.0594}, {"fixed": 41, "s_lower": 0.0412}],
-    "s_exact": 0.0631,
-    "histograms": {
-        "shift": {
-            "draws": 20,
-            "counts": [8, 12],
-            "edges": [0.32, 0.35, 0.38],
-            "least": 0.32,
-            "mean": 0.352,
-            "largest": 0.38,
-        }
-    },
-}
-"""One example of the whole report, as examples of its parts would not be consistent with each other."""
 
 
 class Cheat(VerdictPart):
@@ -142,8 +83,6 @@ class Advice(VerdictPart):
     number between the two, and recommended. ``s_exact`` is the least mean distance of a permutation that
     moves everybody.
     """
-
-    model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
 
     contest: SampleContest
     distance: str

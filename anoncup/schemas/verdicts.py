@@ -16,36 +16,6 @@ FORMAT = {"format": 1}
 """Fields that are added to a verdict when it is stored."""
 
 
-_EXAMPLE_COUNTS = {8: 3, 11: 12, 14: 16, 17: 11, 20: 6, 27: 1, 36: 1}
-_EXAMPLE: JsonObject = {
-    "verdict": "accepted",
-    "violations": [],
-    "warnings": [],
-    "measures": {"mean_mae": {"value": 18.25, "version": 1, "rounding": 2.1e-06}},
-    "attackers": {
-        "id_rand": {
-            "rate": 0.18,
-            "correct": 9,
-            "trials": 50,
-            "version": 1,
-            "baseline": 0.02,
-            "interval": [0.0977, 0.3081],
-        }
-    },
-    "excessive": {
-        "distance": "gower",
-        "mean": 0.0613,
-        "max": 0.1442,
-        "threshold": 0.2,
-        "histogram": {"counts": [_EXAMPLE_COUNTS.get(bin_index, 0) for bin_index in range(50)], "end": 0.2},
-    },
-    "utility": 0.084,
-    "security": 0.18,
-    "overall": 0.132,
-}
-"""One example of the whole verdict, as examples of its parts would not be consistent with each other."""
-
-
 class VerdictPart(Form):
     """Base class of the parts of a verdict; fields from other versions of the service are kept."""
 
@@ -139,8 +109,6 @@ class Verdict(VerdictPart):
     null if the track has no distances. Where a formula ranks, the command adds its value as ``score``,
     null if it depends on other teams. ``format`` is the version of the stored form; it is not printed.
     """
-
-    model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [_EXAMPLE]})
 
     verdict: Annotated[str, open_enum("accepted", "rejected")]
     violations: list[Notice]
