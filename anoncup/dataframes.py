@@ -255,10 +255,10 @@ def advise(
     contest = _load_contest(original, competition)
     question = AdviceQuestion(groups, distance, bits, draws)
     report = make_report(question, contest.rules, contest.original)
-    return _build_advised_threshold(report.advice, report.contest)
+    return build_advised_threshold(report.advice, report.contest)
 
 
-def _build_advised_threshold(advice: ThresholdAdvice, contest: SampleContest) -> AdvisedThreshold:
+def build_advised_threshold(advice: ThresholdAdvice, contest: SampleContest) -> AdvisedThreshold:
     rows = [
         {
             "release": release.method or release.kind,

@@ -79,7 +79,7 @@ def test_threshold_is_recommended(tmp_path: Path) -> None:
     assert advice["low"] < advice["threshold"] < advice["high"]
     assert set(advice["histograms"]) == {"shift", "random", "group"}
     printed = run_line(tmp_path, f"{line} --draws 50")
-    assert f"recommended: threshold = {advice['threshold']}" in printed
+    assert f"recommended threshold: {advice['threshold']}" in printed
     (warning,) = advice["contest"]["warnings"]
     assert printed.startswith(warning["message"])
     assert warning["code"] == "unchanged_leads"
