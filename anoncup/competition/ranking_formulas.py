@@ -7,9 +7,8 @@ from random import Random
 
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.errors import NotFound
-from anoncup.formulas.errors import FormulaError, InvalidFormula
 from anoncup.formulas.evaluation import FormulaFunction, TeamNumbers, check_formula, evaluate_formula
-from anoncup.formulas.syntax import Formula, parse_any_length
+from anoncup.formulas.syntax import Formula, FormulaError, InvalidFormula, parse_any_length
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules

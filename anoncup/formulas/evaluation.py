@@ -15,9 +15,8 @@ from typing import Any, TypeAlias
 
 from simpleeval import SimpleEval
 
-from anoncup.formulas.errors import FormulaError
 from anoncup.formulas.ranks import compute_ranks
-from anoncup.formulas.syntax import Formula, FormulaCall, get_position
+from anoncup.formulas.syntax import Formula, FormulaCall, FormulaError, get_position
 from anoncup.messages import Message
 
 ROUNDING = 1e-9

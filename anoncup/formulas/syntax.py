@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import cast
 
-from anoncup.formulas.errors import FormulaError
+from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 
 MAX_CHARACTERS = 2_000
@@ -22,6 +22,29 @@ _ALLOWED_NODES = (
     *(ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq),
 )
 _TOKEN = re.compile(r"'[^'\\\n]*'|\"[^\"\\\n]*\"|[A-Za-z0-9_.\s+\-*/<>=!,]|(?P<open>\()|(?P<close>\))")
+
+
+class FormulaError(Exception):
+    """A formula is wrong.
+
+    ``position`` is the index of the character in its text, or None if only the caller knows it.
+    """
+
+    def __init__(self, message: Message, position: int | None = None) -> None:
+        super().__init__(str(message))
+        self.message = message
+        self.position = position
+
+
+class InvalidFormula(InvalidCompetition):
+    """The formula ``key`` of a competition file is wrong, at a number of the character in it, from 1."""
+
+    def __init__(self, key: str, error: FormulaError) -> None:
+        position = (error.position or 0) + 1
+        message = Message(
+            "{key}: {reason} (at character {position})", key=key, reason=error.message, position=position
+        )
+        super().__init__(message, code="invalid_formula")
 
 
 class FormulaCall(ast.Call):

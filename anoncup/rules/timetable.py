@@ -13,8 +13,7 @@ from itertools import pairwise
 from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from anoncup.formulas.errors import FormulaError, InvalidFormula
-from anoncup.formulas.syntax import Formula, parse_formula
+from anoncup.formulas.syntax import Formula, FormulaError, InvalidFormula, parse_formula
 from anoncup.messages import Message
 from anoncup.rules.settings import Phase, Publication, Ranking
 from anoncup.rules.toml_text import replace_tables

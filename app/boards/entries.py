@@ -15,9 +15,9 @@ from anoncup.competition.ranking_formulas import (
 )
 from anoncup.errors import CompetitionUnavailable
 from anoncup.evaluation.ranking import compute_overall_loss
-from anoncup.formulas.errors import FormulaError
 from anoncup.formulas.evaluation import TeamNumbers
 from anoncup.formulas.ranks import sort_for_board
+from anoncup.formulas.syntax import FormulaError
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from app.boards.facts import FinishedRelease

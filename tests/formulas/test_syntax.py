@@ -17,9 +17,8 @@ from anoncup.competition.ranking_formulas import (
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition
 from anoncup.evaluation.ranking import compute_overall_loss
-from anoncup.formulas.errors import FormulaError
 from anoncup.formulas.evaluation import TeamNumbers, check_formula
-from anoncup.formulas.syntax import MAX_CHARACTERS, MAX_DEPTH, parse_formula
+from anoncup.formulas.syntax import MAX_CHARACTERS, MAX_DEPTH, FormulaError, parse_formula
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import MeasureSettings, Ranking
 from anoncup.rules.toml_text import replace_tables
