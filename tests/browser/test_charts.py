@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from anoncup.rules.settings import Excessive
 from anoncup.schemas import History, HistoryStep, HistoryTeam
-from anoncup.schemas.advice import EXAMPLE, parse_advice
+from anoncup.schemas.advice import parse_advice
 from anoncup.schemas.verdicts import Excess, Histogram
 from app.boards.distribution_chart import draw_distribution
 from app.boards.history_chart import draw_history
@@ -23,6 +23,7 @@ from app.setup.threshold_chart import draw_threshold_errors
 from app.submissions.charts import draw_distances, draw_scores
 from app.submissions.verdict_parts import ThresholdComparison
 from tests.browser.page_inspector import DESKTOP, PHONE, inspect_pages
+from tests.recorded import REPORT
 from tests.support.browser import SITE, STYLESHEET_LINKS, serve_page
 from tests.support.visitor_pages import build_board_from_rows, build_row
 
@@ -99,7 +100,7 @@ def draw_charts(team_count: int, t: Translator) -> list[Chart | None]:
             [(step.at, step.overall or 0.0) for step in steps[0]], [1.0] * 3, titles, t, zone="Asia/Tokyo"
         ),
         draw_distances(EXCESS, comparison, t),
-        draw_threshold_errors(parse_advice(EXAMPLE), t),
+        draw_threshold_errors(parse_advice(REPORT), t),
     ]
 
 

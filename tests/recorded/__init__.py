@@ -8,6 +8,7 @@ Json = dict[str, Any]
 
 FOLDER = Path(__file__).parent
 VERDICT: Json = json.loads((FOLDER / "verdict.json").read_text())
+REPORT: Json = json.loads((FOLDER / "report.json").read_text("utf-8"))
 RESPONSES: dict[str, Json] = json.loads((FOLDER / "answers.json").read_text())
 """One response of each type to which later services may add values."""
 

@@ -1,8 +1,9 @@
 """The errors of thresholds are shares of releases and of simulated cheats."""
 
-from anoncup.schemas.advice import EXAMPLE, Advice, parse_advice
+from anoncup.schemas.advice import Advice, parse_advice
 from app.core.locale.language import load_translator
 from app.setup.threshold_chart import draw_threshold_errors
+from tests.recorded import REPORT
 
 EN = load_translator("en")
 METHODS = [("noise", {"scale": 0.5}, 0.02), ("microaggregation", {}, 0.05)]
@@ -10,14 +11,14 @@ HONEST, CHEAT = "Rejected: sample methods", "Accepted: Everybody in another’s 
 
 
 def build_report() -> Advice:
-    """Return the example of the schema with two sample methods."""
-    contest = EXAMPLE["contest"]
+    """Return the recorded report with two sample methods."""
+    contest = REPORT["contest"]
     methods = [
         contest["releases"][0]
         | {"kind": "method", "method": name, "parameters": parameters, "mean_distance": distance}
         for name, parameters, distance in METHODS
     ]
-    return parse_advice(EXAMPLE | {"contest": contest | {"releases": [*contest["releases"], *methods]}})
+    return parse_advice(REPORT | {"contest": contest | {"releases": [*contest["releases"], *methods]}})
 
 
 def build_tick(distance: float, text: str, *, honest: bool = True) -> dict[str, object]:
@@ -48,4 +49,4 @@ def test_errors_are_drawn_as_steps_above_the_releases() -> None:
 
 
 def test_nothing_is_drawn_without_simulations() -> None:
-    assert draw_threshold_errors(parse_advice(EXAMPLE | {"histograms": {}}), EN) is None
+    assert draw_threshold_errors(parse_advice(REPORT | {"histograms": {}}), EN) is None
