@@ -1,18 +1,16 @@
-"""``anoncup competitions`` and ``anoncup announcements``: list what the service publishes."""
+"""``anoncup competitions``: list the competitions of the service."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from anoncup.cli.connection import connect
-from anoncup.cli.options import AsJson, Slug
+from anoncup.cli.options import AsJson
 from anoncup.cli.output import (
     ColumnSpec,
     format_cell,
     get_title,
     print_entries,
-    print_json,
-    replace_unprintable,
 )
 
 if TYPE_CHECKING:
@@ -33,16 +31,3 @@ def competitions(as_json: AsJson = False) -> None:
     }
     with connect(anonymous=True) as client:
         print_entries(client.list_competitions(), columns, as_json=as_json, empty_text="no competitions")
-
-
-def announcements(slug: Slug, as_json: AsJson = False) -> None:
-    """Show the announcements of the organizers."""
-    with connect(anonymous=True) as client:
-        items = client.list_announcements(slug)
-    if as_json:
-        print_json(items)
-        return
-    for entry in items:
-        print(format_cell(entry.at))
-        for text in entry.text.values():
-            print("\n".join(f"  {replace_unprintable(line)}" for line in text.splitlines()))

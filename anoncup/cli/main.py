@@ -66,7 +66,6 @@ _REMOTE_COMMANDS = (
     guess.guess,
     targets.guesses,
     board.board,
-    competitions.announcements,
 )
 for panel, commands in {_LOCAL_PANEL: _LOCAL_COMMANDS, _REMOTE_PANEL: _REMOTE_COMMANDS}.items():
     for command in commands:

@@ -219,7 +219,7 @@ class Client(Transport):
     def get_board_csv(self, slug: str, board: _BoardName = "anonymization") -> str:
         return self.get_text(competition_path(slug, "boards", f"{board}.csv"))
 
-    # Finals, quotas and announcements.
+    # Finals and quotas.
 
     def cancel_submission(self, submission_id: str) -> schemas.Submission:
         """Withdraw a submission that is not scored yet."""
@@ -233,9 +233,6 @@ class Client(Transport):
     def get_quota(self, slug: str) -> schemas.Quota:
         """Return how much the team may still send."""
         return self.get(schemas.Quota, competition_path(slug, "quota"))
-
-    def list_announcements(self, slug: str) -> list[schemas.Announcement]:
-        return self.get_list(schemas.Announcement, competition_path(slug, "announcements"))
 
     # Organizers of a competition, and administrators.
 

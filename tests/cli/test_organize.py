@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup import schemas
+from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.rules.timetable import replace_phases
@@ -180,22 +182,10 @@ def test_export_is_written_to_a_new_file(anoncup: CommandRunner, contest: Contes
     assert [path.name for path in folder.iterdir()] == ["small.zip"]
 
 
-def test_announcements_are_public(
-    anoncup: CommandRunner, contest: Contest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = {"en": "One\nTwo", "ja": "一つ"}
-    assert contest.arena.post("/competitions/small/announcements", json={"text": text}).status_code == 201
-    monkeypatch.delenv("ANONCUP_TOKEN")
-    result = anoncup("announcements", "small")
-    assert result.status == 0
-    assert "  One\n  Two\n" in result.stdout
-    assert "一つ" in result.stdout
-    assert [item["text"] for item in anoncup("announcements", "small", "--json").json] == [text]
-
-
-def test_lists_are_printed_over_several_pages(anoncup: CommandRunner, contest: Contest) -> None:
+def test_client_lists_are_complete_over_several_pages(url: str, contest: Contest) -> None:
     path = "/competitions/small/announcements"
     for number in range(103):
         assert contest.arena.post(path, json={"text": {"en": str(number)}}).status_code == 201
-    texts = [announcement["text"]["en"] for announcement in anoncup("announcements", "small", "--json").json]
+    with Client(url) as client:
+        texts = [entry.text["en"] for entry in client.get_list(schemas.Announcement, path)]
     assert texts == [str(number) for number in reversed(range(103))]
