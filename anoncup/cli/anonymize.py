@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anoncup.cli.options import CompetitionFile, OriginalFiles, RoundName
-from anoncup.cli.output import make_console
-from anoncup.cli.terminal import make_table
+from anoncup.cli.output import print_table
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from anoncup.cli.local_files import LocalContest
     from anoncup.tracks.parts import AnyMethod
 
@@ -51,7 +48,7 @@ def anonymize(
 
     contest = load_contest(competition, original, round_name)
     if method == "help":
-        make_console().print(_build_methods_table(contest))
+        print_table(contest.track.methods.values(), {"method": "name", "--set": _format_parameters})
         return
     sample_method = _find_method(contest, method)
     folder = _require_no_overwrite(contest, into)
@@ -88,17 +85,11 @@ def _require_no_overwrite(contest: LocalContest, folder: Path | None) -> Path:
     return folder
 
 
-def _build_methods_table(contest: LocalContest) -> Table:
-    """Build a table of the methods with the defaults of their parameters."""
-    table = make_table("method", "--set")
-    for method in contest.track.methods.values():
-        table.add_row(
-            method.name,
-            " ".join(
-                f"{parameter.name}={_format_default(parameter.default)}" for parameter in method.parameters
-            ),
-        )
-    return table
+def _format_parameters(method: AnyMethod) -> str:
+    """Return the parameters of a method with their defaults."""
+    return " ".join(
+        f"{parameter.name}={_format_default(parameter.default)}" for parameter in method.parameters
+    )
 
 
 def _format_default(value: object) -> str:

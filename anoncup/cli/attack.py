@@ -18,7 +18,7 @@ from anoncup.cli.options import (
     RoundName,
     accept_files,
 )
-from anoncup.cli.output import make_console, print_json
+from anoncup.cli.output import print_json
 from anoncup.cli.terminal import progress_bar, show_attackers
 from anoncup.errors import InvalidInput
 
@@ -69,7 +69,7 @@ def attack(
         if as_json:
             print_json(rates)
         else:
-            show_attackers(make_console(), rates)
+            show_attackers(rates)
     elif as_json:
         print_json(paths)
 

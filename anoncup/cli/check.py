@@ -16,7 +16,7 @@ from anoncup.cli.options import (
     RoundName,
     accept_files,
 )
-from anoncup.cli.output import make_console, print_json
+from anoncup.cli.output import print_json
 from anoncup.cli.score import ACCEPTED, REJECTED, build_notices
 from anoncup.cli.terminal import show_decision
 
@@ -46,7 +46,7 @@ def check(
     if as_json:
         print_json(result)
     else:
-        show_decision(make_console(), result["verdict"], result["violations"], result["warnings"])
+        show_decision(result["verdict"], result["violations"], result["warnings"])
     raise typer.Exit(REJECTED if result["verdict"] == "rejected" else ACCEPTED)
 
 
