@@ -88,7 +88,7 @@ class Transport:
 
     def call(self, model: type[ModelT], method: str, path: str, **options: Unpack[RequestOptions]) -> ModelT:
         """Send a request and parse the response. Fields that the model does not know are kept."""
-        return parse_model(model, _parse_content(self.send(method, path, **options)))
+        return parse_model(model, _parse_json(self.send(method, path, **options)))
 
     def send(self, method: str, path: str, **options: Unpack[RequestOptions]) -> httpx2.Response:
         """Send a request; raise ApiError for an error response, Unavailable if the service is unreachable."""
@@ -118,7 +118,7 @@ class Transport:
         query_string: str | None = str(httpx2.QueryParams(query))
         while query_string is not None:
             response = self.send("GET", f"{path}?{query_string}" if query_string else path)
-            entries += _require_list(_parse_content(response))
+            entries += _require_list(_parse_json(response))
             next_url = response.links.get("next", {}).get("url")
             # Use only the query: behind a proxy the path may differ, and no link may lead to another server.
             query_string = urlsplit(next_url).query if next_url else None
@@ -191,7 +191,7 @@ class Transport:
         while time.monotonic() < deadline:
             try:
                 response = self.send("GET", path)
-                state = parse_model(model, _parse_content(response))
+                state = parse_model(model, _parse_json(response))
             except Unavailable:
                 if time.monotonic() - last_answer_at >= max_outage_s:
                     raise
@@ -267,16 +267,6 @@ def _parse_problem(response: httpx2.Response) -> Problem:
     if not isinstance(content, dict):
         raise Unavailable(_NOT_THE_SERVICE)
     return parse_model(Problem, {**_DEFAULT_PROBLEM, "code": str(status), **content, "status": status})
-
-
-def _parse_content(response: httpx2.Response) -> object:
-    if not response.content:
-        return None
-    if _is_json(response):
-        return _parse_json(response)
-    if "html" in response.headers.get("content-type", ""):
-        raise Unavailable("a page of another kind answers at this address, not the service")
-    return response.text
 
 
 def _require_list(content: object) -> list[object]:

@@ -51,11 +51,11 @@ def _check_board(function: RankingFunction, board: RankingBoard) -> None:
     require(board == snapshot, function.name, "the board stays as it is")
     require(_rank(function, board) == ranking, function.name, "the same board has the same ranking")
     scores = _collect_scores(ranking)
-    reversed_scores = _collect_scores(_rank(function, _reverse(board)))
+    reversed_scores = _collect_scores(_rank(function, _transform(board, {})))
     _require_same_scores(function.name, scores, reversed_scores, "the order of rows does not matter")
     identifiers = [*board.teams, *(submission.id for submission in board.submissions)]
     names = {name: f"x{len(identifiers) - index}" for index, name in enumerate(identifiers)}
-    renamed_scores = _collect_scores(_rank(function, _rename(board, names)))
+    renamed_scores = _collect_scores(_rank(function, _transform(board, names)))
     scores_by_old_name = {team: renamed_scores[names[team]] for team in scores}
     _require_same_scores(function.name, scores, scores_by_old_name, "identifiers do not matter")
 
@@ -86,27 +86,16 @@ def _require_same_scores(name: str, scores: _Scores, new_scores: _Scores, law: s
         require(is_same, name, f"{law}: the score {score} becomes {new_score}")
 
 
-def _reverse(value: Any) -> Any:
-    """Return a board, or a part of it, with all rows and entries in the opposite order."""
-    if isinstance(value, tuple):
-        return tuple(map(_reverse, reversed(value)))
-    if isinstance(value, Mapping):
-        return {key: _reverse(item) for key, item in reversed(list(value.items()))}
-    if is_dataclass(value):
-        return replace(value, **{part.name: _reverse(getattr(value, part.name)) for part in fields(value)})  # type: ignore[type-var]
-    return value
-
-
-def _rename(value: Any, names: Mapping[str, str]) -> Any:
-    """Return a board, or a part of it, with other identifiers."""
+def _transform(value: Any, names: Mapping[str, str]) -> Any:
+    """Return a board, or a part of it, with other identifiers and all rows and entries in opposite order."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, tuple):
-        return tuple(_rename(item, names) for item in value)
+        return tuple(_transform(item, names) for item in reversed(value))
     if isinstance(value, Mapping):
-        return {_rename(key, names): _rename(item, names) for key, item in value.items()}
+        return {names.get(key, key): _transform(item, names) for key, item in reversed(list(value.items()))}
     if is_dataclass(value):
-        changes = {part.name: _rename(getattr(value, part.name), names) for part in fields(value)}
+        changes = {part.name: _transform(getattr(value, part.name), names) for part in fields(value)}
         return replace(value, **changes)  # type: ignore[type-var]
     return value
 
