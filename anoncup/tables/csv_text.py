@@ -40,7 +40,6 @@ _REDACTED_TEXTS = {
 }
 """Messages by code. They replace messages that could repeat the content of a file."""
 CONTROL_PATTERN = r"[\x00-\x08\x0a-\x1f\x7f]"
-_MIN_INVISIBLE_BYTE = 0xE2
 
 
 class Problems:
@@ -274,46 +273,18 @@ def iterate_text_columns(table: pa.Table) -> Iterator[tuple[str, pa.Array]]:
 
 
 def check_text(column: pa.Array, name: str, problems: Problems) -> None:
-    if has_control_characters(column):
-        control_mask = convert_to_mask(pc.match_substring_regex(column, CONTROL_PATTERN))
-        message = Message("a line break or control character in a cell")
-        problems.add_rows(control_mask, name, "control_character", message, cells=column)
-    if _may_have_invisible(column):
-        invisible_mask = convert_to_mask(pc.match_substring_regex(column, INVISIBLE_PATTERN))
-        problems.add_rows(invisible_mask, name, "invisible_character", _describe_invisible, cells=column)
-    if has_long_cells(column):
-        long_mask = convert_to_mask(pc.greater(pc.utf8_length(column), MAX_CELL_LENGTH))
-        message = Message("more than {most} characters in a cell", most=MAX_CELL_LENGTH)
-        problems.add_rows(long_mask, name, "cell_too_long", message, cells=column)
-
-
-def has_control_characters(column: pa.Array) -> bool:
-    """Return whether some cell may contain a control character; a fast check of the bytes."""
-    codes = _get_cell_bytes(column)
-    if codes.min(initial=32) < 32 and bool(((codes < 32) & (codes != 9)).any()):
-        return True
-    return bool((codes == 127).any())
-
-
-def _may_have_invisible(column: pa.Array) -> bool:
-    """Return whether some cell may contain an invisible character; a fast check of the bytes."""
-    return bool(_get_cell_bytes(column).max(initial=0) >= _MIN_INVISIBLE_BYTE)
+    control_mask = convert_to_mask(pc.match_substring_regex(column, CONTROL_PATTERN))
+    message = Message("a line break or control character in a cell")
+    problems.add_rows(control_mask, name, "control_character", message, cells=column)
+    invisible_mask = convert_to_mask(pc.match_substring_regex(column, INVISIBLE_PATTERN))
+    problems.add_rows(invisible_mask, name, "invisible_character", _describe_invisible, cells=column)
+    long_mask = convert_to_mask(pc.greater(pc.utf8_length(column), MAX_CELL_LENGTH))
+    message = Message("more than {most} characters in a cell", most=MAX_CELL_LENGTH)
+    problems.add_rows(long_mask, name, "cell_too_long", message, cells=column)
 
 
 def _describe_invisible(cell: str) -> Message:
     return Message("invisible characters in a cell: {codes}", codes=list_invisible_codes(cell))
-
-
-def has_long_cells(column: pa.Array) -> bool:
-    """Return whether some cell may be too long; a fast check of the number of bytes."""
-    longest = pc.max(pc.binary_length(column)).as_py()
-    return longest is not None and longest > MAX_CELL_LENGTH
-
-
-def _get_cell_bytes(column: pa.Array) -> NDArray[np.uint8]:
-    """Return the bytes of all cells, concatenated."""
-    buffer = column.buffers()[2]
-    return np.frombuffer(buffer or b"", dtype=np.uint8)
 
 
 def parse_numbers(
