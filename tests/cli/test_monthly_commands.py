@@ -9,7 +9,7 @@ from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.tracks.monthly.files import QUESTIONS
 from app.core.storage import compute_digest
-from tests.support.shell_commands import run_json, run_line
+from tests.support.shell_commands import run_line
 
 pytestmark = pytest.mark.full
 
@@ -19,7 +19,6 @@ ORIGINAL = " ".join(
     for file in TRACK.original_files
 )
 CONTEST = f"--competition competition.toml {ORIGINAL}"
-SCORED = f"{CONTEST} --transactions own/transactions.csv --secret own/secret.csv"
 
 
 @pytest.fixture
@@ -39,14 +38,6 @@ def test_example_data_states_its_source(tmp_path: Path) -> None:
     assert TRACK.examples.identify_dataset(files) == "tc400"
     assert TRACK.examples.identify_dataset(files | {"transactions": "0" * 64}) is None
     assert "Online Retail" not in run_line(tmp_path, "generate table --rows 9")
-
-
-def test_without_knowledge_tables_files_are_checked_but_not_scored(folder: Path) -> None:
-    options = SCORED.replace("--original knowledge_50=data/knowledge_50.csv", "")
-    assert run_json(folder, f"check {options}")["verdict"] == "accepted"
-    message = run_line(folder, f"score {options}", status=2)
-    assert "knowledge_50.csv" in message
-    assert "knowledge_25" not in message
 
 
 def test_target_in_any_order_is_attacked_for_each_question(folder: Path) -> None:

@@ -4,8 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from anoncup.competition.parser import CompetitionFile, parse_competition, parse_rounds
 from anoncup.competition.templates import template
@@ -14,7 +12,6 @@ from anoncup.rules.rounds import MAX_ROUNDS, RoundSettings
 from anoncup.rules.settings import Limits, Phase, Publication, Ranking
 from anoncup.rules.toml_text import replace_tables
 from tests.support.competition_texts import EXAMPLE, MINIMAL
-from tests.support.hypothesis_profiles import limit_examples
 
 COMMON = MINIMAL.replace("format = 1", "format = 2")
 TWO_ROUNDS = (
@@ -184,30 +181,3 @@ def test_invalid_rounds_are_refused_with_their_place(text: str, key: str, code: 
     with pytest.raises(InvalidCompetition) as refusal:
         parse_rounds(text)
     assert (refusal.value.message.values["key"], refusal.value.code) == (key, code)
-
-
-TOML_VALUES = st.recursive(
-    st.none().map(lambda _: "{}")
-    | st.sampled_from(["1", "-1", "inf", "nan", "true", '""', '"a"', "2027-01-01"]),
-    lambda values: (
-        st.lists(values, max_size=2).map(lambda items: f"[{', '.join(items)}]")
-        | values.map(lambda item: f"{{ name = {item} }}")
-    ),
-    max_leaves=4,
-)
-KEYS = st.sampled_from(
-    ["name", "title", "phases", "limits", "finals", "weight", "publication", "data", "practice", "targets"]
-)
-
-
-@limit_examples(200)
-@given(st.lists(st.dictionaries(KEYS, TOML_VALUES, max_size=4), max_size=3))
-def test_hostile_rounds_are_read_or_refused(rounds: list[dict[str, str]]) -> None:
-    bodies = ["".join(f"{key} = {value}\n" for key, value in entry.items()) for entry in rounds]
-    text = COMMON + "".join(f"[[rounds]]\n{body}" for body in bodies)
-    try:
-        rules = parse_rounds(text)
-    except InvalidCompetition:
-        return
-    for name in rules:
-        assert parse_competition(CompetitionFile(text).round_texts[name]) == rules[name]

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from anoncup.errors import InvalidUpload
 from anoncup.tables.csv_text import decode_upload
 from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
-from anoncup.tracks.microdata.tables import parse_original
 from tests.support.hypothesis_profiles import limit_examples
-from tests.support.table_files import SMALL_COLUMNS, expect_refusal, list_problems
 
 pytestmark = pytest.mark.full
 
@@ -180,17 +178,3 @@ def test_decoding_keeps_numbers_and_separators(content: bytes, prefix: bytes) ->
         character for character in text if character.isascii() and character.encode() in plain_bytes
     )
     assert len(text.encode("cp932")) == len(prefix + content)
-
-
-def test_first_doubtful_row_is_reported() -> None:
-    content = "q,s\n東京,1\n".encode("cp932") + "Ménage,2\nétat,3\nCafé,4\n".encode("latin-1")
-    assert list_problems(expect_refusal(content)) == [(4, None, "encoding")]
-    content = "q,s\n東京,1\n".encode("cp932") + "Ménage,2\nétat,3\nété_,4\n".encode("latin-1")
-    assert list_problems(expect_refusal(content)) == [(2, None, "encoding")]
-
-
-def test_few_doubtful_words_are_accepted() -> None:
-    """p値 could be ``p’l`` and A群 ``AŒQ`` in a Western code page, but 性別 and 東京 could not."""
-    text = "q,s\n性別,1\n東京,2\np値,3\nA群,4\nB群,5\n会社員,6\n"
-    table, _ = parse_original(text.encode("cp932"), SMALL_COLUMNS)
-    assert table["q"].tolist() == ["性別", "東京", "p値", "A群", "B群", "会社員"]
