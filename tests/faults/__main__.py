@@ -1,6 +1,6 @@
 """Play a contest while faults are injected, then check that nothing is lost.
 
-usage: python -m tests.faults [--seed N] [--faults 200] [--s3] [--keep]
+usage: python -m tests.faults [--seed N] [--faults 200] [--keep]
 """
 
 import argparse
@@ -10,23 +10,26 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
-import numpy as np
 import psutil
+from sqlalchemy import select
 
 from app.core.db import engine
+from app.core.db.models import Round, Target
+from app.core.db.transaction import transaction
 from app.operations.service_access import use_services
 from tests.faults import contest_setup, expected_boards, invariant_checks
 from tests.faults.calls import PATIENCE_S, Caller, CallRecorder
 from tests.faults.canaries import Canaries
 from tests.faults.expected_boards import check_competition
-from tests.faults.fault_kinds import FaultKind, FaultTargetAbsent, Undo, list_fault_kinds
+from tests.faults.fault_kinds import FAULT_KINDS, FaultTargetAbsent, Undo
 from tests.faults.installation import ServiceInstallation, run_installation
 from tests.faults.ledger import Ledger
-from tests.faults.participants import FaultRun, PublicReader
+from tests.faults.participants import FaultRun
+from tests.support.secret_search import iterate_files
 
 FAULT_INTERVAL_S = (0.3, 5.0)
 POLL_S = 0.2
@@ -57,12 +60,10 @@ class FaultLog:
                 self.note(f"over: {fault[1]}")
 
 
-def inject_fault(
-    installation: ServiceInstallation, random: Random, fault_log: FaultLog, kinds: tuple[FaultKind, ...]
-) -> None:
+def inject_fault(installation: ServiceInstallation, random: Random, fault_log: FaultLog) -> None:
     """Inject one random fault; choose again while its target does not exist."""
     while True:
-        (chosen_kind,) = random.choices(kinds, [kind.weight for kind in kinds])
+        (chosen_kind,) = random.choices(FAULT_KINDS, [kind.weight for kind in FAULT_KINDS])
         try:
             description, undo = chosen_kind.inject(installation, random)
         except FaultTargetAbsent:
@@ -110,11 +111,11 @@ def wait_until_recovered(installation: ServiceInstallation, fault_log: FaultLog)
 def inject_faults(
     installation: ServiceInstallation, run: FaultRun, fault_log: FaultLog, *, faults: int
 ) -> None:
-    random, fault_kinds = Random(f"{run.seed} faults"), list_fault_kinds()
+    random = Random(f"{run.seed} faults")
     while (number := fault_log.counts.total()) < faults:
         if run.failures:
             raise RuntimeError("; ".join(run.failures))
-        inject_fault(installation, random, fault_log, fault_kinds)
+        inject_fault(installation, random, fault_log)
         run.fault_share = (number + 1) / faults
         if (number + 1) % RECOVER_EVERY == 0:
             wait_until_recovered(installation, fault_log)
@@ -154,34 +155,30 @@ def check_everything(
 ) -> Iterator[str]:
     """Yield every violation of an invariant."""
     yield from run.failures
-    with ExitStack() as exit_stack:
-        callers_of_ledgers: list[dict[str, Caller]] = []
-        for ledger in ledgers:
-            tokens = expected_boards.get_audience_tokens(ledger)
-            new_callers = {
-                audience: run.calls.create_caller(Random(0), token) for audience, token in tokens.items()
-            }
-            for caller in new_callers.values():
-                exit_stack.enter_context(closing(caller))
-            callers_of_ledgers.append(new_callers)
-            yield from invariant_checks.retry_refused(ledger, new_callers)
-        wait_for_all_work(installation, fault_log, ledgers)
-        boards_before = []
-        for ledger, callers in zip(ledgers, callers_of_ledgers, strict=True):
-            closes = ledger.slug == contest_setup.PLANS[0].slug
-            yield from check_competition(ledger, callers, is_played_to_end=closes)
-            boards_before.append(expected_boards.read_boards(ledger, callers))
-        yield from run.calls.problems
-        yield from check_restart(installation, ledgers, callers_of_ledgers, boards_before)
+    callers = {ledger.slug: expected_boards.create_callers(run.calls, ledger) for ledger in ledgers}
+    for ledger in ledgers:
+        yield from invariant_checks.retry_refused(ledger, callers[ledger.slug])
+    wait_for_all_work(installation, fault_log, ledgers)
+    for ledger in ledgers:
+        closes = ledger.slug == contest_setup.PLANS[0].slug
+        yield from check_competition(ledger, callers[ledger.slug], is_played_to_end=closes)
+    yield from run.calls.problems
+    yield from check_restart(installation, ledgers, callers)
 
 
 def check_restart(
-    installation: ServiceInstallation,
-    ledgers: list[Ledger],
-    callers_of_ledgers: list[dict[str, Caller]],
-    boards_before: list[dict[tuple[str, str], bytes]],
+    installation: ServiceInstallation, ledgers: list[Ledger], callers: dict[str, dict[str, Caller]]
 ) -> Iterator[str]:
     """Restart the service, which empties its caches, and yield the boards whose bytes differ."""
+
+    def read_boards() -> dict[tuple[str, str, str], bytes]:
+        return {
+            (ledger.slug, *board): content
+            for ledger in ledgers
+            for board, content in expected_boards.read_boards(ledger, callers[ledger.slug]).items()
+        }
+
+    boards_before = read_boards()
     engine.get_engine().dispose()
     status = installation.stop()
     if status != 0:
@@ -190,64 +187,31 @@ def check_restart(
     installation.start_missing()
     installation.wait_until_ready()
     use_services(installation.find_services(), installation.data)
-    for ledger, callers, ledger_boards in zip(ledgers, callers_of_ledgers, boards_before, strict=True):
-        boards_after = expected_boards.read_boards(ledger, callers)
-        yield from (
-            f"{ledger.slug}: {board} has other bytes after a restart"
-            for board in ledger_boards
-            if ledger_boards[board] != boards_after[board]
-        )
+    boards_after = read_boards()
+    for board, content in boards_before.items():
+        if content != boards_after[board]:
+            yield f"{board} has other bytes after a restart"
 
 
-def find_leaks_in_files(installation: ServiceInstallation, canaries: Canaries) -> Iterator[str]:
-    """Yield the logs and files that contain a secret; the private keys may."""
-    for path in (
-        *installation.logs.rglob("*"),
-        *installation.data.rglob("*"),
-        *installation.store.rglob("*"),
-    ):
-        if path.is_file() and "private" not in path.parts:
-            content = path.read_bytes()
-            leak = canaries.find_leak(content)
-            if leak is not None:
-                yield f"{path} holds {leak}"
-
-
-def summarize(
-    run: FaultRun,
-    fault_log: FaultLog,
-    installation: ServiceInstallation,
-    ledgers: list[Ledger],
-    readers: list[PublicReader],
-) -> str:
-    uploads = [item for ledger in ledgers for item in ledger.uploads]
-    accepted = {
-        kind: sum(item.kind == kind and item.receipt is not None for item in uploads)
-        for kind in ("release", "guess")
-    }
-    answers = ", ".join(f"{count} × {status}" for status, count in sorted(run.calls.status_counts.items()))
-    errors = [f"{job_id}: {reason}" for ledger in ledgers for job_id, (_, reason) in ledger.errors.items()]
+def summarize(run: FaultRun, fault_log: FaultLog, ledgers: list[Ledger]) -> str:
+    """Describe what a run has tried."""
+    uploads = [upload for ledger in ledgers for upload in ledger.uploads]
+    accepted = Counter(upload.kind for upload in uploads if upload.receipt is not None)
     lines = [
-        f"seed {run.seed}, {fault_log.counts.total()} faults, "
-        f"{time.monotonic() - fault_log.started_at:.0f} s",
-        f"releases: {accepted['release']} taken in; guesses: {accepted['guess']}; "
-        f"{sum(item.refusal is not None for item in uploads)} uploads refused",
-        f"answers: {answers}; {run.calls.lost_tries} tries without one; "
-        f"{sum(item.reads for item in readers)} reads",
-        "retried under their key: "
-        f"{sum(item.lost_tries + item.unavailable_tries > 0 for item in uploads)} uploads",
-        f"starts by hand: {dict(installation.start_counts)}",
-        f"killed at every attempt, and so in ERROR: {len(errors)}",
-        *(f"  {item}" for item in errors),
-        *(f"  {count:4}  {name}" for name, count in fault_log.counts.most_common()),
+        f"{fault_log.counts.total()} faults in {time.monotonic() - fault_log.started_at:.0f} s",
+        f"accepted: {accepted}; refused: {sum(upload.refusal is not None for upload in uploads)}",
+        f"retried under their key: {sum(upload.failed_tries > 0 for upload in uploads)}",
+        f"answers: {run.calls.status_counts}",
+        *(f"ERROR: {job_id}: {reason}" for ledger in ledgers for job_id, reason in ledger.errors.items()),
+        *(f"{count:4}  {name}" for name, count in fault_log.counts.most_common()),
     ]
     return "\n".join(lines)
 
 
-def run_contest(seed: int, faults: int, *, s3: bool, keep_folder: bool) -> list[str]:
+def run_contest(seed: int, faults: int, *, keep_folder: bool) -> list[str]:
     """Play a whole contest with faults and return the violations."""
     fault_log = FaultLog()
-    with run_installation(s3=s3, keep_folder=keep_folder) as installation:
+    with run_installation(keep_folder=keep_folder) as installation:
         print(f"seed {seed}; {installation.folder}", flush=True)
         installation.start_missing()
         installation.wait_until_ready()
@@ -255,56 +219,56 @@ def run_contest(seed: int, faults: int, *, s3: bool, keep_folder: bool) -> list[
         calls = CallRecorder(installation.url, Canaries())
         max_valid = max(6, faults // 8)
         ledgers = [
-            contest_setup.open_competition(installation, calls, plan, valid=max_valid)
-            for plan in contest_setup.PLANS
+            contest_setup.open_competition(calls, plan, valid=max_valid) for plan in contest_setup.PLANS
         ]
         run = FaultRun(seed, calls)
         fault_log.started_at = time.monotonic()
-        readers = contest_setup.start_everybody(run, ledgers)
+        contest_setup.start_everybody(run, ledgers)
         problems: list[str] = []
         try:
             inject_faults(installation, run, fault_log, faults=faults)
             finish_contest(installation, run, fault_log, ledgers)
             problems += check_everything(installation, run, fault_log, ledgers)
-            problems += check_files(installation, run, ledgers)
+            problems += check_files(installation, calls.canaries, ledgers)
         except Exception as error:
             problems.append(f"{type(error).__name__}: {error}")
             problems += run.failures
             traceback.print_exc()
-            print("\n".join(installation.describe_processes()), flush=True)
         finally:
             run.has_ended.set()
             fault_log.undo_due(include_pending=True)
             engine.get_engine().dispose()
-        print(summarize(run, fault_log, installation, ledgers, readers), flush=True)
+        print(summarize(run, fault_log, ledgers), flush=True)
         if problems:
             print("\n".join(["the faults:", *fault_log.lines]), flush=True)
     return problems
 
 
-def check_files(installation: ServiceInstallation, run: FaultRun, ledgers: list[Ledger]) -> Iterator[str]:
-    """Stop the service and yield the files that contain a secret that was not revealed."""
-    for ledger in ledgers:
-        if invariant_checks.load_round(ledger.slug).revealed_at is not None:
-            targets = invariant_checks.list_target_ids(ledger.slug)
-            revealed: list[np.ndarray] = [
-                upload.rows for upload in ledger.list_accepted("release") if upload.id in targets
-            ]
-            run.calls.canaries.remove(revealed)
+def check_files(
+    installation: ServiceInstallation, canaries: Canaries, ledgers: list[Ledger]
+) -> Iterator[str]:
+    """Stop the service and yield the logs and files with a secret that was not revealed."""
+    with transaction() as session:
+        query = select(Target.submission_id).join(Round, Round.id == Target.round_id)
+        revealed_ids = set(map(str, session.scalars(query.where(Round.revealed_at.is_not(None)))))
+    releases = [upload for ledger in ledgers for upload in ledger.list_accepted("release")]
+    canaries.remove(upload.rows for upload in releases if upload.id in revealed_ids)
     engine.get_engine().dispose()
     installation.stop()
-    yield from find_leaks_in_files(installation, run.calls.canaries)
+    for folder in (installation.logs, installation.data, installation.store):
+        for path, content in iterate_files(folder):
+            if leak := canaries.find_leak(content):
+                yield f"{path} holds {leak}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
     parser.add_argument("--seed", type=int, default=int(time.time()) % 100_000)
     parser.add_argument("--faults", type=int, default=200)
-    parser.add_argument("--s3", action="store_true", help="files lie on an S3 server, which breaks too")
     parser.add_argument("--keep", action="store_true", help="leave the folder behind")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    problems = run_contest(options.seed, options.faults, s3=options.s3, keep_folder=options.keep)
+    problems = run_contest(options.seed, options.faults, keep_folder=options.keep)
     for problem in problems:
         print(f"WRONG: {problem[:2000]}", flush=True)
     print(

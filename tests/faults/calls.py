@@ -30,11 +30,10 @@ class NoResponse(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RetriedResponse:
-    """The final response, after ``lost_tries`` without a response and ``unavailable_tries`` with a 503."""
+    """The final response, after ``failed_tries`` without a response or with a 503."""
 
     response: httpx2.Response
-    lost_tries: int
-    unavailable_tries: int
+    failed_tries: int
 
     @property
     def status(self) -> int:
@@ -56,11 +55,7 @@ class CallRecorder:
     canaries: Canaries
     problems: list[str] = field(default_factory=list)
     status_counts: Counter[str] = field(default_factory=Counter)
-    lost_tries: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def create_caller(self, random: Random, token: str | None = None) -> "Caller":
-        return Caller(self, random, token)
 
     def record(self, response: httpx2.Response, route: str) -> None:
         """Count a response and record whether it is malformed or leaks a secret."""
@@ -68,7 +63,7 @@ class CallRecorder:
         problem = find_problem(status, kind, response.content)
         leaked = self.canaries.find_leak(response.content)
         with self.lock:
-            self.status_counts[f"{status}"] += 1
+            self.status_counts[str(status)] += 1
             if problem:
                 self.problems.append(f"{route}: {problem}")
             if leaked:
@@ -90,9 +85,11 @@ def find_problem(status: int, kind: str, content: bytes) -> str | None:
     return None
 
 
-def has_changed_meanwhile(response: httpx2.Response) -> bool:
-    """Return whether nothing was done because of a change by another request, perhaps an own lost one."""
-    return response.status_code == 409 and response.json().get("code") == "changed_meanwhile"
+def may_be_repeated(response: httpx2.Response) -> bool:
+    """Return whether nothing was done because of a fault, or of another request, perhaps an own lost one."""
+    return response.status_code == 503 or (
+        response.status_code == 409 and response.json().get("code") == "changed_meanwhile"
+    )
 
 
 class Caller:
@@ -101,9 +98,6 @@ class Caller:
     def __init__(self, calls: CallRecorder, random: Random, token: str | None) -> None:
         self.calls, self.random, self.token = calls, random, token
         self.client = httpx2.Client(base_url=f"{calls.url}/api/v1", trust_env=False)
-
-    def close(self) -> None:
-        self.client.close()
 
     def request(
         self, method: str, path: str, *, key: str | None = None, hang_up_rate: float = 0.0, **content: Any
@@ -115,27 +109,18 @@ class Caller:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= {"Idempotency-Key": key} if key else {}
         headers["X-Confirm-Password"] = quote(PASSWORD)
-        lost_tries, unavailable_tries, changed_tries, longest_s = 0, 0, 0, TIMEOUT_S
-        deadline = time.monotonic() + PATIENCE_S
+        failed_tries, longest_s, deadline = 0, TIMEOUT_S, time.monotonic() + PATIENCE_S
         while (started_at := time.monotonic()) < deadline:
-            hangs_up = lost_tries < 3 and self.random.random() < hang_up_rate
+            hangs_up = failed_tries < 3 and self.random.random() < hang_up_rate
             timeout = self.random.uniform(*SHORT_TIMEOUT_S) if hangs_up else longest_s
             response = self.try_request(method, path, headers, timeout=timeout, content=content)
-            if response is None:
-                lost_tries += 1
-                if time.monotonic() >= started_at + longest_s:
-                    longest_s = min(2 * longest_s, MAX_TIMEOUT_S)
-            elif response.status_code == 503:
-                unavailable_tries += 1
-            elif has_changed_meanwhile(response):
-                changed_tries += 1
-            else:
-                return RetriedResponse(response, lost_tries, unavailable_tries)
+            if response is not None and not may_be_repeated(response):
+                return RetriedResponse(response, failed_tries)
+            if time.monotonic() >= started_at + longest_s:
+                longest_s = min(2 * longest_s, MAX_TIMEOUT_S)
+            failed_tries += 1
             time.sleep(self.random.uniform(*RETRY_PAUSE_S))
-        raise NoResponse(
-            f"{method} {path}: {lost_tries} tries without an answer, {unavailable_tries} with 503, "
-            f"{changed_tries} with 409 changed_meanwhile"
-        )
+        raise NoResponse(f"{method} {path}: {failed_tries} tries")
 
     def try_request(
         self, method: str, path: str, headers: dict[str, str], *, timeout: float, content: dict[str, Any]
@@ -144,7 +129,7 @@ class Caller:
             response = self.client.request(method, path, headers=headers, timeout=timeout, **content)
         except httpx2.RequestError:
             with self.calls.lock:
-                self.calls.lost_tries += 1
+                self.calls.status_counts["no answer"] += 1
             return None
         self.calls.record(response, f"{method} {IDENTIFIER.sub('…', path)}")
         return response

@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from random import Random
+from functools import partial
+from typing import Any
 
-from anoncup.schemas.roles import Role
+import httpx2
+
 from anoncup.tables.csv_text import write_csv
-from app.operations.service_access import create_user
-from tests.faults.calls import CallRecorder
-from tests.faults.installation import ServiceInstallation
-from tests.faults.ledger import Ledger, build_original
+from tests.faults.calls import PATIENCE_S, CallRecorder
+from tests.faults.ledger import ROWS, Ledger
 from tests.faults.organizers import MIN_REMAINING_S, ContestOrganizer
-from tests.faults.participants import FaultRun, PublicReader, TeamMember
-from tests.support.arena import PASSWORD, build_competition_toml
+from tests.faults.participants import FaultRun, TeamMember, read_publicly
+from tests.support.arena import PASSWORD, Arena, build_competition_toml, build_original_table
 from tests.support.contest import SECOND_PHASE
 
 LIMITS = """
@@ -36,18 +36,27 @@ class ContestPlan:
 
     slug: str
     teams: tuple[str, ...]
-    first_phase_share: float
-    second_phase_share: float
+    end_shares: dict[str, float]
     feedback: str
     has_rescore: bool
 
 
 PLANS = (
     ContestPlan(
-        "cup", ("red", '緑の"組", ok', "=1+1", "blue", "Ａｂ"), 0.45, 0.85, "hidden", has_rescore=True
+        "cup",
+        ("red", '緑の"組", ok', "=1+1", "blue", "Ａｂ"),
+        {"anonymization": 0.45, "reidentification": 0.85},
+        "hidden",
+        has_rescore=True,
     ),
     # Still open at the end: here the final checks see the state before the reveal.
-    ContestPlan("side", ("north", "south", "east"), 0.25, 2.0, "immediate", has_rescore=False),
+    ContestPlan(
+        "side",
+        ("north", "south", "east"),
+        {"anonymization": 0.25, "reidentification": 2.0},
+        "immediate",
+        has_rescore=False,
+    ),
 )
 
 
@@ -62,49 +71,29 @@ def build_competition_file(plan: ContestPlan, *, valid: int) -> str:
     return first_phase_text + SECOND_PHASE.format(start=start, end=end)
 
 
-def open_competition(
-    installation: ServiceInstallation, calls: CallRecorder, plan: ContestPlan, *, valid: int
-) -> Ledger:
+def open_competition(calls: CallRecorder, plan: ContestPlan, *, valid: int) -> Ledger:
     """Create a competition with its data and teams through the API."""
-    name = f"organizer of {plan.slug}"
-    create_user(installation.data, name=name, password=PASSWORD, role=Role.ORGANIZER)
-    caller = calls.create_caller(Random(plan.slug))
-    body: dict[str, str] = {"name": name, "password": PASSWORD}
-    organizer = str(caller.request("POST", "/tokens", json=body).json()["token"])
-    caller.token = organizer
-    table = build_original()
-    creation = caller.request("POST", "/competitions", content=build_competition_file(plan, valid=valid))
-    assert creation.status == 201, creation.response.text
-    path = f"/competitions/{plan.slug}"
-    upload = caller.request("PUT", f"{path}/original/original.csv", content=write_csv(table))
-    assert upload.status == 200, upload.response.text
-    tokens = {}
-    for team in plan.teams:
-        code = caller.request("POST", f"{path}/invites", json={}).json()["code"]
-        body = {"invite": code, "team": team, "name": f"member of {team}", "password": PASSWORD}
-        tokens[team] = str(caller.request("POST", "/signup", json=body).json()["token"])
-    rules = caller.request("GET", f"{path}/competition.toml").response.text
-    caller.close()
+    client: Any = httpx2.Client(base_url=calls.url, trust_env=False, timeout=PATIENCE_S)
+    table, file = build_original_table(ROWS), build_competition_file(plan, valid=valid)
+    arena = Arena.create(client, slug=plan.slug, file=file, original={"original": write_csv(table)})
+    tokens = {team: arena.get_team_token(team) for team in plan.teams}
     calls.canaries.plant_word(PASSWORD, "a password")
-    for token in (organizer, *tokens.values()):
+    for token in (arena.organizer_token, *tokens.values()):
         calls.canaries.plant_word(token, "a token")
-    return Ledger(plan.slug, organizer, tokens, table, rules)
+    rules = arena.get(f"/competitions/{plan.slug}/competition.toml").text
+    return Ledger(plan.slug, arena.organizer_token, tokens, table, rules)
 
 
-def start_everybody(run: FaultRun, ledgers: list[Ledger]) -> list[PublicReader]:
+def start_everybody(run: FaultRun, ledgers: list[Ledger]) -> None:
     """Start the threads of all organizers, members and readers."""
-    for number, (plan, ledger) in enumerate(zip(PLANS, ledgers, strict=True)):
-        end_shares = {"anonymization": plan.first_phase_share, "reidentification": plan.second_phase_share}
-        organizer = ContestOrganizer(ledger, end_shares, has_rescore=plan.has_rescore)
+    for plan, ledger in zip(PLANS, ledgers, strict=True):
+        organizer = ContestOrganizer(ledger, plan.end_shares, has_rescore=plan.has_rescore)
         run.start(f"organizer of {plan.slug}", organizer, ledger.organizer)
         for position, (team, token) in enumerate(ledger.tokens.items()):
             # The first two teams have two members each, who act at once.
             for member in range(2 if position < 2 else 1):
-                seed = ((run.seed * 10 + number) * 10 + position) * 10 + member
-                run.start(f"{plan.slug} {team} {member}", TeamMember(ledger, team, seed), token)
-    slugs = [ledger.slug for ledger in ledgers]
-    tokens = [None, ledgers[0].organizer, *list(ledgers[0].tokens.values())[:1]]
-    readers = [PublicReader(slugs) for _ in tokens]
-    for number, (reader, reader_token) in enumerate(zip(readers, tokens, strict=True)):
-        run.start(f"reader {number}", reader, reader_token)
-    return readers
+                run.start(f"{plan.slug} {team} {member}", TeamMember(ledger, team), token)
+    tokens = [None, ledgers[0].organizer, next(iter(ledgers[0].tokens.values()))]
+    for number, reader_token in enumerate(tokens):
+        read = partial(read_publicly, [ledger.slug for ledger in ledgers])
+        run.start(f"reader {number}", read, reader_token)

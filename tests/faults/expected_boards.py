@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from random import Random
 from typing import Any
 
 from tests.faults import invariant_checks
-from tests.faults.calls import Caller
+from tests.faults.calls import Caller, CallRecorder
 from tests.faults.invariant_checks import LocalScorer, count_correct, is_nearly_equal, load_round
 from tests.faults.ledger import Ledger, LedgerUpload
 from tests.support.board_facts import (
@@ -40,40 +41,27 @@ def build_facts(ledger: Ledger, scorer: LocalScorer, organizer: Caller) -> tuple
         weighted_measures=tuple(rules.weights),
         zone=rules.timezone,
     )
-    submissions_by_id: dict[str, Any] = {}
+    commitments, disqualified_ids = {}, set()
     for upload in ledger.list_accepted("release"):
         submission = organizer.request("GET", f"/submissions/{upload.id}").json()
-        submissions_by_id[upload.id] = submission
-        facts.submissions.append(build_submission(upload, submission, scorer))
+        entry = build_submission(upload, submission, scorer)
+        commitments[upload.commitment] = entry
+        facts.submissions.append(entry)
+        disqualified_ids |= {upload.id} if submission["disqualified"] else set()
     facts.submissions.sort(key=lambda item: (item.received_at, item.id))
-    targets = organizer.request("GET", f"/competitions/{ledger.slug}/targets").json()
-    target_names = {item["commitment"]: item["name"] for item in targets}
-    finals_ids = {item.id for item in facts.choose_finals()}
+    finals_ids = {item.id for item in facts.choose_finals()}  # nobody was disqualified before
+    for target in organizer.request("GET", f"/competitions/{ledger.slug}/targets").json():
+        commitments[target["commitment"]].target_name = target["name"]
     for entry in facts.submissions:
-        entry.target_name = target_names.get(submissions_by_id[entry.id]["commitment"])
-        entry.is_disqualified = submissions_by_id[entry.id]["disqualified"]
+        entry.is_disqualified = entry.id in disqualified_ids
     target_ids = {entry.id for entry in facts.submissions if entry.target_name is not None}
-    problems = [f"{ledger.slug}: the finals were {sorted(finals_ids)}, the targets are {sorted(target_ids)}"]
-    problems += [
-        f"{item.id} was disqualified by nobody"
-        for item in facts.submissions
-        if is_wrongly_disqualified(item, ledger)
-    ]
-    victims = {submissions_by_id[entry.id]["commitment"]: entry for entry in facts.submissions}
-    releases = {
-        str(accepted.receipt["commitment"]): accepted
-        for accepted in ledger.list_accepted("release")
-        if accepted.receipt
-    }
-    facts.guesses += [
-        build_guess(accepted, victims[str(accepted.target)], releases[str(accepted.target)], ledger)
-        for accepted in ledger.list_accepted("guess")
-    ]
-    return facts, problems if finals_ids != target_ids or len(problems) > 1 else []
-
-
-def is_wrongly_disqualified(submission: SubmissionFact, ledger: Ledger) -> bool:
-    return submission.is_disqualified and submission.id not in ledger.disqualified
+    problems = [f"{item} was disqualified by nobody" for item in disqualified_ids - ledger.disqualified]
+    if finals_ids != target_ids:
+        finals = f"the finals were {sorted(finals_ids)}, the targets are {sorted(target_ids)}"
+        problems.append(f"{ledger.slug}: {finals}")
+    for guess in ledger.list_accepted("guess"):
+        facts.guesses.append(build_guess(guess, commitments[str(guess.target)], ledger))
+    return facts, problems
 
 
 def build_submission(upload: LedgerUpload, submission: dict[str, Any], scorer: LocalScorer) -> SubmissionFact:
@@ -92,23 +80,24 @@ def build_submission(upload: LedgerUpload, submission: dict[str, Any], scorer: L
     )
 
 
-def build_guess(
-    upload: LedgerUpload, victim: SubmissionFact, release: LedgerUpload, ledger: Ledger
-) -> GuessFact:
+def build_guess(upload: LedgerUpload, victim: SubmissionFact, ledger: Ledger) -> GuessFact:
     assert upload.receipt is not None
     state = "ERROR" if f"guess {upload.id}" in ledger.errors else "SCORED"
     received_at = datetime.fromisoformat(upload.receipt["received_at"])
-    return GuessFact(upload.team, victim, received_at, LONG_AGO, state, count_correct(upload, release))
+    correct = count_correct(upload, ledger.find_victim(upload))
+    return GuessFact(upload.team, victim, received_at, LONG_AGO, state, correct)
 
 
-def get_audience_tokens(ledger: Ledger) -> dict[str, str | None]:
-    return {VISITOR: None, ORGANIZER: ledger.organizer, **ledger.tokens}
+def create_callers(calls: CallRecorder, ledger: Ledger) -> dict[str, Caller]:
+    """Return a caller for each audience."""
+    tokens = {VISITOR: None, ORGANIZER: ledger.organizer, **ledger.tokens}
+    return {audience: Caller(calls, Random(0), token) for audience, token in tokens.items()}
 
 
 def compare_boards(ledger: Ledger, facts: BoardFacts, callers: dict[str, Caller]) -> Iterator[str]:
-    for viewer in get_audience_tokens(ledger):
+    for viewer, caller in callers.items():
         for board in BOARDS:
-            answer = callers[viewer].request("GET", f"/competitions/{ledger.slug}/boards/{board}")
+            answer = caller.request("GET", f"/competitions/{ledger.slug}/boards/{board}")
             actual = extract_board(board, answer.json())
             expected_board = build_board(board, facts, viewer)
             if not is_nearly_equal(actual, expected_board):
@@ -118,10 +107,8 @@ def compare_boards(ledger: Ledger, facts: BoardFacts, callers: dict[str, Caller]
 def read_boards(ledger: Ledger, callers: dict[str, Caller]) -> dict[tuple[str, str], bytes]:
     """Return every board of every audience as JSON and CSV."""
     return {
-        (viewer, path): callers[viewer]
-        .request("GET", f"/competitions/{ledger.slug}/boards/{path}")
-        .response.content
-        for viewer in get_audience_tokens(ledger)
+        (viewer, path): caller.request("GET", f"/competitions/{ledger.slug}/boards/{path}").response.content
+        for viewer, caller in callers.items()
         for board in BOARDS
         for path in (board, f"{board}.csv")
     }

@@ -13,16 +13,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
+import httpx2
 import psutil
-import redis
 
 from app.core.processes import child_process
 from app.operations.embedded_servers import EmbeddedServices, find_running_services
 from app.operations.local_service import build_environments
 from tests.faults.calls import PATIENCE_S
-from tests.support.s3_server import BUCKET, S3Server
 from tests.support.service_processes import find_free_port
 
 DISK_MB = 96
@@ -45,8 +45,6 @@ class ServiceInstallation:
 
     folder: Path
     port: int
-    s3: S3Server | None = None
-    """The store of the files, if it is not a folder."""
     commands: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     start_counts: dict[str, int] = field(default_factory=dict)
 
@@ -73,8 +71,7 @@ class ServiceInstallation:
             environment.pop(name, None)
         return environment | {
             "TMPDIR": str(self.folder / "tmp"),
-            "ANONCUP_STORE": f"s3://{BUCKET}/files" if self.s3 else str(self.store),
-            **(self.s3.environment if self.s3 else {}),
+            "ANONCUP_STORE": str(self.store),
             "ANONCUP_GRACE_S": "15",
             "ANONCUP_LEASE_S": "4",
             "ANONCUP_SWEEP_EVERY_S": "1",
@@ -87,13 +84,8 @@ class ServiceInstallation:
         self._start_if_ended("serve", serve, self.build_settings())
         services = find_running_services(self.data)
         if services is not None:
-            self._start_if_ended(
-                "second worker", ["worker"], self.build_settings() | self.build_worker_settings(services)
-            )
-
-    def build_worker_settings(self, services: EmbeddedServices) -> dict[str, str]:
-        env = build_environments(services, self.data)
-        return env.shared | env.worker
+            env = build_environments(services, self.data)
+            self._start_if_ended("second worker", ["worker"], self.build_settings() | env.shared | env.worker)
 
     def _start_if_ended(self, name: str, arguments: list[str], env: dict[str, str]) -> None:
         running = self.commands.get(name)
@@ -106,8 +98,6 @@ class ServiceInstallation:
         self.commands[name] = child_process.start(command, log=log, env=env, parent_death_signal=end_with)
 
     def is_ready(self) -> bool:
-        import httpx2
-
         try:
             return httpx2.get(f"{self.url}/readyz", timeout=30, trust_env=False).status_code == 200
         except httpx2.HTTPError:
@@ -143,23 +133,6 @@ class ServiceInstallation:
                             by_role.setdefault(find_role(process), []).append(process)
         return by_role
 
-    def find_postmaster(self) -> psutil.Process | None:
-        """Return the parent of all Postgres processes."""
-        servers = self.list_processes().get("postgres", [])
-        pids = {process.pid for process in servers}
-        with suppress(psutil.NoSuchProcess):
-            return next((process for process in servers if process.ppid() not in pids), None)
-        return None
-
-    @contextmanager
-    def connect_to_queue(self) -> Iterator["redis.Redis"]:
-        """Connect to Valkey."""
-        connection = redis.Redis.from_url(self.find_services().redis_py_url, socket_timeout=5)
-        try:
-            yield connection
-        finally:
-            connection.close()
-
     def stop(self) -> int:
         """Send SIGTERM, as an operator does, and return the exit status of the command."""
         worker, serve = self.commands.get("second worker"), self.commands["serve"]
@@ -172,40 +145,21 @@ class ServiceInstallation:
 
     def kill_all(self) -> None:
         """Resume, stop and kill everything that still runs."""
-        for name in list(self.commands):
-            command = self.commands[name]
+        for process in chain.from_iterable(self.list_processes().values()):
             with suppress(psutil.NoSuchProcess):
-                descendants = psutil.Process(command.pid).children(recursive=True)
-                for process in descendants:
-                    with suppress(psutil.NoSuchProcess):
-                        process.resume()
-            command.send_signal(signal.SIGCONT)
+                process.resume()
         self.stop()
         for process in self.list_leftover_processes():
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-        if self.s3 is not None:
-            self.s3.kill()
-
-    def describe_processes(self) -> list[str]:
-        """Describe every process of the service, for the diagnosis of a failed run."""
-        lines = []
-        for process in self.list_leftover_processes():
-            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                lines.append(
-                    f"{process.pid} of {process.ppid()}, {process.status()}: "
-                    f"{' '.join(process.cmdline())[:150]}"
-                )
-        return lines
 
     def list_leftover_processes(self) -> list[psutil.Process]:
         """Return the processes, except this one, that were started with a path below the folder."""
         leftovers = []
-        excluded_pids = {os.getpid(), self.s3.process.pid if self.s3 and self.s3.process else None}
         for process in psutil.process_iter():
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 texts = [*process.cmdline(), process.environ().get("TMPDIR", "")]
-                if process.pid not in excluded_pids and any(str(self.folder) in text for text in texts):
+                if process.pid != os.getpid() and any(str(self.folder) in text for text in texts):
                     leftovers.append(process)
         return leftovers
 
@@ -251,8 +205,8 @@ def find_role(process: psutil.Process) -> str:
 
 
 @contextmanager
-def run_installation(*, s3: bool = False, keep_folder: bool = False) -> Iterator[ServiceInstallation]:
-    """Run a fresh installation with a small disk for its files, or an S3 server, and remove it afterwards."""
+def run_installation(*, keep_folder: bool = False) -> Iterator[ServiceInstallation]:
+    """Run a fresh installation with a small disk for its files, and remove it afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     for name in ("tmp", "disk", "logs", "data"):
         (folder / name).mkdir()
@@ -260,10 +214,6 @@ def run_installation(*, s3: bool = False, keep_folder: bool = False) -> Iterator
     installation = ServiceInstallation(folder, find_free_port())
     try:
         installation.store.mkdir()
-        if s3:
-            (folder / "s3").mkdir()
-            installation.s3 = S3Server(folder / "s3")
-            installation.s3.start()
         yield installation
     finally:
         installation.kill_all()

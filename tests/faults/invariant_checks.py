@@ -3,12 +3,12 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import exists, func, select
 
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import evaluate
@@ -18,6 +18,7 @@ from anoncup.tracks.linkage.permutation import write_secret
 from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
 from app.core.db import now as db_now
 from app.core.db.models import (
+    AuditEntry,
     Competition,
     Evaluation,
     Guess,
@@ -37,6 +38,7 @@ from tests.faults.calls import MAX_TIMEOUT_S, Caller
 from tests.faults.ledger import Kind, Ledger, LedgerUpload
 
 TOLERANCE = 1e-12
+PHASE_KINDS: dict[str, Kind] = {ANONYMIZATION: "release", REIDENTIFICATION: "guess"}
 REPEATED_KILL_MESSAGE = re.compile(
     r"scoring was tried \d+ times and never finished; "
     r"last: (its worker was lost|the scoring process was killed, perhaps because memory ran out)"
@@ -72,29 +74,17 @@ def is_settled(slug: str) -> bool:
     """Return whether no evaluation, guess or report is unfinished."""
     row = load_round(slug)
     with transaction() as session:
-        evaluation_query = (
-            select(Evaluation.id).join(Evaluation.submission).where(Submission.round_id == row.id)
-        )
         return not any(
-            session.scalar(select(query.exists()))
-            for query in (
-                evaluation_query.where(Evaluation.state.in_(UNFINISHED)),
-                select(Guess.id).where(Guess.round_id == row.id, Guess.state.in_(UNFINISHED)),
-                select(ThresholdReport.id).where(
-                    ThresholdReport.round_id == row.id, ThresholdReport.state.in_(UNFINISHED)
-                ),
-            )
+            session.scalar(select(exists().where(kind.round_id == row.id, kind.state.in_(UNFINISHED))))
+            for kind in (Evaluation, Guess, ThresholdReport)
         )
 
 
 def check_stored_once(ledger: Ledger) -> Iterator[str]:
     """Check that every accepted upload is stored exactly once and nothing else is stored."""
     row = load_round(ledger.slug)
-    kinds: tuple[tuple[Kind, type[Submission] | type[Guess]], ...] = (
-        ("release", Submission),
-        ("guess", Guess),
-    )
-    for kind, table in kinds:
+    tables: dict[Kind, type[Submission] | type[Guess]] = {"release": Submission, "guess": Guess}
+    for kind, table in tables.items():
         with transaction() as session:
             query = select(table.idempotency_key, table.id).where(table.round_id == row.id)
             stored = session.execute(query).all()
@@ -109,7 +99,7 @@ def check_stored_once(ledger: Ledger) -> Iterator[str]:
             if (
                 upload.receipt is None
                 and stored_id is not None
-                and (is_unknown_target(upload) or not (upload.lost_tries or upload.unavailable_tries))
+                and (is_unknown_target(upload) or not upload.failed_tries)
             ):
                 yield f"{kind} {upload.key} was refused ({upload.refusal}) and is there"
             if upload.receipt is not None and upload.is_malformed:
@@ -122,10 +112,10 @@ def retry_refused(ledger: Ledger, callers: dict[str, Caller]) -> Iterator[str]:
     The lost try may have been accepted after all; the repeated request then returns its receipt.
     """
     for upload in (*ledger.list_sent("release"), *ledger.list_sent("guess")):
-        if upload.receipt is None and upload.lost_tries:
+        if upload.receipt is None and upload.failed_tries:
             answer = callers[upload.team].request("POST", upload.path, key=upload.key, files=upload.parts)
             upload.record_answer(answer)
-            is_withdrawn = is_unknown_target(upload) and find_victim(ledger, upload).id in ledger.disqualified
+            is_withdrawn = is_unknown_target(upload) and ledger.find_victim(upload).id in ledger.disqualified
             if answer.status not in (202, 409, 422, 429) and not is_withdrawn:
                 yield f"{upload.kind} {upload.key}: asked again, {answer.status} {answer.code}"
 
@@ -133,15 +123,6 @@ def retry_refused(ledger: Ledger, callers: dict[str, Caller]) -> Iterator[str]:
 def is_unknown_target(guess: LedgerUpload) -> bool:
     """Return whether a guess was refused because its team does not see the target, and never accepted."""
     return guess.refusal == (404, "no_such_target")
-
-
-def find_victim(ledger: Ledger, guess: LedgerUpload) -> LedgerUpload:
-    """Return the release that a guess attacks."""
-    return next(
-        accepted
-        for accepted in ledger.list_accepted("release")
-        if accepted.receipt and accepted.receipt["commitment"] == guess.target
-    )
 
 
 def check_verdicts(ledger: Ledger, scorer: LocalScorer, caller: Caller) -> Iterator[str]:
@@ -159,10 +140,8 @@ def check_verdicts(ledger: Ledger, scorer: LocalScorer, caller: Caller) -> Itera
         if evaluation_counts[upload.id] != 1:
             yield f"submission {upload.id} has {evaluation_counts[upload.id]} evaluations that count"
         submission = caller.request("GET", f"/submissions/{upload.id}").json()
-        yield from (
-            f"submission {upload.id} {difference}"
-            for difference in compare_submission(submission, upload, scorer)
-        )
+        for difference in compare_submission(submission, upload, scorer):
+            yield f"submission {upload.id} {difference}"
 
 
 def compare_submission(
@@ -199,32 +178,17 @@ def is_nearly_equal(actual: Any, expected: Any) -> bool:
     return bool(actual == expected)
 
 
-def build_failure_message(row: Guess | ThresholdReport) -> str:
-    return "" if row.failure is None else str(row.failure.message)
-
-
 def check_guesses(ledger: Ledger) -> Iterator[str]:
     """Check that each guess was judged with the right number of correct rows."""
-    releases = {
-        str(accepted.receipt["commitment"]): accepted
-        for accepted in ledger.list_accepted("release")
-        if accepted.receipt
-    }
     with transaction() as session:
         stored = {str(guess.id): guess for guess in session.scalars(select(Guess))}
     for upload in ledger.list_accepted("guess"):
-        stored_guess = stored[upload.id]
-        if stored_guess.state == State.ERROR and REPEATED_KILL_MESSAGE.fullmatch(
-            build_failure_message(stored_guess)
-        ):
-            ledger.errors[f"guess {stored_guess.id}"] = (upload.team, build_failure_message(stored_guess))
-            continue
-        correct_rows = count_correct(upload, releases[str(upload.target)])
-        if (stored_guess.state, stored_guess.correct) != (State.SCORED, correct_rows):
-            yield (
-                f"guess {upload.id} is {stored_guess.state} with {stored_guess.correct} "
-                f"({build_failure_message(stored_guess)}), not {correct_rows}"
-            )
+        guess, correct_rows = stored[upload.id], count_correct(upload, ledger.find_victim(upload))
+        reason = str(guess.failure and guess.failure.message)
+        if guess.state == State.ERROR and REPEATED_KILL_MESSAGE.fullmatch(reason):
+            ledger.errors[f"guess {guess.id}"] = (upload.team, reason)
+        elif (guess.state, guess.correct) != (State.SCORED, correct_rows):
+            yield f"guess {guess.id} is {guess.state} with {guess.correct} ({reason}), not {correct_rows}"
 
 
 def count_correct(upload: LedgerUpload, victim: LedgerUpload) -> int:
@@ -252,50 +216,37 @@ def check_quotas(ledger: Ledger) -> Iterator[str]:
             receipts = len(ledger.list_accepted("release", team.name))
             if len(states) != receipts:
                 yield f"{team.name}: {len(states)} submissions, {receipts} receipts"
-            phases: tuple[tuple[str, Kind], ...] = ((ANONYMIZATION, "release"), (REIDENTIFICATION, "guess"))
-            for phase, kind in phases:
-                attempts = session.scalars(
-                    select(Attempt.id).where(
-                        Attempt.team_id == team.id, Attempt.phase == phase, Attempt.counts
-                    )
-                ).all()
-                uploads = ledger.list_sent(kind, team.name)
-                min_attempts, max_attempts = compute_attempt_bounds(uploads)
-                if not min_attempts <= len(attempts) <= max_attempts:
-                    count = len(attempts)
-                    yield f"{team.name}: {count} attempts in {phase}, not {min_attempts} to {max_attempts}"
-        yield from check_guesses_per_target(
-            ledger, session.scalars(select(Guess).where(Guess.round_id == row.id)).all()
+            for phase, kind in PHASE_KINDS.items():
+                in_phase = Attempt.team_id == team.id, Attempt.phase == phase, Attempt.counts
+                attempts = session.scalars(select(func.count()).where(*in_phase)).one()
+                lowest, highest = compute_attempt_bounds(ledger.list_sent(kind, team.name))
+                if not lowest <= attempts <= highest:
+                    yield f"{team.name}: {attempts} attempts in {phase}, not {lowest} to {highest}"
+        guess_counts = session.execute(
+            select(func.count(), Guess.team_id, Guess.target_id)
+            .where(Guess.round_id == row.id, Guess.state != State.ERROR)
+            .group_by(Guess.team_id, Guess.target_id)
         )
+        max_guesses = parse_competition(ledger.rules).limits.guesses_per_target
+        for guess_count, team_id, _ in guess_counts:
+            if guess_count > max_guesses:
+                yield f"{guess_count} guesses of the team {team_id} on one target"
 
 
 def compute_attempt_bounds(uploads: Sequence[LedgerUpload]) -> tuple[int, int]:
     """Return the lowest and highest plausible number of counted attempts, since some outcomes are unknown."""
     certain = sum(upload.receipt is not None or (upload.refusal or (0, ""))[0] == 422 for upload in uploads)
-    unanswered = sum(upload.lost_tries + upload.unavailable_tries for upload in uploads)
+    unanswered = sum(upload.failed_tries for upload in uploads)
     refused = sum((upload.refusal or (0, ""))[0] in (409, 429) for upload in uploads)
     return certain, certain + unanswered + refused
 
 
-def check_guesses_per_target(ledger: Ledger, stored: Sequence[Guess]) -> Iterator[str]:
-    """Check that no team has more guesses on a target than the competition allows."""
-    max_guesses = parse_competition(ledger.rules).limits.guesses_per_target
-    guess_counts = Counter((guess.team_id, guess.target_id) for guess in stored if guess.state != State.ERROR)
-    yield from (
-        f"{guess_count} guesses of one team on one target"
-        for guess_count in guess_counts.values()
-        if guess_count > max_guesses
-    )
-
-
 def check_transitions(ledger: Ledger, organizer: Caller, *, is_played_to_end: bool) -> Iterator[str]:
     """Check that the audit log has every transition once, after its deadline."""
-    entries = []
-    path: str | None = f"/competitions/{ledger.slug}/audit"
-    while path is not None:
-        answer = organizer.request("GET", path)
-        entries += answer.json()
-        path = find_next_page_path(answer.response.links)
+    competition_id = load_round(ledger.slug).competition_id
+    with transaction() as session:
+        log = select(AuditEntry.action, AuditEntry.at).where(AuditEntry.competition_id == competition_id)
+        entries = session.execute(log).all()
     competition = organizer.request("GET", f"/competitions/{ledger.slug}").json()
     ends = {phase["name"]: datetime.fromisoformat(phase["end"]) for phase in competition["phases"]}
     for action, phase in (
@@ -304,16 +255,11 @@ def check_transitions(ledger: Ledger, organizer: Caller, *, is_played_to_end: bo
         ("competition.close", REIDENTIFICATION),
         ("secrets.reveal", REIDENTIFICATION),
     ):
-        times = [datetime.fromisoformat(entry["at"]) for entry in entries if entry["action"] == action]
+        times = [at for logged_action, at in entries if logged_action == action]
         expected = 1 if is_played_to_end or phase == ANONYMIZATION else 0
         if len(times) != expected:
             yield f"{ledger.slug}: {action} is in the log {len(times)} times, not {expected}"
         yield from (f"{ledger.slug}: {action} before its time" for time in times if time < ends[phase])
-
-
-def find_next_page_path(links: Mapping[str | None, dict[str, str]]) -> str | None:
-    url = links.get("next", {}).get("url")
-    return None if url is None else "/" + url.partition("/api/v1/")[2]
 
 
 def check_publication(ledger: Ledger, caller: Caller) -> Iterator[str]:
@@ -335,8 +281,7 @@ def check_publication(ledger: Ledger, caller: Caller) -> Iterator[str]:
         secret = caller.client.get(f"/targets/{ids[reveal['name']]}/secret", timeout=MAX_TIMEOUT_S).content
         upload = releases[reveal["submission_id"]]
         opened_commitment = hashlib.sha256(bytes.fromhex(reveal["salt"]) + secret).hexdigest()
-        receipt_commitment = upload.receipt["commitment"] if upload.receipt else None
-        if not opened_commitment == reveal["commitment"] == receipt_commitment:
+        if not opened_commitment == reveal["commitment"] == upload.commitment:
             yield f"{ledger.slug}: the commitment of {reveal['name']} does not open"
         if secret != write_secret(upload.rows):
             yield f"{ledger.slug}: the revealed secret of {reveal['name']} is another one"
@@ -352,7 +297,7 @@ def check_reports(ledger: Ledger) -> Iterator[str]:
         yield f"{ledger.slug}: {len(reports)} reports of {ledger.reports} that were asked for"
     for item in reports:
         if item.state == State.ERROR:
-            ledger.errors[f"report {item.id}"] = ("", build_failure_message(item))
+            ledger.errors[f"report {item.id}"] = ("", str(item.failure and item.failure.message))
         elif item.state != State.SCORED:
             yield f"report {item.id} is {item.state}"
     applied = [item for item in sets if item.applied_at is not None]
@@ -365,11 +310,3 @@ def check_errors(ledger: Ledger) -> Iterator[str]:
     for job_id, (team, reason) in ledger.errors.items():
         if not REPEATED_KILL_MESSAGE.fullmatch(reason):
             yield f"{job_id} {team} ended in ERROR: {reason}"
-
-
-def list_target_ids(slug: str) -> set[str]:
-    """Return the ids of the submissions that became targets."""
-    row = load_round(slug)
-    with transaction() as session:
-        target_ids = session.scalars(select(Target.submission_id).where(Target.round_id == row.id))
-        return {str(target_id) for target_id in target_ids}

@@ -2,7 +2,6 @@
 
 import threading
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -13,13 +12,13 @@ from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_guess, write_secret
 from tests.faults.calls import RetriedResponse
-from tests.support.arena import build_original_table
 
 ROWS = 120
 NOISE_LEVELS = (5, 20, 40, 600)
 """Bounds of the noise added to incomes; the last makes a release excessive."""
 
 Kind = Literal["release", "guess"]
+Change = Literal["no", "asked", "yes"]
 
 
 @dataclass
@@ -36,13 +35,11 @@ class LedgerUpload:
     target: str | None = None
     """The commitment of the release that a guess attacks."""
     key: str = field(default_factory=lambda: str(uuid4()))
-    lost_tries: int = 0
-    unavailable_tries: int = 0
+    failed_tries: int = 0
     receipt: dict[str, Any] | None = None
     refusal: tuple[int, str] | None = None
-    refused_at: datetime | None = None
-    cancelled: Literal["no", "asked", "yes"] = "no"
-    final_mark: Literal["no", "asked", "yes"] = "no"
+    cancelled: Change = "no"
+    final_mark: Change = "no"
 
     @property
     def id(self) -> str:
@@ -50,16 +47,20 @@ class LedgerUpload:
         return str(self.receipt["id"])
 
     @property
+    def commitment(self) -> str:
+        assert self.receipt is not None
+        return str(self.receipt["commitment"])
+
+    @property
     def parts(self) -> dict[str, tuple[str, bytes]]:
         return {name: (f"{name}.csv", content) for name, content in self.files.items()}
 
     def record_answer(self, answer: RetriedResponse) -> None:
-        self.lost_tries += answer.lost_tries
-        self.unavailable_tries += answer.unavailable_tries
+        self.failed_tries += answer.failed_tries
         if answer.status == 202:
             self.receipt, self.refusal = answer.json(), None
         else:
-            self.refusal, self.refused_at = (answer.status, answer.code), datetime.now(UTC)
+            self.refusal = (answer.status, answer.code)
 
 
 @dataclass
@@ -89,6 +90,13 @@ class Ledger:
         with self.lock:
             uploads = list(self.uploads)
         return [upload for upload in uploads if upload.kind == kind and team in (None, upload.team)]
+
+    def find_victim(self, guess: LedgerUpload) -> LedgerUpload:
+        """Return the release that a guess attacks."""
+        return self.list_releases_by_commitment()[str(guess.target)]
+
+    def list_releases_by_commitment(self) -> dict[str, LedgerUpload]:
+        return {upload.commitment: upload for upload in self.list_accepted("release")}
 
     def list_accepted(self, kind: Kind, team: str | None = None) -> list[LedgerUpload]:
         """Return the uploads for which the team has a receipt."""
@@ -129,10 +137,5 @@ def build_guess(team: str, seed: int, victim: LedgerUpload, *, target_id: str) -
     answers[correct_rows] = victim.rows[correct_rows]
     wrong_rows = np.arange(1, len(answers), 2)[:5]
     answers[wrong_rows] = (victim.rows[wrong_rows] + 1) % len(answers)
-    commitment = victim.receipt["commitment"] if victim.receipt else None
-    path = f"/targets/{target_id}/guesses"
-    return LedgerUpload("guess", team, path, {"guess": write_guess(answers)}, answers, target=commitment)
-
-
-def build_original() -> pd.DataFrame:
-    return build_original_table(ROWS)
+    files, path = {"guess": write_guess(answers)}, f"/targets/{target_id}/guesses"
+    return LedgerUpload("guess", team, path, files, answers, target=victim.commitment)

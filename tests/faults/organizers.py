@@ -1,4 +1,4 @@
-"""Organizers of a running contest: they move deadlines, grant attempts, disqualify and re-score."""
+"""Organizers of a running contest: they move deadlines, disqualify and re-score."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,6 @@ class ContestOrganizer:
     ledger: Ledger
     end_shares: dict[str, float]
     has_rescore: bool = False
-    has_granted: bool = False
     phases_seen_at: dict[str, datetime] = field(default_factory=dict)
 
     def __call__(self, run: FaultRun, caller: Caller) -> None:
@@ -49,7 +48,7 @@ class ContestOrganizer:
         """Keep the end of the open phase far away, and move it near once the phase may end."""
         now = datetime.now(UTC)
         for phase in competition["phases"]:
-            name, start, end = (phase["name"], *map(parse_time, (phase["start"], phase["end"])))
+            name, start, end = phase["name"], *map(datetime.fromisoformat, (phase["start"], phase["end"]))
             if not start <= now < end:
                 continue
             remaining_s, may_end = (end - now).total_seconds(), self.may_end(run, name, now)
@@ -86,12 +85,7 @@ class ContestOrganizer:
         if chance < 0.1 and self.ledger.reports < MAX_REPORTS:
             self.ledger.reports += 1
             caller.request("POST", f"{self.path}/threshold-reports", json={"draws": 20})
-        elif chance < 0.2 and not self.has_granted:
-            self.has_granted = True
-            team = caller.request("GET", f"{self.path}/teams").json()[0]
-            body = {"team_id": team["id"], "cap": "valid_total", "amount": 2}
-            caller.request("POST", f"{self.path}/grants", json=body)
-        elif chance < 0.3:
+        elif chance < 0.2:
             caller.request("GET", f"{self.path}/export.zip")
         elif self.is_rescoring and run.fault_share > self.end_shares["anonymization"] / 2:
             self.advance_rescore(caller)
@@ -120,18 +114,10 @@ class ContestOrganizer:
 
     def disqualify_at_random(self, caller: Caller) -> None:
         """Disqualify one submission; later disqualify and reinstate another one."""
-        accepted = self.ledger.list_accepted("release")
-        chance = caller.random.random()
-        if chance < 0.1 and not self.ledger.disqualified:
-            submission_id = caller.random.choice(accepted).id
-            self.ledger.disqualified.add(submission_id)
+        disqualified = self.ledger.disqualified
+        if len(disqualified) < 2 and caller.random.random() < 0.1:
+            submission_id = caller.random.choice(self.ledger.list_accepted("release")).id
             caller.request("POST", f"/submissions/{submission_id}/disqualify")
-        elif chance < 0.2 and len(self.ledger.disqualified) == 1:
-            other_id = caller.random.choice(accepted).id
-            self.ledger.disqualified.add(other_id)
-            caller.request("POST", f"/submissions/{other_id}/disqualify")
-            caller.request("POST", f"/submissions/{other_id}/reinstate")
-
-
-def parse_time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+            if disqualified:
+                caller.request("POST", f"/submissions/{submission_id}/reinstate")
+            disqualified.add(submission_id)

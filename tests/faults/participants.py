@@ -3,12 +3,12 @@
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
-from tests.faults.calls import Caller, CallRecorder
-from tests.faults.ledger import Ledger, LedgerUpload, build_guess, build_release, make_malformed
+from tests.faults.calls import Caller, CallRecorder, RetriedResponse
+from tests.faults.ledger import Change, Ledger, LedgerUpload, build_guess, build_release, make_malformed
 
 PAUSE_S = (0.2, 2.0)
 QUOTA_PAUSE_S = (1.0, 6.0)
@@ -32,8 +32,7 @@ class FaultRun:
 
         def run() -> None:
             try:
-                with closing(self.calls.create_caller(Random(f"{self.seed} {name}"), token)) as caller:
-                    act(self, caller)
+                act(self, Caller(self.calls, Random(f"{self.seed} {name}"), token))
             except BaseException as error:
                 self.failures.append(f"{name}: {type(error).__name__}: {error}")
                 raise
@@ -52,8 +51,6 @@ class TeamMember:
 
     ledger: Ledger
     team: str
-    seed: int
-    number: int = 0
 
     def __call__(self, run: FaultRun, caller: Caller) -> None:
         while not run.has_ended.is_set():
@@ -64,16 +61,13 @@ class TeamMember:
                 self.attack(caller)
             run.pause(caller.random)
 
-    def next_seed(self) -> int:
-        self.number += 1
-        return self.seed * 10_000 + self.number
-
     def anonymize(self, caller: Caller) -> None:
+        release = build_release(self.ledger, self.team, caller.random.getrandbits(32))
         chance = caller.random.random()
         if chance < 0.65:
-            self.send(caller, build_release(self.ledger, self.team, self.next_seed()))
+            self.send(caller, release)
         elif chance < 0.72:
-            self.send(caller, make_malformed(build_release(self.ledger, self.team, self.next_seed())))
+            self.send(caller, make_malformed(release))
         elif chance < 0.8:
             self.cancel(caller)
         elif chance < 0.9:
@@ -94,75 +88,53 @@ class TeamMember:
             time.sleep(caller.random.uniform(*QUOTA_PAUSE_S))
 
     def cancel(self, caller: Caller) -> None:
-        candidates = [
-            upload for upload in self.ledger.list_accepted("release", self.team) if upload.cancelled == "no"
-        ]
-        if not candidates:
-            return
-        chosen_upload = caller.random.choice(candidates[-2:])
-        chosen_upload.cancelled = "asked"
-        answer = caller.request("POST", f"/submissions/{chosen_upload.id}/cancel")
-        # A repeated call may be refused because an earlier try has cancelled it.
-        chosen_upload.cancelled = "yes" if answer.status == 200 else "asked" if answer.lost_tries else "no"
+        candidates = [upload for upload in self.list_accepted() if upload.cancelled == "no"]
+        if candidates:
+            upload = caller.random.choice(candidates[-2:])
+            upload.cancelled = "asked"
+            answer = caller.request("POST", f"/submissions/{upload.id}/cancel")
+            upload.cancelled = judge_change(answer)
 
     def mark_final(self, caller: Caller) -> None:
-        candidates = [
-            upload for upload in self.ledger.list_accepted("release", self.team) if upload.final_mark == "no"
-        ]
-        if not candidates:
-            return
-        chosen_upload = caller.random.choice(candidates)
-        chosen_upload.final_mark = "asked"
-        answer = caller.request(
-            "PUT", f"/submissions/{chosen_upload.id}/final", json={"final": True}, hang_up_rate=HANG_UP_RATE
-        )
-        chosen_upload.final_mark = "yes" if answer.status == 200 else "asked" if answer.lost_tries else "no"
+        candidates = [upload for upload in self.list_accepted() if upload.final_mark == "no"]
+        if candidates:
+            upload = caller.random.choice(candidates)
+            upload.final_mark = "asked"
+            path, body = f"/submissions/{upload.id}/final", {"final": True}
+            answer = caller.request("PUT", path, json=body, hang_up_rate=HANG_UP_RATE)
+            upload.final_mark = judge_change(answer)
 
-    def read_targets(self, caller: Caller) -> dict[str, dict[str, object]]:
-        """Return the targets by commitment; none before they are published."""
+    def list_accepted(self) -> list[LedgerUpload]:
+        return self.ledger.list_accepted("release", self.team)
+
+    def list_targets(self, caller: Caller) -> list[dict[str, Any]]:
+        """Return the targets; none before they are published."""
         answer = caller.request("GET", f"/competitions/{self.ledger.slug}/targets")
-        return {target["commitment"]: target for target in answer.json()} if answer.status == 200 else {}
+        return list(answer.json()) if answer.status == 200 else []
 
     def attack(self, caller: Caller) -> None:
-        releases = {
-            upload.receipt["commitment"]: upload
-            for upload in self.ledger.list_accepted("release")
-            if upload.receipt
-        }
-        open_targets = [
-            candidate for candidate in self.read_targets(caller).values() if candidate["guesses_left"]
-        ]
+        open_targets = [target for target in self.list_targets(caller) if target["guesses_left"]]
         if not open_targets:
             return
         target = caller.random.choice(open_targets)
         if caller.random.random() < 0.15:
-            self.download(caller, target)
-        victim = releases[str(target["commitment"])]
-        upload_to_send = build_guess(self.team, self.next_seed(), victim, target_id=str(target["id"]))
-        self.send(caller, make_malformed(upload_to_send) if caller.random.random() < 0.1 else upload_to_send)
-
-    def download(self, caller: Caller, target: dict[str, object]) -> None:
-        caller.request("GET", f"/targets/{target['id']}/data/anonymized.csv")
-        caller.request("GET", f"/competitions/{self.ledger.slug}/targets.zip")
+            caller.request("GET", f"/targets/{target['id']}/data/anonymized.csv")
+            caller.request("GET", f"/competitions/{self.ledger.slug}/targets.zip")
+        victim = self.ledger.list_releases_by_commitment()[target["commitment"]]
+        guess = build_guess(self.team, caller.random.getrandbits(32), victim, target_id=target["id"])
+        self.send(caller, make_malformed(guess) if caller.random.random() < 0.1 else guess)
 
 
-@dataclass
-class PublicReader:
-    """Somebody who reads public pages all the time and counts the reads."""
+def judge_change(answer: RetriedResponse) -> Change:
+    """Return whether a change was made. A repeated call may be refused because an earlier try made it."""
+    return "yes" if answer.status == 200 else "asked" if answer.failed_tries else "no"
 
-    slugs: list[str]
-    reads: int = 0
 
-    def __call__(self, run: FaultRun, caller: Caller) -> None:
-        while not run.has_ended.is_set():
-            slug = caller.random.choice(self.slugs)
-            board = caller.random.choice(BOARDS) + caller.random.choice(("", ".csv"))
-            chance = caller.random.random()
-            if chance < 0.7:
-                caller.request("GET", f"/competitions/{slug}/boards/{board}")
-            elif chance < 0.85:
-                caller.request("GET", "/competitions")
-            else:
-                caller.request("GET", f"/competitions/{slug}/kit.zip")
-            self.reads += 1
-            run.pause(caller.random, (0.1, 0.8))
+def read_publicly(slugs: list[str], run: FaultRun, caller: Caller) -> None:
+    """Read public pages until the run ends."""
+    while not run.has_ended.is_set():
+        path = f"/competitions/{caller.random.choice(slugs)}"
+        board = caller.random.choice(BOARDS) + caller.random.choice(("", ".csv"))
+        pages = [f"{path}/boards/{board}", "/competitions", f"{path}/kit.zip"]
+        caller.request("GET", *caller.random.choices(pages, (14, 3, 3)))
+        run.pause(caller.random, (0.1, 0.8))
