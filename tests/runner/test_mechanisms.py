@@ -1,16 +1,16 @@
 """Choice and logging of the sandbox, and its seccomp filter."""
 
-import logging
 import os
 import re
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from anoncup.runner import sandbox
-from anoncup.runner.client import LIBRARY_VARIABLES
 from anoncup.runner.sandbox import Sandbox, SandboxError, landlock, seccomp
 from anoncup.runner.sandbox.seccomp import (
     CONDITIONAL_CALLS,
@@ -35,17 +35,6 @@ HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
 }
-
-
-@pytest.mark.parametrize(
-    ("setting", "expected"),
-    [("required", FULL_SANDBOX), ("wanted", FULL_SANDBOX), ("off", Sandbox(drops_root=False))],
-)
-def test_setting_selects_the_sandbox(
-    monkeypatch: pytest.MonkeyPatch, setting: str, expected: Sandbox
-) -> None:
-    monkeypatch.setattr(sandbox, "get_available", lambda: FULL_SANDBOX)
-    assert sandbox.choose(setting) == expected
 
 
 @pytest.mark.parametrize(
@@ -79,78 +68,42 @@ def test_worker_with_exposed_files_takes_no_work(
     assert SCORING_READINESS.find_problem() is None
 
 
+@pytest.mark.parametrize(
+    ("available_sandbox", "setting", "level", "advice"),
+    [
+        (FULL_SANDBOX, "required", "info", None),
+        (Sandbox(), "wanted", "warning", "Landlock (Linux 5.13 or newer) is missing"),
+        (Sandbox(file_mechanism="landlock"), "wanted", "warning", "seccomp is missing"),
+        (FULL_SANDBOX, "off", "warning", "ANONCUP_SANDBOX=off"),
+    ],
+)
 def test_sandbox_is_logged_with_a_warning_for_missing_parts(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, available_sandbox: Sandbox, setting: str, level: str, advice: str | None
 ) -> None:
-    from app.core import logs
-
-    logs.configure()
-    caplog.set_level(logging.INFO)
-    logging.getLogger().addHandler(caplog.handler)
-    for available_sandbox, setting, level, words in (
-        (FULL_SANDBOX, "required", "INFO", "landlock, seccomp"),
-        (Sandbox(), "wanted", "WARNING", "Landlock (Linux 5.13 or newer) is missing"),
-        (Sandbox(file_mechanism="landlock"), "wanted", "WARNING", "seccomp is missing"),
-        (FULL_SANDBOX, "off", "WARNING", "'standing': 'none"),
-    ):
-        caplog.clear()
-        monkeypatch.setattr(
-            sandbox, "get_available", lambda available_sandbox=available_sandbox: available_sandbox
-        )
+    monkeypatch.setattr(sandbox, "get_available", lambda: available_sandbox)
+    with capture_logs() as logs:
         runners.announce_sandbox(setting)
-        (record,) = [
-            log_record for log_record in caplog.records if log_record.name == "app.core.processes.runners"
-        ]
-        assert record.levelname == level
-        assert words in str(record.msg)
+    assert (logs[0]["log_level"], logs[0]["setting"]) == (level, setting)
+    assert (advice or "") in (logs[0]["advice"] or "")
+    assert (logs[0]["advice"] is None) == (advice is None)
 
 
 def test_sandbox_is_optional_with_embedded_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    external_services = EmbeddedServices("a", "b")
     embedded_services = EmbeddedServices("a", "b", (object.__new__(Server),))
     monkeypatch.delenv("ANONCUP_SANDBOX", raising=False)
-    assert (build_sandbox_env(external_services), build_sandbox_env(embedded_services)) == (
-        {},
-        {"ANONCUP_SANDBOX": "wanted"},
-    )
+    assert build_sandbox_env(EmbeddedServices("a", "b")) == {}
+    assert build_sandbox_env(embedded_services) == {"ANONCUP_SANDBOX": "wanted"}
+    assert Settings().sandbox == "required"
     monkeypatch.setenv("ANONCUP_SANDBOX", "required")
     assert build_sandbox_env(embedded_services) == {"ANONCUP_SANDBOX": "required"}
-    monkeypatch.delenv("ANONCUP_SANDBOX")
-    assert Settings().sandbox == "required"
 
 
 def test_sandbox_is_not_entered_while_another_thread_runs() -> None:
     """A sandbox does not apply to threads that already run."""
-    import threading
-
-    stop = threading.Event()
-    thread = threading.Thread(target=stop.wait)
-    thread.start()
-    try:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()  # its thread waits for another task
         with pytest.raises(SandboxError, match="another thread"):
             sandbox.enter(FULL_SANDBOX, None)
-    finally:
-        stop.set()
-        thread.join()
-
-
-def test_child_imports_start_no_threads() -> None:
-    import subprocess
-    import sys
-
-    program = """
-import os
-from anoncup.runner.preload import preload
-preload()
-from anoncup.geometry import kernels
-import numba, numpy, pandas, pyarrow.csv, pyarrow.compute
-import scipy.optimize, scipy.sparse, scipy.spatial, scipy.stats
-print(len(os.listdir("/proc/self/task")))
-"""
-    completed = subprocess.run(
-        [sys.executable, "-P", "-c", program], env=LIBRARY_VARIABLES, capture_output=True, check=True
-    )
-    assert completed.stdout == b"1\n"
 
 
 def test_orphaned_folders_are_removed(tmp_path: Path) -> None:

@@ -9,33 +9,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
-from sqlalchemy import select
 
 from anoncup.runner import child, sandbox
 from anoncup.runner.child import RESOURCE_LIMITS
 from anoncup.runner.client import Runner
 from anoncup.runner.sandbox import Sandbox, landlock, privileges, seccomp
 from app.config import Settings
-from app.core.db.models import Evaluation, State
-from app.core.db.transaction import transaction
-from app.core.processes import runners
 from app.core.storage import get_store
 from app.operations.embedded_servers import EmbeddedServices
-from tests.support.arena import Arena
-from tests.support.forbidden_actions import SYSCALL_NUMBERS
-from tests.support.hostile_jobs import (
-    Deed,
-    FindWords,
-    HostileScoreJob,
-    Identify,
-    TakeMoreThreads,
-    TakeThreads,
-)
+from tests.support.hostile_jobs import Deed, FindWords, Identify, TakeMoreThreads, TakeThreads
 from tests.support.runners import LIMITS, find_template, open_runner, read_status
-from workers import tasks
 
 PRIVATE_FILE = "/etc/passwd"
 
@@ -57,14 +42,13 @@ def in_other_thread(request: pytest.FixtureRequest) -> bool:
 
 
 class Child:
-    """Runs actions in a child, by default in its main thread."""
+    """Tries actions in a child, by default in its main thread."""
 
     def __init__(self, runner: Runner, *, in_thread: bool = False) -> None:
         self.runner, self.in_thread = runner, in_thread
 
     def run(self, name: str, *arguments: Any) -> dict[str, str]:
-        deed = Deed(name=name, arguments=arguments, in_thread=self.in_thread)
-        return self.runner.run(deed, LIMITS)
+        return self.runner.run(Deed(name=name, arguments=arguments, in_thread=self.in_thread), LIMITS)
 
     def is_denied(self, name: str, *arguments: Any) -> bool:
         return set(self.run(name, *arguments)) == {"denied"}
@@ -101,7 +85,7 @@ def test_child_can_compute_and_import_libraries(runner: Runner) -> None:
     hostile = Child(runner)
     assert hostile.run("nothing") == {"done": "None"}
     assert "done" in hostile.run("read", os.__file__)
-    assert "done" in hostile.run("read", tasks.__file__)
+    assert "done" in hostile.run("read", child.__file__)
 
 
 def test_child_cannot_read_keys_uploads_or_system_files(settings: Settings, hostile: Child) -> None:
@@ -161,15 +145,6 @@ def test_child_cannot_write(tmp_path: Path, hostile: Child) -> None:
     assert (mine.read_bytes(), sorted(tmp_path.iterdir())) == (b"untouched", [mine])
 
 
-@pytest.mark.full
-def test_child_cannot_write_cached_machine_code(hostile: Child) -> None:
-    from anoncup.geometry import kernels
-
-    folder = Path(kernels.__file__).parent / "__pycache__"
-    assert hostile.is_denied("write", str(folder / "planted.nbc"))
-    assert not (folder / "planted.nbc").exists()
-
-
 @pytest.fixture
 def listening_address() -> Iterator[tuple[str, int]]:
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -213,13 +188,6 @@ def test_child_cannot_signal_processes(runner: Runner, hostile: Child) -> None:
             assert hostile.is_denied("call", "tkill", pid, int(number))
         assert hostile.is_denied("signals", pid)
     assert hostile.is_denied("outlive")
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", sorted(SYSCALL_NUMBERS.keys() - {"ptrace", "process_vm_readv", "tkill"}))
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86_64")
-def test_other_system_calls_are_not_implemented(name: str, hostile: Child) -> None:
-    assert hostile.run("call", name, 0, 0, 0, 0, 0) == {"denied": "[Errno 38] Function not implemented"}
 
 
 @pytest.mark.full
@@ -304,31 +272,3 @@ def test_files_are_protected_without_landlock(settings: Settings, monkeypatch: p
         assert read_status(hostile.find_pid())["CapEff"] == "0000000000000000"
     monkeypatch.setattr(privileges, "can_become_unprivileged", lambda: True)
     assert sandbox.describe("wanted") == "seccomp, as an unprivileged user"
-
-
-def load_evaluation(identifier: str) -> Evaluation:
-    with transaction() as session:
-        return session.scalars(select(Evaluation).where(Evaluation.submission_id == UUID(identifier))).one()
-
-
-@pytest.mark.full
-def test_hostile_measure_is_contained_and_scores_do_not_change(
-    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The measure adds 1 to its value for every hostile action that was not denied."""
-    monkeypatch.setattr(tasks, "ScoreJob", HostileScoreJob)
-    runners.end_all()
-    sandboxed_ids = [arena.submit("red", seed=seed).json()["id"] for seed in (1, 2)]
-    for _ in sandboxed_ids:
-        tasks.score()
-    sandboxed = [load_evaluation(identifier) for identifier in sandboxed_ids]
-    assert [evaluation.state for evaluation in sandboxed] == [State.SCORED, State.SCORED]
-    monkeypatch.undo()
-    runners.end_all()
-    monkeypatch.setattr(tasks, "get_settings", lambda: settings.model_copy(update={"sandbox": "off"}))
-    honest_ids = [arena.submit("blue", seed=seed).json()["id"] for seed in (1, 2)]
-    for _ in honest_ids:
-        tasks.score()
-    honest_verdicts = [load_evaluation(identifier).verdict for identifier in honest_ids]
-    runners.end_all()
-    assert [evaluation.verdict for evaluation in sandboxed] == honest_verdicts

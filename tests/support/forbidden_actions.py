@@ -11,7 +11,6 @@ import termios
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from anoncup.runner.sandbox import kernel
@@ -23,40 +22,13 @@ def call_kernel(name: str, *arguments: int | ctypes.Array[ctypes.c_char] | None)
     return kernel.syscall(SYSCALL_NUMBERS[name], *arguments)
 
 
-SYSCALL_NUMBERS = {
-    # On x86_64. Numbers from 424 on are the same on all architectures.
-    "ptrace": 101,
-    "mount": 165,
-    "chroot": 161,
-    "setns": 308,
-    "keyctl": 250,
-    "bpf": 321,
-    "perf_event_open": 298,
-    "userfaultfd": 323,
-    "process_vm_readv": 310,
-    "memfd_create": 319,
-    "execveat": 322,
-    "truncate": 76,
-    "tkill": 200,
-    "unshare": 272,
-    "setpriority": 141,
-    "sched_setaffinity": 203,
-    "io_uring_setup": 425,
-    "pidfd_open": 434,
-    "clone3": 435,
-    "openat2": 437,
-    "pidfd_getfd": 438,
-    "process_madvise": 440,
-}
+SYSCALL_NUMBERS = {"ptrace": 101, "process_vm_readv": 310, "tkill": 200}
+"""On x86_64."""
 
 
 def read(path: str) -> str:
     with open(path, "rb") as file:
         return repr(file.read(16))
-
-
-def write(path: str) -> int:
-    return Path(path).write_bytes(b"harm")
 
 
 def append(path: str) -> int:
@@ -119,11 +91,6 @@ def reserve_disk(path: str) -> None:
         os.posix_fallocate(file.fileno(), 0, 2**20)
 
 
-def fill_file(path: str, size: int) -> int:
-    with open(path, "wb", buffering=0) as file:
-        return sum(file.write(bytes(2**20)) for _ in range(0, size, 2**20))
-
-
 def lock_file(path: str) -> None:
     """Lock a file that other processes may wait for."""
     with open(path, "rb") as file:
@@ -175,7 +142,6 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "identify": os.getpid,
     "compute": compute,
     "read": read,
-    "write": write,
     "append": append,
     "truncate": truncate,
     "remove": os.remove,
@@ -195,7 +161,6 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "map_memory": map_memory,
     "open_pipes": open_pipes,
     "reserve_disk": reserve_disk,
-    "fill_file": fill_file,
     "lock_file": lock_file,
     "limits": raise_limit,
     "read_limit_of": read_limit_of,

@@ -1,27 +1,22 @@
-"""Jobs of a compromised child: it runs the actions that tests send, and a measure of it tries others."""
+"""Jobs of a compromised child, which runs the actions that tests send."""
 
 import itertools
 import json
 import os
 import signal
-import socket
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from anoncup.errors import Conflict, FileProblem, InvalidUpload
 from anoncup.lazy import lazy_in
-from anoncup.messages import Message
-from anoncup.plugins import TRACKS
+from anoncup.messages import Message, PluralMessage
 from anoncup.rules.settings import Columns
-from anoncup.runner import scoring
 from anoncup.runner.answers import ProgressSender
 from anoncup.runner.jobs import Job, ScoreJob
 from anoncup.runner.protocol import FINISHED
 from anoncup.tables.files import Remark
-from anoncup.tracks.parts import AnyMeasure
 from tests.support import forbidden_actions
 from tests.support.forbidden_actions import try_action
 
@@ -117,7 +112,7 @@ def make_results(*_: object) -> Results:
         numbers={"nan": float("nan"), "infinite": float("inf"), "small": 5e-324, "third": 1 / 3},
         count=cast("int", np.int64(3)),
         share=cast("float", np.float64(0.1)),
-        remarks=(Remark("code", Message("{n} of {all}", n=1, all=(1, 2))),),
+        remarks=(Remark("code", PluralMessage("{n} of {all}", "{n} in {all}", "n", n=1, all=(1, 2))),),
         columns=Columns(("a",), ("b",)),
     )
 
@@ -178,23 +173,6 @@ def read_or_nothing(path: str) -> str:
         return ""
 
 
-MEASURE_ACTIONS: list[tuple[str, list[Any]]] = [
-    ("read", ["/etc/passwd"]),
-    ("read", ["/etc/hostname"]),
-    ("connect", [socket.AF_INET, socket.SOCK_STREAM, ["127.0.0.1", 9]]),
-    ("fork", []),
-    ("start_program", ["/bin/true"]),
-    ("kill", [os.getppid(), 0]),
-]
-"""Actions that the hostile measure tries on every release."""
-
-
-class HostileScoreJob(ScoreJob):
-    """Scores with a measure that adds 1 to its value for every action that was not denied."""
-
-    handler = _here("score_with_hostile_measure")
-
-
 class CrashingScoreJob(ScoreJob):
     """A job that ends its process."""
 
@@ -245,20 +223,3 @@ def take_memory(*_: object) -> None:
 
 def crash(*_: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def score_with_hostile_measure(job: ScoreJob, progress: ProgressSender) -> dict[str, Any]:
-    measures = cast(dict[str, AnyMeasure], TRACKS["microdata"].measures)
-    honest = measures["mean_mae"]
-    measures["mean_mae"] = replace(honest, compute=make_measure_hostile(honest.compute))
-    return scoring.score(job, progress)
-
-
-def make_measure_hostile(compute: Callable[..., float]) -> Callable[..., float]:
-    def compute_with_actions(*arguments: Any, **parameters: Any) -> float:
-        successes = sum(
-            "done" in try_action(name, action_arguments) for name, action_arguments in MEASURE_ACTIONS
-        )
-        return compute(*arguments, **parameters) + successes
-
-    return compute_with_actions
