@@ -17,15 +17,16 @@ from zipfile import ZipFile
 
 import uv
 
-from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE
+from anoncup.environments import DESCRIPTION_FILE
 from anoncup.errors import InvalidInput, NotFound
 from anoncup.plugins import INSTALLED, Package, discover_environments
 from anoncup.runner import sandbox
 from anoncup.runner.calls import DescribedInterpreter, DescribeJob
-from anoncup.runner.client import Runner, RunnerOptions, RunnerUnavailable
+from anoncup.runner.client import Runner, RunnerUnavailable
 from anoncup.runner.protocol import JobLimits, RunnerError
 from app.core.processes import child_process
 from app.core.processes.locked_folders import LockedFolder
+from app.core.processes.runners import build_environment_options
 
 DEFAULT_LIMIT_S = 1800.0
 _START_LIMIT_S = 120.0
@@ -51,14 +52,6 @@ def find_failure(package: Package, folder: Path) -> str:
         return str(problem)
     failures = {plugin["name"]: plugin["broken"] for plugin in description["plugins"]}
     return failures.get(package.name, "it is not installed there")
-
-
-def _name_folders(environment: Path) -> dict[str, str]:
-    """Return variables with the folders of compiled loops and of other environments (it sees none)."""
-    return {
-        "NUMBA_CACHE_DIR": str(environment / "loops"),
-        FOLDER_VARIABLE: str(environment / "no-packages"),
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,12 +219,8 @@ def _describe(
 
     If it ``preloads``, the interpreter first compiles the library's loops, confined like all later ones.
     """
-    options = RunnerOptions(
-        str(environment / "bin/python"),
-        sandbox.get_available(),
-        start_limit_s=start_limit_s,
-        variables=_name_folders(environment),
-        preloads=preloads,
+    options = build_environment_options(
+        environment, sandbox.get_available(), start_limit_s=start_limit_s, preloads=preloads
     )
     runner = Runner(options)
     try:

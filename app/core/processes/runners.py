@@ -1,7 +1,9 @@
 """The runners of this process: one for this interpreter, and one for each package with its own."""
 
 import sys
+from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import structlog
 
@@ -9,6 +11,7 @@ from anoncup.environments import DESCRIPTION_FILE, FOLDER_VARIABLE, find_environ
 from anoncup.plugins import INSTALLED, Package, find_installed_version
 from anoncup.runner import sandbox
 from anoncup.runner.client import Runner, RunnerOptions
+from anoncup.runner.sandbox import Sandbox
 from app.config import Settings
 
 log = structlog.get_logger(__name__)
@@ -52,19 +55,18 @@ def _identify_installation(package: Package | None) -> tuple[str, tuple[object, 
 
 
 def _build_options(settings: Settings, environment: str) -> RunnerOptions:
-    """Return options with the folders of compiled loops and of environments; a package has none of these."""
-    folder = find_environments_folder().resolve() / environment
-    python, variables = sys.executable, {FOLDER_VARIABLE: str(folder)}
+    mechanisms, folder = sandbox.choose(settings.sandbox), find_environments_folder().resolve()
+    limits: dict[str, Any] = {"jobs_per_child": settings.jobs_per_child, "idle_s": settings.runner_idle_s}
     if environment:
-        python = str(folder / "bin/python")
-        variables = {"NUMBA_CACHE_DIR": str(folder / "loops"), FOLDER_VARIABLE: str(folder / "no-packages")}
-    return RunnerOptions(
-        python,
-        sandbox.choose(settings.sandbox),
-        jobs_per_child=settings.jobs_per_child,
-        idle_s=settings.runner_idle_s,
-        variables=variables,
-    )
+        return build_environment_options(folder / environment, mechanisms, **limits)
+    return RunnerOptions(sys.executable, mechanisms, variables={FOLDER_VARIABLE: str(folder)}, **limits)
+
+
+def build_environment_options(environment: Path, mechanisms: Sandbox, **options: Any) -> RunnerOptions:
+    """Return options with the interpreter of an environment and its compiled loops. It sees no other one."""
+    loops, no_packages = str(environment / "loops"), str(environment / "no-packages")
+    variables = {"NUMBA_CACHE_DIR": loops, FOLDER_VARIABLE: no_packages}
+    return RunnerOptions(str(environment / "bin/python"), mechanisms, variables=variables, **options)
 
 
 def end_all() -> None:
