@@ -27,7 +27,7 @@ from app.core.db.models import Evaluation, Submission, Team
 from app.core.db.paging import fetch_newest_first
 from app.core.db.transaction import transaction
 from app.core.storage import get_store
-from app.jobs import health, leases, readiness
+from app.jobs import health, leases
 from app.lifecycle import contest_lifecycle
 from app.operations.backup import backup_and_restore as backups
 from app.submissions import quota, submissions
@@ -234,7 +234,6 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
         "same release before?": lambda db: db.scalars(
             select(Submission.uploaded_sha256).where(Submission.team_id == team)
         ).all(),
-        "check of the store": readiness.sample_digests,
         "sweep": lambda db: leases.count_unattended(db, Evaluation),
         "round of the clock": contest_lifecycle.find_due_work,
         "/metrics": health.measure_oldest_queued,

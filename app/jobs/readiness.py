@@ -5,11 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
-from sqlalchemy import select, text, true, union_all
-from sqlalchemy.orm import Session
+from sqlalchemy import select, text
 
 from anoncup.errors import Unavailable
-from app.core.db.models import Competition, Round, Submission
+from app.core.db.models import Competition, Round
 from app.core.db.transaction import transaction
 from app.core.storage import get_store
 from app.jobs import health
@@ -17,7 +16,7 @@ from app.jobs import health
 _RETEST_AFTER_S = 10.0
 """Seconds for which a passed test is valid. A failed test is repeated with the next request."""
 _SAMPLE_SIZE = 3
-"""Number of competitions and of submissions to check, so that one lost file does not make the check fail."""
+"""Number of competitions to check, so that one lost file does not make the check fail."""
 
 
 @dataclass(slots=True)
@@ -54,13 +53,15 @@ def write_to_store() -> None:
 
 
 def check_store() -> None:
-    """Check that the store has one of the newest files that the database lists. Raise Unavailable otherwise.
+    """Check that the store has one of the newest originals. Raise Unavailable otherwise.
 
-    An empty folder in place of a missing mount would lose every file written to it. While the database lists
-    no file, the store only has to be writable.
+    An empty folder in place of a missing mount would lose every file written to it. While there is no
+    original, the store only has to be writable.
     """
+    query = select(Round.original).join(Competition).where(Round.original_rows.is_not(None))
     with transaction() as session:
-        digests = sample_digests(session)
+        originals = session.scalars(query.order_by(Competition.created_at.desc()).limit(_SAMPLE_SIZE)).all()
+    digests = [digest for files in originals for digest in files.values()]
     if not digests:
         write_to_store()
     elif not any(get_store().contains(digest) for digest in digests):
@@ -68,29 +69,3 @@ def check_store() -> None:
             "none of the files that the database lists are in the store: is it the right store?",
             code="storage_unavailable",
         )
-
-
-def sample_digests(session: Session) -> list[str]:
-    """Return the SHA-256 of the newest original and release files that the database lists."""
-    originals = (
-        select(Round.original)
-        .join(Competition)
-        .where(Round.original_rows.is_not(None))
-        .order_by(Competition.created_at.desc())
-        .limit(_SAMPLE_SIZE)
-    )
-    # Select the latest per competition first, which uses an index: this runs before every upload.
-    submissions_of_contest = select(Submission.files, Submission.received_at).where(
-        Submission.round_id == Round.id
-    )
-    latest_submissions = (
-        submissions_of_contest.order_by(Submission.received_at.desc()).limit(_SAMPLE_SIZE).lateral()
-    )
-    releases = (
-        select(latest_submissions.c.files)
-        .select_from(Round)
-        .join(latest_submissions, true())
-        .order_by(latest_submissions.c.received_at.desc())
-        .limit(_SAMPLE_SIZE)
-    )
-    return [digest for files in session.scalars(union_all(originals, releases)) for digest in files.values()]

@@ -14,12 +14,9 @@ from app.core.db.models import Evaluation, State, Submission, ThresholdReport
 from app.core.db.transaction import transaction
 from app.core.storage import get_store
 from app.jobs import queue
-from app.jobs.readiness import sample_digests
-from tests.support import queued_work
 from tests.support.arena import Arena
 from tests.support.database_rows import claim_evaluation, load_evaluation, submit_evaluation
 from tests.support.queue import clear_retry_delays, empty_queue
-from tests.support.queued_work import QueuedEvaluation
 from tests.support.stored_files import build_blob_path
 from workers import clock, readiness, tasks
 
@@ -162,25 +159,3 @@ def test_returned_evaluation_is_delayed_before_the_next_claim(
     clock.sweep()
     assert queue.count_messages() == 1
     assert claim_evaluation(identifier) is not None
-
-
-def test_newest_files_are_found_without_a_full_scan(settings: Settings) -> None:
-    """The query runs before every upload and needs only the newest of 3,000 rows, in any competition."""
-    contests = queued_work.create_contests(3, team_count=2)
-    pieces = [(round_number, contest_index) for round_number in range(1000) for contest_index in range(3)]
-    queued_work.insert_evaluations(
-        QueuedEvaluation(
-            contests[index], contests[index].team_ids[round_number % 2], 3 * round_number + index
-        )
-        for round_number, index in pieces
-    )
-    with transaction() as session:
-        session.execute(text("UPDATE submissions SET files = json_build_object('anonymized', received_at)"))
-        files_query = "SELECT files ->> 'anonymized' FROM submissions ORDER BY received_at DESC LIMIT 3"
-        newest = session.scalars(text(files_query)).all()
-        session.execute(text("ANALYZE submissions"))
-    rows_read_query = text("SELECT seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'submissions'")
-    with transaction() as session:
-        rows_read = session.scalars(rows_read_query).one()
-        assert sample_digests(session) == newest
-        assert session.scalars(rows_read_query).one() == rows_read
