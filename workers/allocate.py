@@ -3,16 +3,18 @@
 The sandbox gets keys derived from the seed, never the seed itself.
 """
 
+from dataclasses import replace
+
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
-from anoncup.runner.jobs import AllocateJob, Files, WorkerInputs
+from anoncup.runner.jobs import AllocateJob, WorkerInputs
 from anoncup.tracks import seeds
 from anoncup.tracks.model import AnyTrack
 from app.config import Settings
 from app.core import sealing
 from app.core.db.stored_files import read_rules
 from app.core.db.transaction import transaction
-from app.core.storage import compute_digest, get_store
+from app.core.storage import get_store
 from app.originals.sealed_inputs import AllocationInputs, SealedBox
 from app.targets import allocation
 from app.targets.allocation import AllocationRequest
@@ -31,11 +33,16 @@ def allocate_files(request: AllocationRequest, settings: Settings) -> None:
         allocation_rule is None or not allocation_rule.per_team or allocation_rule.allows_shared(rules)
     )
     for attempt in range(MAX_ATTEMPTS):
-        files = _make_files(request, track, settings, attempt)
-        if not files:
+        allocation_inputs = replace(request.allocation_inputs, attempt=attempt)
+        job = AllocateJob(
+            competition_file=request.competition_file,
+            original=jobs.load_files(request.original),
+            file_names=tuple(request.file_names),
+            inputs=build_worker_inputs(track, allocation_inputs, settings),
+        )
+        files = jobs.run(job, settings)
+        if not files:  # the organizers have assigned none to the team
             break
-        if not may_repeat and _is_taken(request, files):
-            continue
         stored = {name: get_store().save(content) for name, content in files.items()}
         with transaction() as session:
             if allocation.record_allocation(session, request, stored, attempt, allow_repeats=may_repeat):
@@ -44,30 +51,8 @@ def allocate_files(request: AllocationRequest, settings: Settings) -> None:
         allocation.record_exhaustion(session, request, attempt + 1)
 
 
-def _is_taken(request: AllocationRequest, files: Files) -> bool:
-    """Return whether another team has exactly these files."""
-    digests = {name: compute_digest(content) for name, content in files.items()}
-    with transaction() as session:
-        return digests in allocation.list_allocated_files(session, request.round_id)
-
-
-def _make_files(request: AllocationRequest, track: AnyTrack, settings: Settings, attempt: int) -> Files:
-    """Let the child make the files; there are none if the organizers have assigned none to the team."""
-    job = AllocateJob(
-        competition_file=request.competition_file,
-        original=jobs.load_files(request.original),
-        file_names=tuple(request.file_names),
-        inputs=build_worker_inputs(track, request.allocation_inputs, settings, attempt=attempt),
-    )
-    return jobs.run(job, settings)
-
-
 def build_worker_inputs(
-    track: AnyTrack,
-    allocation_inputs: AllocationInputs | None,
-    settings: Settings,
-    *,
-    attempt: int | None = None,
+    track: AnyTrack, allocation_inputs: AllocationInputs | None, settings: Settings
 ) -> WorkerInputs:
     """Return the organizers' files and the keys derived from the seed, for the child.
 
@@ -82,9 +67,8 @@ def build_worker_inputs(
     keys = {}
     if allocation_inputs.seed is not None:
         seed = open_seed(allocation_inputs.seed, settings)
-        attempt_number = allocation_inputs.attempt if attempt is None else attempt
         keys = {
-            purpose: seeds.derive_key(seed, purpose, allocation_inputs.team, attempt_number).hex()
+            purpose: seeds.derive_key(seed, purpose, allocation_inputs.team, allocation_inputs.attempt).hex()
             for purpose in track.allocation.generator_purposes
         }
     return WorkerInputs(

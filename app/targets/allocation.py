@@ -150,19 +150,17 @@ def record_allocation(
         round_.shared_files = {**round_.shared_files, **files}
         audit.record_by_clock(session, round_, "data.draw", **files)
         return True
-    if not allow_repeats and files in list_allocated_files(session, round_.id):
+    allocated_files = select(AllocatedFiles.files).where(
+        AllocatedFiles.round_id == round_.id,
+        AllocatedFiles.team != NO_TEAM,  # those of the baselines are none that a team could lack
+    )
+    if not allow_repeats and files in session.scalars(allocated_files).all():
         return False
     team = request.allocation_inputs.team
     _add_files(session, request, attempt, files)
     round_.allocated_at = round_.allocated_at or read_clock(session)
     audit.record_by_clock(session, round_, "own.draw", team=team, attempt=attempt)
     return True
-
-
-def list_allocated_files(session: Session, round_id: UUID) -> list[dict[str, str]]:
-    """Return the files of each team. Those of the baselines are no allocation that a team could lack."""
-    query = select(AllocatedFiles.files).where(AllocatedFiles.round_id == round_id)
-    return list(session.scalars(query.where(AllocatedFiles.team != NO_TEAM)))
 
 
 def record_exhaustion(session: Session, request: AllocationRequest, attempt_count: int) -> None:

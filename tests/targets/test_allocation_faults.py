@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-import workers.allocate
+import workers.jobs
 import workers.lifecycle
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
@@ -53,8 +53,8 @@ def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
     ("module", "function_name", "call_number"),
     [
         (allocation, "commit_seed", 1),
-        (workers.allocate, "_make_files", 1),
-        (workers.allocate, "_make_files", 3),
+        (workers.jobs, "run", 1),
+        (workers.jobs, "run", 3),
         (allocation, "record_allocation", 1),
         (allocation, "record_allocation", 2),
     ],
