@@ -14,14 +14,13 @@ from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
 from app.config import Settings
-from app.core.db import engine
 from app.core.db.models import Evaluation, Round, State, Submission, ThresholdReport
 from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
 from app.jobs import fairness, health, leases, queue
 from app.submissions import submissions
 from tests.support import queued_work
-from tests.support.database_rows import execute, load_all, load_one
+from tests.support.database_rows import execute, load_all
 from tests.support.queue import empty_queue
 from tests.support.queued_work import QueueContest, QueuedEvaluation, create_contests
 from workers import clock
@@ -152,14 +151,6 @@ def test_evaluation_that_lost_its_worker_keeps_its_place_in_line(settings: Setti
     assert claim_all() == [waiting_id, lost_id]
 
 
-def test_evaluation_without_attempts_left_fails_and_the_next_is_claimed(settings: Settings) -> None:
-    (contest,) = create_contests(1, team_count=2)
-    exhausted_id, next_id = insert_rounds([contest], 1)
-    execute(update(Evaluation).where(Evaluation.id == exhausted_id).values(attempt=3))
-    assert claim() == next_id
-    assert load_one(select(Evaluation.state).where(Evaluation.id == exhausted_id)) == State.ERROR
-
-
 def test_concurrent_workers_never_claim_the_same_evaluation(settings: Settings) -> None:
     evaluation_ids = insert_rounds(create_contests(3, team_count=3), 10)
     with ThreadPoolExecutor(8) as pool:
@@ -175,38 +166,6 @@ def test_concurrent_workers_serve_different_competitions(settings: Settings) -> 
         claimed_ids = claim_in_session(first_session), claim_in_session(second_session)
     rows = load_all(select(Evaluation.round_id).where(Evaluation.id.in_(claimed_ids)))
     assert set(rows) == {contest.round_id for contest in contests}
-
-
-def test_claim_scans_no_whole_table(settings: Settings) -> None:
-    """With 10,000 finished and 1,000 waiting evaluations, only the waiting ones are read."""
-    contests = create_contests(5, team_count=20)
-    queued_work.insert_evaluations(
-        QueuedEvaluation(contest, team, number, started_s=number, state=State.SCORED)
-        for number in range(100)
-        for contest in contests
-        for team in contest.team_ids
-    )
-    insert_rounds(contests, 10)
-    order = fairness.build_claim_order(Evaluation)
-    query = select(Evaluation.id).join(order, order.c.id == Evaluation.id).order_by(order.c.place).limit(1)
-    sql = query.compile(engine.get_engine(), compile_kwargs={"literal_binds": True})
-    with engine.get_engine().begin() as connection:
-        # The plan depends on the statistics of all tables, which autovacuum may or may not have made.
-        connection.execute(text("ANALYZE"))
-        analysis = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").scalar_one()
-    scans = [node for node in walk(analysis[0]["Plan"]) if node.get("Relation Name") == "evaluations"]
-    assert "Seq Scan" not in {node["Node Type"] for node in scans}
-    assert sum(count_rows_read(node) for node in scans) < 6_000
-
-
-def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield node
-    for child in node.get("Plans", []):
-        yield from walk(child)
-
-
-def count_rows_read(node: dict[str, Any]) -> float:
-    return float(node["Actual Rows"] * node["Actual Loops"] + node.get("Rows Removed by Filter", 0))
 
 
 def finish_report(identifier: UUID) -> None:
