@@ -62,7 +62,6 @@ def do_next(
         return
     try:
         result = do(claim, make_renewal(claim.lease))
-        readiness.reset_backoff()
     except LeaseLost:
         log.info("claim_lost", **claim.lease.describe(), attempt=claim.lease.attempt)
     except DomainError as problem:

@@ -24,7 +24,8 @@ POLL_INTERVAL_S = 1.0
 READY_TIMEOUT_S = 10.0
 """Seconds that an unready process holds a message. If it discarded messages immediately, it would take all of
 them from the workers that are ready."""
-MIN_BACKOFF_S, MAX_BACKOFF_S = 1.0, 60.0
+_BACKOFF_S = 5.0
+"""Seconds for which a process takes no job after one that it could not do, so that other workers get it."""
 
 
 class NotReady(Exception):
@@ -43,7 +44,6 @@ class Readiness:
     reason: str | None = None
     check_valid_until: float = 0.0
     backoff_until: float = 0.0
-    backoff_s: float = MIN_BACKOFF_S
     lock: Lock = field(default_factory=Lock)
     """Held while one thread checks for all."""
 
@@ -71,9 +71,8 @@ class Readiness:
         self.reason = reason
 
     def back_off(self) -> None:
-        """Take no jobs for a while, so that other workers get them; each time twice as long."""
-        self.backoff_until = time.monotonic() + self.backoff_s
-        self.backoff_s = min(2 * self.backoff_s, MAX_BACKOFF_S)
+        """Take no jobs for a while."""
+        self.backoff_until = time.monotonic() + _BACKOFF_S
         self.check_valid_until = 0.0
 
     def find_problem(self) -> str | None:
@@ -84,10 +83,6 @@ class Readiness:
         except (DomainError, NotReady) as problem:
             return str(problem)
         return None
-
-    def reset_backoff(self) -> None:
-        """Start again with the shortest back-off, after a job that succeeded."""
-        self.backoff_s = MIN_BACKOFF_S
 
 
 def _check_keys() -> None:
