@@ -47,10 +47,10 @@ def report_worker(state: Any) -> dict[str, Any]:
     consumed = state.app.amqp.queues.consume_from
     kinds = [kind for kind, queue in QUEUE_BY_KIND.items() if queue in consumed]
     return {
-        "kinds": kinds,
+        "serves": kinds,
         "lacks": readiness.find_missing(kinds),
-        "standing": sandbox.describe(setting),
-        "complete": sandbox.choose(setting).is_complete,
+        "sandbox": sandbox.describe(setting),
+        "is_sandbox_complete": sandbox.choose(setting).is_complete,
     }
 
 

@@ -18,7 +18,7 @@ from app.core.http.paging import RequestedPage, decode_cursor, parse_number
 from app.core.identity.authentication import CurrentPrincipal
 from app.core.identity.principal import Principal
 from app.jobs import queue
-from app.jobs.worker_reports import list_workers
+from app.jobs.worker_reports import WorkerReport, list_workers
 from app.organizing import adjustments, baselines, disqualification, workload
 from app.organizing.baselines import BaselineUpload
 from app.setup.api import serialize_competition
@@ -249,8 +249,7 @@ def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
     )
 
 
-def _hide_reason(worker: schemas.Worker, principal: Principal) -> schemas.Worker:
+def _hide_reason(worker: WorkerReport, principal: Principal) -> schemas.Worker:
     """Return a worker; only administrators see why it takes no work, which may name folders and hosts."""
-    if worker.lacks is None or principal.role == Role.ADMINISTRATOR:
-        return worker
-    return worker.model_copy(update={"lacks": _HIDDEN_REASON})
+    is_hidden = worker.lacks is not None and principal.role != Role.ADMINISTRATOR
+    return schemas.Worker.from_row(worker, **({"lacks": _HIDDEN_REASON} if is_hidden else {}))

@@ -18,7 +18,7 @@ from app.core.db.transaction import transaction
 from app.core.http.paging import decode_cursor, encode_cursor, parse_number
 from app.core.pages.pages import PageRoute
 from app.jobs import health, queue
-from app.jobs.worker_reports import ReportedSandbox, list_sandboxes
+from app.jobs.worker_reports import WorkerReport, list_workers
 from app.organizing import dashboard, workload
 
 router = APIRouter(route_class=PageRoute)
@@ -100,13 +100,11 @@ def show_health(page: RequestedOrganizerPage) -> HTMLResponse:
     )
 
 
-def _list_sandboxes() -> list[ReportedSandbox]:
-    """Return the sandboxes of this web server and of each worker that answers."""
-    sandbox_setting = get_settings().sandbox
-    own_sandbox = ReportedSandbox(
-        "web", sandbox.describe(sandbox_setting), sandbox.choose(sandbox_setting).is_complete
-    )
-    return [own_sandbox, *(list_sandboxes() or ())]
+def _list_sandboxes() -> list[WorkerReport]:
+    """Return the reports of this web server and of each worker that answers."""
+    setting = get_settings().sandbox
+    is_complete = sandbox.choose(setting).is_complete
+    return [WorkerReport("web", [], None, sandbox.describe(setting), is_complete), *(list_workers() or ())]
 
 
 @router.get("/competitions/{slug}/organize/exports")

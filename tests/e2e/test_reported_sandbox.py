@@ -10,7 +10,7 @@ import pytest
 from anoncup.runner import sandbox
 from anoncup.schemas.roles import Role
 from app.core.db.privileges import WORKER
-from app.jobs.worker_reports import list_sandboxes
+from app.jobs.worker_reports import list_workers
 from app.operations.supervisor import build_worker_program
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
@@ -38,13 +38,13 @@ def test_administrator_sees_workers_without_a_sandbox(arena: Arena, tmp_path: Pa
     with ExitStack() as exit_stack:
         for program in programs:
             exit_stack.enter_context(run_program(program))
-        assert poll_until(lambda: len(list_sandboxes() or ()) == len(programs))
-        by_name = {report.process.partition("@")[0]: report for report in list_sandboxes() or ()}
-        assert (by_name["celery-open"].status, by_name["celery-open"].is_complete) == (
+        assert poll_until(lambda: len(list_workers() or ()) == len(programs))
+        by_name = {report.name.partition("@")[0]: report for report in list_workers() or ()}
+        assert (by_name["celery-open"].sandbox, by_name["celery-open"].is_sandbox_complete) == (
             sandbox.describe("off"),
             False,
         )
-        assert by_name["celery-sandboxed"].status == str(sandbox.choose("required"))
+        assert by_name["celery-sandboxed"].sandbox == str(sandbox.choose("required"))
         arena.team_tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
         expected_text = translate("Incomplete: {standing}", standing=sandbox.describe("off"))
         assert poll_until(lambda: read_rows(arena)["celery-open"] == expected_text)

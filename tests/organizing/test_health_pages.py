@@ -119,9 +119,9 @@ def test_health_page_shows_uploads_that_a_package_could_not_read(
 def test_health_page_shows_sandboxes_only_to_administrators(arena: Arena) -> None:
     arena.team_tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
     answers: dict[str, Mapping[str, object]] = {
-        "whole": {"kinds": [], "lacks": None, "standing": "landlock, seccomp", "complete": True},
-        "partly": {"kinds": [], "lacks": None, "standing": "seccomp", "complete": False},
-        "open": {"kinds": [], "lacks": None, "standing": "none", "complete": False},
+        name: {"serves": [], "lacks": None, "sandbox": status, "is_sandbox_complete": "," in status}
+        for name, status in {"whole": "landlock, seccomp", "partly": "seccomp", "open": "none"}.items()
+    } | {
         "broken": {"error": "KeyError('sandbox')"},
     }
     incomplete = '<strong class="falls">Incomplete: {}</strong>'.format
