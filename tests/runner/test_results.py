@@ -337,6 +337,10 @@ def test_child_cannot_blame_a_package_of_another_environment(monkeypatch: pytest
     assert blamed == [own, neighbour, own, own]
 
 
+def build_release_reader() -> ReadReleaseJob:
+    return ReadReleaseJob(competition_file="", files={}, secret=b"", team=TeamData())
+
+
 RELEASE: Json = {"files": {}, "sizes": {"rows": 1}, "secret": "eA==", "remarks": []}
 REMARK = {"code": "x", "message": {"template": "{n}", "values": {"n": 1}}}
 
@@ -356,25 +360,30 @@ REMARK = {"code": "x", "message": {"template": "{n}", "values": {"n": 1}}}
     ],
 )
 def test_release_with_impossible_values_is_rejected(changes: Json) -> None:
-    job = ReadReleaseJob(competition_file="", files={}, secret=b"", team=TeamData())
+    job = build_release_reader()
     assert is_valid(job, RELEASE | {"remarks": [REMARK]})
     assert not is_valid(job, RELEASE | changes)
 
 
 def test_many_short_values_are_not_read() -> None:
-    job = ReadReleaseJob(competition_file="", files={}, secret=b"", team=TeamData())
     content = b'{"value":' + b"[" * 5 + b"1," * (1 << 18) + b"1"
     with pytest.raises(ValueError, match="too many values"):
-        job.read_result(content)
+        build_release_reader().read_result(content)
+
+
+RAISED: Json = {"kind": "Conflict", "code": "x", "message": {"template": "x", "values": {}}}
 
 
 @pytest.mark.parametrize(
     "changes",
     [
         {"kind": "InvalidUpload"},
+        {"kind": "NotSignedIn"},
         {"code": "x\0"},
+        {"message": [1]},
         {"message": {"template": "\0", "values": {}}},
         {"message": {"template": "{n}", "values": {"n": float("nan")}}},
+        {"message": {"template": "{n}", "values": {"n": {}}}},
         {"message": {"template": "{n:.6g}", "values": {"n": 10**400}}},
         {"message": {"template": "{n}", "values": {"n": {"template": 5, "values": {}}}}},
         {"message": {"template": "{n}" * 3000, "values": {"n": "y" * 9000}}},
@@ -382,12 +391,26 @@ def test_many_short_values_are_not_read() -> None:
     ],
 )
 def test_malformed_error_is_an_invalid_answer(changes: Json) -> None:
-    raised = {"kind": "Conflict", "code": "x", "message": {"template": "x", "values": {}}}
-    job = ReadReleaseJob(competition_file="", files={}, secret=b"", team=TeamData())
+    job = build_release_reader()
     with pytest.raises(Conflict):
-        answers.read_answer(job, b"raised\n" + json.dumps(raised).encode())
+        answers.read_answer(job, b"raised\n" + json.dumps(RAISED).encode())
     with pytest.raises(ValueError, match=r"."):
-        answers.read_answer(job, b"raised\n" + json.dumps(raised | changes).encode())
+        answers.read_answer(job, b"raised\n" + json.dumps(RAISED | changes).encode())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"returned\ncbuiltins\nprint\n.",
+        b'returned\n{"value":%b,"more":2}' % json.dumps(RELEASE).encode(),
+        b"returned\n" + b"[" * 100_000,
+        b'crashed\n{"trace":"\\ud800","package":""}',
+    ],
+    ids=["a pickle", "more in it", "nested deeply", "half a character"],
+)
+def test_malformed_answer_is_invalid(answer: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        answers.read_answer(build_release_reader(), answer)
 
 
 DESCRIPTION: Json = {"library": "1", "versions": {}, "plugins": [], "catalogues": [["a", "b"]]}
