@@ -50,10 +50,11 @@ _ID_WORD = re.compile(
     "|respondent|passport|iban|ssn|email|mail|phone|telephone|mobile|username|login|surname|lastname|forename"
     "|firstname|fullname|vorname|nachname|kennung|kundennummer|apellidos?"
 )
-_LAST_ID_WORD = re.compile(
-    r"no|nr|nbr|num|number|key|nummer|\w*name|(?!(?:un|pre)?paid|acid|bid|grid|valid|covid|thyroid|steroid|solid|fluid)\w*id"
-)
-"""Words at the end of the name of an identifier. Some words that end in ``id`` mean something else."""
+_NUMBER_WORD = re.compile("no|nr|nbr|num|number|key|nummer")
+"""Words at the end of the name of an identifying number. The column must also have many distinct values."""
+_NOT_ID_WORD = re.compile("(un|pre)?paid|acid|bid|grid|valid|covid|thyroid|steroid|solid|fluid")
+"""Words that end in ``id`` but do not mean an identifier."""
+_EU_SILC_NAME = re.compile("[dhpr][bp]?030")
 _JAPANESE_PART = re.compile("番号|識別|氏名|名前|電話|メール")
 _AMOUNT_PART = re.compile(
     "income|salar|wage|earning|revenue|sales|cost|price|charge|fare|fee|expens|expend|spend|amount|balance|tax"
@@ -66,53 +67,67 @@ _AMOUNT_PART = re.compile(
 def find_identifying_reason(name: str, column: pa.Array, values: pa.Array) -> IdentifyingReason | None:
     """Return why a column identifies individuals; None if nothing indicates it."""
     distinct, rows = len(values), len(column)
-    is_unique = rows > _MAX_SMALL_TABLE and distinct >= _NEARLY_UNIQUE_SHARE * rows
     if distinct <= MAX_CATEGORIES or is_attribute_name(name):
-        return "unique" if is_unique and not _holds_amounts(values) else None
+        return "unique" if _is_nearly_unique(distinct, rows) and not _holds_amounts(values) else None
     numbers = _parse_whole_numbers(column)
     if numbers is None and _holds_amounts(values):
         return None
-    if _is_identifier_name(name):
-        return "unique" if is_unique else "name"
+    if _is_identifier_name(name, distinct=distinct, rows=rows, is_text=numbers is None):
+        return "unique" if _is_nearly_unique(distinct, rows) else "name"
     if numbers is not None:
-        is_counted = (np.diff(numbers) >= 0).all() and not _AMOUNT_PART.search(name.casefold())
-        return _find_number_reason(numbers, distinct, is_unique=is_unique) if is_counted else None
-    if is_unique:
+        return None if _AMOUNT_PART.search(name.casefold()) else _find_number_reason(numbers, distinct)
+    if _is_nearly_unique(distinct, rows):
         return "unique"
-    return "text" if _is_free_text(column, values) else None
-
-
-def _find_number_reason(numbers: IntArray, distinct: int, *, is_unique: bool) -> IdentifyingReason | None:
-    """Return why ascending whole numbers identify rows or small groups; None if they do not."""
-    if is_unique:
-        return "unique"
-    is_dense = int(np.ptp(numbers)) < 2 * distinct and distinct > _MIN_GROUPS
-    return "groups" if is_dense and len(numbers) <= _MAX_GROUP_SIZE * distinct else None
-
-
-def _is_free_text(column: pa.Array, values: pa.Array) -> bool:
-    """Return whether at least half of the cells that are not empty are different, and no dates."""
-    filled_count = len(column) - int(pc.sum(pc.equal(column, "")).as_py())
-    date_count = int(convert_to_mask(pc.match_substring_regex(values, _DATE_PATTERN)).sum())
-    return (
-        filled_count > _MAX_SMALL_TABLE and 2 * len(values) >= filled_count and 2 * date_count <= len(values)
+    filled_count = rows - int(pc.sum(pc.equal(column, "")).as_py())
+    is_free_text = (
+        filled_count > _MAX_SMALL_TABLE
+        and 2 * distinct >= filled_count
+        and not _is_mostly(values, _DATE_PATTERN)
     )
+    return "text" if is_free_text else None
 
 
-def _is_identifier_name(name: str) -> bool:
-    """Return whether a column has the name of an identifier.
+def _find_number_reason(numbers: IntArray, distinct: int) -> IdentifyingReason | None:
+    """Return why whole numbers identify rows or small groups; None if nothing indicates it.
 
-    >>> _is_identifier_name("PassengerId"), _is_identifier_name("paid")
-    (True, False)
+    They do if they are consecutive in any order, or if they ascend in the file.
     """
-    words = _split_words(re.sub("(?<=[a-z])(?=[A-Z])", " ", unicodedata.normalize("NFKC", name)))
-    if any(map(_ID_WORD.fullmatch, words)) or _JAPANESE_PART.search(name):
+    rows, value_range = len(numbers), int(numbers.max() - numbers.min()) + 1
+    if distinct == rows == value_range and _is_nearly_unique(distinct, rows):
+        return "unique"
+    steps = np.diff(numbers)
+    if not (steps >= 0).all():
+        return None
+    if _is_nearly_unique(distinct, rows):
+        return "unique"
+    is_dense = value_range <= 2 * distinct and distinct > _MIN_GROUPS
+    return "groups" if is_dense and rows <= _MAX_GROUP_SIZE * distinct else None
+
+
+def _is_identifier_name(name: str, *, distinct: int, rows: int, is_text: bool) -> bool:
+    """Return whether a column with many values has the name of an identifier.
+
+    >>> _is_identifier_name("PassengerId", distinct=891, rows=891, is_text=False)
+    True
+    >>> _is_identifier_name("paid", distinct=891, rows=891, is_text=False)
+    False
+    """
+    plain = unicodedata.normalize("NFKC", name)
+    words = re.findall(r"[^\W\d_]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", plain).casefold())
+    if not words:
+        return False
+    last_word: str = words[-1]
+    if (
+        any(map(_ID_WORD.fullmatch, words))
+        or _EU_SILC_NAME.fullmatch(plain.casefold())
+        or _JAPANESE_PART.search(plain)
+    ):
         return True
-    return bool(words) and _LAST_ID_WORD.fullmatch(words[-1]) is not None
-
-
-def _split_words(name: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name).casefold())
+    if last_word.endswith("id") and not _NOT_ID_WORD.fullmatch(last_word):
+        return True
+    if is_text:
+        return last_word.endswith("name")
+    return _NUMBER_WORD.fullmatch(last_word) is not None and distinct * _MAX_GROUP_SIZE >= rows
 
 
 def is_attribute_name(name: str) -> bool:
@@ -121,7 +136,7 @@ def is_attribute_name(name: str) -> bool:
     >>> is_attribute_name("Alter (Jahre)"), is_attribute_name("average wage")
     (True, False)
     """
-    words = _split_words(name)
+    words = re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name).casefold())
     return any(map(_ATTRIBUTE_WORD.fullmatch, words)) or _ATTRIBUTE_PART.search(name) is not None
 
 
@@ -144,6 +159,10 @@ def _holds_amounts(values: pa.Array) -> bool:
     return word_count == 0 or (word_count <= _MAX_MISSING_WORDS and len(texts) - word_count > MAX_CATEGORIES)
 
 
+def _is_mostly(values: pa.Array, pattern: str) -> bool:
+    return 2 * int(convert_to_mask(pc.match_substring_regex(values, pattern)).sum()) > len(values)
+
+
 def is_amount(name: str, column: pa.Array) -> bool:
     """Return whether a column holds amounts; empty cells are missing amounts."""
     values = list(filter(None, pc.unique(column).to_pylist()))
@@ -153,6 +172,10 @@ def is_amount(name: str, column: pa.Array) -> bool:
         and not is_attribute_name(name)
         and not has_leading_zeros(column)
     )
+
+
+def _is_nearly_unique(distinct: int, rows: int) -> bool:
+    return rows > _MAX_SMALL_TABLE and distinct >= _NEARLY_UNIQUE_SHARE * rows
 
 
 def count_distinct_numbers(column: pa.Array) -> int | None:

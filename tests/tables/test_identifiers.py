@@ -165,6 +165,30 @@ TITANIC = TableShape(
         quasi("Embarked", category(3, prefix="p"), 0.002),
     ),
 )
+HOSPITAL = TableShape(
+    "Hospital discharges (SPARCS)",
+    1200,
+    (
+        quasi("Health Service Area", category(8, prefix="A")),
+        quasi("Hospital County", category(57, prefix="C")),
+        leave_out("Operating Certificate Number", lambda _, random: str(101_000 + 7 * random.randrange(180))),
+        leave_out("Permanent Facility Id", lambda _, random: str(1 + 9 * random.randrange(200))),
+        leave_out("Facility Name", category(200, prefix="Hospital ")),
+        quasi("Age Group", lambda _, random: random.choice(["0 to 17", "18 to 29", "30 to 49", "50 to 69"])),
+        quasi("Zip Code - 3 digits", lambda _, random: str(random.randint(100, 149))),
+        quasi("Gender", category(2, prefix="g")),
+        either_role("Length of Stay", integer(1, 60)),
+        quasi("Discharge Year", lambda *_: "2015"),
+        quasi("CCS Diagnosis Code", integer(1, 259)),
+        quasi("CCS Diagnosis Description", category(250, prefix="D")),
+        either_role(
+            "Birth Weight",
+            lambda _, random: "0" if random.random() < 0.9 else str(random.randrange(500, 5000, 100)),
+        ),
+        sensitive("Total Charges", amount(24_000)),
+        sensitive("Total Costs", amount(8500)),
+    ),
+)
 PUMS = TableShape(
     "American Community Survey (PUMS)",
     1200,
@@ -181,7 +205,7 @@ PUMS = TableShape(
     ),
 )
 
-PUBLIC_TABLES = (EU_SILC, TITANIC, PUMS)
+PUBLIC_TABLES = (EU_SILC, TITANIC, HOSPITAL, PUMS)
 
 
 def guess(content: bytes) -> TableFormat:
@@ -231,8 +255,7 @@ def test_missing_amounts_are_recognized_and_filled_only_on_request(missing_text:
 def test_suggested_identifiers_have_reasons() -> None:
     tables = [describe(generate_csv(table)) for table in PUBLIC_TABLES]
     reasons = {column.name: column.reason for table in tables for column in table.columns}
-    assert reasons["db030"] == "groups"
-    assert reasons["SERIALNO"] == "name"
+    assert reasons["db030"] == reasons["Facility Name"] == "name"
     assert reasons["rb030"] == reasons["PassengerId"] == reasons["Name"] == "unique"
     assert reasons["Ticket"] == reasons["Cabin"] == "text"
 
