@@ -1,9 +1,17 @@
 """Expected statuses of every route for every audience."""
 
-from tests.security.pages import accounts, attacks, boards, organizing, public, setup, submissions
+from app.documentation import documentation_pages as documentation
 
 AUDIENCES = ("visitor", "other team", "own team", "organizer", "other organizer", "administrator")
 """``own team`` owns the requested submission; ``organizer`` organizes its competition."""
+
+DESK = "/competitions/{slug}/organize"
+_PAGE = (303, 403, 403, 200, 403, 200)
+_ACTION = (303, 403, 403, 303, 403, 303)
+_CONFLICT = (303, 403, 403, 409, 403, 409)
+"""Statuses of the pages of organizers, of their forms, and of forms that the competition is not in a state for."""
+# `make docs` builds the documentation.
+_DOCUMENTATION = (200 if (documentation.files.folder / "index.html").exists() else 404,) * 6
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
@@ -114,7 +122,141 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /healthz": (200, 200, 200, 200, 200, 200),
     "GET /readyz": (200, 200, 200, 200, 200, 200),
     "GET /metrics": (404, 404, 404, 404, 404, 404),
+    # pages of public pages
+    "GET /": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/calendar.ics": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/rules": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/clarifications": (200, 200, 200, 200, 200, 200),
+    "POST /competitions/{slug}/clarifications": (303, 303, 303, 403, 403, 403),
+    "GET /docs/{path}": _DOCUMENTATION,
+    # pages of sign-in, accounts and teams
+    "GET /sign-in": (200, 200, 200, 200, 200, 200),
+    "POST /sign-in": (303, 303, 303, 303, 303, 303),
+    "GET /sign-in/{provider}": (303, 303, 303, 303, 303, 303),
+    "POST /sign-in/{provider}": (404, 404, 404, 404, 404, 404),
+    "GET /sign-in/{provider}/callback": (422, 422, 422, 422, 422, 422),
+    "POST /sign-out": (303, 303, 303, 303, 303, 303),
+    "GET /sign-up": (200, 303, 303, 303, 303, 303),
+    "POST /sign-up": (303, 303, 303, 303, 303, 303),
+    "GET /join": (303, 200, 200, 200, 200, 200),
+    "POST /join": (303, 303, 303, 303, 303, 409),
+    # Without a mail server, which is the default, these pages do not exist.
+    "GET /password/forgotten": (404, 404, 404, 404, 404, 404),
+    "POST /password/forgotten": (404, 404, 404, 404, 404, 404),
+    "GET /email": (404, 404, 404, 404, 404, 404),
+    "POST /email": (404, 404, 404, 404, 404, 404),
+    "GET /email/unsubscribe": (404, 404, 404, 404, 404, 404),
+    "POST /email/unsubscribe": (404, 404, 404, 404, 404, 404),
+    "GET /account/email": (404, 404, 404, 404, 404, 404),
+    "POST /account/email": (404, 404, 404, 404, 404, 404),
+    "POST /account/email/subscription": (404, 404, 404, 404, 404, 404),
+    "POST /account/email/remove": (404, 404, 404, 404, 404, 404),
+    "GET /password": (200, 200, 200, 200, 200, 200),
+    "POST /password": (303, 303, 303, 303, 303, 303),
+    "GET /account": (303, 200, 200, 200, 200, 200),
+    "GET /account/tokens": (303, 303, 303, 303, 303, 303),
+    "POST /account/tokens": (303, 201, 201, 201, 201, 201),
+    "POST /account/tokens/{token_id}/revoke": (303, 404, 303, 404, 404, 404),
+    "GET /account/identities/{provider}": (303, 303, 303, 303, 303, 303),
+    "POST /account/identities/{provider}": (303, 404, 404, 404, 404, 404),
+    "GET /account/unlink": (303, 303, 303, 303, 303, 303),
+    "POST /account/unlink": (303, 403, 403, 403, 403, 403),
+    "GET /account/confirm": (303, 303, 303, 303, 303, 303),
+    "POST /account/confirm": (303, 404, 404, 404, 404, 404),
+    "GET /account/password": (303, 303, 303, 303, 303, 303),
+    "POST /account/password": (303, 303, 303, 303, 303, 303),
+    "GET /competitions/{slug}/team": (303, 200, 200, 403, 403, 403),
+    "GET /competitions/{slug}/team/invites": (303, 303, 303, 303, 303, 303),
+    "POST /competitions/{slug}/team/invites": (303, 201, 201, 403, 403, 403),
+    "POST /competitions/{slug}/team/method": (303, 303, 303, 403, 403, 403),
+    "GET /competitions/{slug}/team/members/{user_id}": (303, 404, 200, 403, 403, 403),
+    "POST /competitions/{slug}/team/members/{user_id}": (303, 404, 303, 403, 403, 403),
+    # pages of a team's submissions
+    "GET /competitions/{slug}/submissions": (303, 200, 200, 403, 403, 403),
+    "GET /competitions/{slug}/submissions/state": (303, 200, 200, 403, 403, 403),
+    "POST /competitions/{slug}/submissions": (303, 303, 303, 403, 403, 403),
+    "POST /competitions/{slug}/submissions/check": (303, 200, 200, 403, 403, 403),
+    "GET /submissions/{submission_id}": (303, 404, 200, 200, 404, 200),
+    "GET /submissions/{submission_id}/row": (303, 404, 200, 403, 404, 403),
+    "POST /submissions/{submission_id}/final": (303, 404, 303, 403, 404, 403),
+    "POST /submissions/{submission_id}/cancel": (303, 404, 409, 403, 404, 403),
+    # pages of targets and guesses
+    # in a second competition, where the other team may attack the own team's release
+    "GET /competitions/{slug}/targets": (303, 200, 200, 200, 403, 200),
+    "GET /targets/{target_id}": (303, 200, 200, 200, 404, 200),
+    "GET /targets/{target_id}/guesses": (303, 303, 303, 303, 303, 303),
+    "POST /targets/{target_id}/guesses": (303, 303, 403, 403, 404, 403),
+    "POST /targets/{target_id}/guesses/check": (303, 200, 403, 403, 404, 403),
+    # pages of boards
+    "GET /competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/boards/reidentification": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/boards/history": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/teams/{team_id}": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/boards/matrix": (200, 200, 200, 200, 200, 200),
+    # in a competition without rounds
+    "GET /competitions/{slug}/boards/total": (404, 404, 404, 404, 404, 404),
+    # pages of creating a competition
+    "GET /organize/new": (303, 403, 403, 200, 200, 200),
+    "POST /organize/new": (303, 403, 403, 303, 303, 303),
+    f"GET {DESK}/data": _PAGE,
+    f"GET {DESK}/threshold": _PAGE,
+    f"POST {DESK}/threshold/reports": _ACTION,
+    f"GET {DESK}/threshold/{{report_id}}": _PAGE,
+    # the report is unfinished and cannot be used
+    f"POST {DESK}/threshold/{{report_id}}/use": _CONFLICT,
+    f"GET {DESK}/file": _PAGE,
+    f"POST {DESK}/file": _PAGE,
+    f"POST {DESK}/file/preview": _PAGE,
+    f"GET {DESK}/competition.toml": _PAGE,
+    # data and columns are fixed because there are submissions
+    f"POST {DESK}/original/{{file}}": _CONFLICT,
+    # no file is staged
+    f"POST {DESK}/original/{{file}}/import": _CONFLICT,
+    # the track has no allocation and no organizer data
+    f"POST {DESK}/truth/{{file}}": (303, 403, 403, 404, 403, 404),
+    f"POST {DESK}/data": _CONFLICT,
+    # pages of running a competition
+    f"GET {DESK}": _PAGE,
+    f"GET {DESK}/phases": _PAGE,
+    f"GET {DESK}/phases/{{name}}/{{act}}": _PAGE,
+    f"POST {DESK}/phases/{{name}}/{{act}}": _ACTION,
+    f"POST {DESK}/phases/reset": _CONFLICT,
+    f"GET {DESK}/submissions": _PAGE,
+    f"GET {DESK}/submissions/{{submission_id}}": _PAGE,
+    f"GET {DESK}/submissions/{{submission_id}}/{{act}}": _PAGE,
+    f"POST {DESK}/submissions/{{submission_id}}/disqualify": _ACTION,
+    f"POST {DESK}/submissions/{{submission_id}}/reinstate": _ACTION,
+    f"POST {DESK}/submissions/{{submission_id}}/rescore": _CONFLICT,
+    f"GET {DESK}/rescores": _PAGE,
+    f"POST {DESK}/rescores": _ACTION,
+    f"GET {DESK}/rescores/{{rescore_id}}": _PAGE,
+    f"POST {DESK}/rescores/{{rescore_id}}/apply": _CONFLICT,
+    f"POST {DESK}/rescores/{{rescore_id}}/cancel": _ACTION,
+    f"GET {DESK}/teams": _PAGE,
+    f"GET {DESK}/teams/invites": (303,) * 6,
+    f"POST {DESK}/teams/invites": _PAGE,
+    f"POST {DESK}/teams/invites/{{invite_id}}/withdraw": _ACTION,
+    f"POST {DESK}/teams/organizers": _ACTION,
+    f"POST {DESK}/teams/organizers/{{user_id}}/remove": _ACTION,
+    f"GET {DESK}/teams/{{team_id}}": _PAGE,
+    f"POST {DESK}/teams/{{team_id}}/method": _ACTION,
+    f"POST {DESK}/teams/{{team_id}}/grants": _ACTION,
+    f"POST {DESK}/teams/{{team_id}}/adjustments": _ACTION,
+    f"POST {DESK}/teams/{{team_id}}/adjustments/{{adjustment_id}}/withdraw": _ACTION,
+    f"GET {DESK}/teams/{{team_id}}/{{act}}": _PAGE,
+    f"POST {DESK}/teams/{{team_id}}/disqualify": _ACTION,
+    f"POST {DESK}/teams/{{team_id}}/reinstate": _ACTION,
+    f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": _PAGE,
+    f"GET {DESK}/baselines": _PAGE,
+    f"POST {DESK}/baselines": _ACTION,
+    f"POST {DESK}/baselines/{{team_id}}/remove": _ACTION,
+    f"GET {DESK}/announcements": _PAGE,
+    f"POST {DESK}/announcements": _ACTION,
+    f"POST {DESK}/announcements/{{announcement_id}}/withdraw": _ACTION,
+    f"GET {DESK}/clarifications": _PAGE,
+    f"POST {DESK}/clarifications/{{clarification_id}}": _ACTION,
+    f"GET {DESK}/audit": _PAGE,
+    f"GET {DESK}/health": _PAGE,
+    f"GET {DESK}/exports": _PAGE,
 }
-PAGE_MODULES = (attacks, boards, accounts, public, organizing, setup, submissions)
-for area in PAGE_MODULES:
-    TABLE |= area.TABLE

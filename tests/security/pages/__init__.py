@@ -1,1 +1,0 @@
-"""Expected statuses of the pages for each audience, one module per area; see ``test_routes``."""
