@@ -18,7 +18,7 @@ from starlette.datastructures import UploadFile
 
 from anoncup.tables.csv_text import write_csv
 from app.config import Settings, get_settings
-from app.core.http import admission
+from app.core.http import admission, throttle
 from app.core.http.admission import Admission
 from app.core.identity.session_cookie import COOKIE
 from app.submissions.models import Attempt
@@ -212,16 +212,15 @@ def test_without_redis_each_process_locks_teams_itself(
             assert second.finish().status == 202
 
 
-def test_team_lock_has_one_holder_and_expires(settings: Settings) -> None:
-    assert admission.try_lock("red", "a")
-    assert not admission.try_lock("red", "b")
-    admission.release_lock("red", "b")
-    admission.extend_lock("red", "b")
-    assert not admission.try_lock("red", "b")
-    lock = admission.build_lock("red", "a")
-    assert 0 < lock.redis.ttl(lock.name) <= admission.LOCK_TTL_S
-    admission.release_lock("red", "a")
-    assert admission.try_lock("red", "b")
+def test_lock_of_a_dead_process_expires(settings: Settings) -> None:
+    key = "anoncup:lock:red"
+
+    async def read_ttl_while_held() -> int:
+        async with admission._hold_distributed_lock("red"):
+            return throttle.get_storage().storage.ttl(key)
+
+    assert 0 < asyncio.run(read_ttl_while_held()) <= admission.LOCK_TTL_S
+    assert not throttle.get_storage().storage.exists(key)
 
 
 def test_original_upload_waits_for_the_byte_budget(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:

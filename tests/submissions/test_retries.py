@@ -12,7 +12,6 @@ from httpx2 import Response
 from sqlalchemy import select, update
 
 from app.core.db.transaction import transaction
-from app.core.http import admission
 from app.core.http.admission import Admission
 from app.submissions import attempts
 from app.submissions.models import Attempt
@@ -162,7 +161,6 @@ def test_busy_refusal_does_not_count_as_an_attempt(
 ) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nattempts_total = 1")
     with monkeypatch.context() as patch:
-        patch.setattr(admission, "try_lock", lambda *_: False)
         patch.setattr(get_admission(contest), "max_wait_s", 0)
         assert (submit(contest).status_code, count_spent_attempts(contest)) == (503, 0)
     assert contest.arena.submit("red").status_code == 202

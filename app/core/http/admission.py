@@ -13,30 +13,24 @@ on them: without Redis, each process applies its own limits only.
 
 import asyncio
 import platform
-import secrets
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from uuid import UUID
 from weakref import WeakValueDictionary
 
-import redis
 import structlog
 from anyio import CancelScope, CapacityLimiter
-from redis.exceptions import LockError
-from redis.lock import Lock
-from starlette.concurrency import run_in_threadpool
+from redis.asyncio.lock import Lock
 from starlette.requests import Request
 
 from anoncup.errors import Unavailable
 from app.config import Settings, get_settings
-from app.core.http.redis_client import CONNECTION_ERRORS, get_pool
+from app.core.http.redis_client import CONNECTION_ERRORS, open_async_client
 
 log = structlog.get_logger(__name__)
 
 _LARGE_UPLOAD_LOCK = f"large:{platform.node()}"
 """Lock of this host for uploads that exceed the parse budget of one process."""
-FIRST_RETRY_PAUSE_S, MAX_RETRY_PAUSE_S = 0.05, 0.5
-"""Pauses between attempts to acquire a lock that another process holds."""
 LOCK_TTL_S = 15
 """Seconds until the locks of a dead process expire; a live process extends them."""
 
@@ -122,63 +116,30 @@ async def _limit_wait(max_wait_s: float) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _hold_distributed_lock(name: str) -> AsyncIterator[None]:
-    """Hold a lock shared by all processes and renew it until the context ends."""
-    holder = secrets.token_hex(8)
-    renewal = None
-    try:
-        await _acquire_lock(name, holder)
-        renewal = asyncio.create_task(_renew_lock(name, holder))
+    """Hold a lock shared by all processes and renew it until the context ends; without Redis, hold none."""
+    async with AsyncExitStack() as stack:
+        try:
+            client = await stack.enter_async_context(open_async_client(get_settings().redis_url))
+            lock = client.lock(f"anoncup:lock:{name}", timeout=LOCK_TTL_S)
+            await lock.acquire()
+        except CONNECTION_ERRORS as problem:
+            log.warning("locks_unreachable", kind=type(problem).__name__)
+        else:
+            stack.push_async_callback(_release_lock, lock)
+            stack.callback(asyncio.create_task(_renew_lock(lock)).cancel)
         yield
-    finally:
-        if renewal is not None:
-            renewal.cancel()
-        with CancelScope(shield=True):
-            await run_in_threadpool(release_lock, name, holder)
 
 
-async def _acquire_lock(name: str, holder: str) -> None:
-    pause = FIRST_RETRY_PAUSE_S
-    while not await run_in_threadpool(try_lock, name, holder):
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, MAX_RETRY_PAUSE_S)
-
-
-async def _renew_lock(name: str, holder: str) -> None:
+async def _renew_lock(lock: Lock) -> None:
     while True:
         await asyncio.sleep(LOCK_TTL_S / 3)
-        await run_in_threadpool(extend_lock, name, holder)
+        with suppress(*CONNECTION_ERRORS):
+            await lock.reacquire()
 
 
-def try_lock(name: str, holder: str) -> bool:
-    """Try to acquire the lock and return whether ``holder`` has it. True if Redis is unavailable."""
-    return _call_redis(lambda: build_lock(name, holder).acquire(token=holder))
-
-
-def extend_lock(name: str, holder: str) -> None:
-    _call_redis(lambda: build_lock(name, holder).reacquire())
-
-
-def release_lock(name: str, holder: str) -> None:
-    _call_redis(lambda: build_lock(name, holder).release())
-
-
-def build_lock(name: str, holder: str) -> Lock:
-    """Return the lock with its holder's token, which releases it if the reply to ``try_lock`` was lost."""
-    client = redis.Redis(connection_pool=get_pool(get_settings().redis_url))
-    lock: Lock = client.lock(f"anoncup:lock:{name}", timeout=LOCK_TTL_S, blocking=False, thread_local=False)
-    lock.local.token = holder.encode()
-    return lock
-
-
-def _call_redis(operation: Callable[[], bool | None]) -> bool:
-    """Return the operation's result: true if Redis is unavailable, false if somebody else holds the lock."""
-    try:
-        return bool(operation())
-    except LockError:
-        return False
-    except CONNECTION_ERRORS as problem:
-        log.warning("locks_unreachable", kind=type(problem).__name__)
-        return True
+async def _release_lock(lock: Lock) -> None:
+    with CancelScope(shield=True), suppress(*CONNECTION_ERRORS):
+        await lock.release()
 
 
 def get_admission(request: Request) -> Admission:

@@ -3,6 +3,8 @@
 from functools import lru_cache
 
 import redis
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -21,6 +23,16 @@ def get_pool(url: str) -> redis.ConnectionPool:
         socket_connect_timeout=TIMEOUT_S,
         socket_timeout=TIMEOUT_S,
         retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+    )
+
+
+def open_async_client(url: str) -> Redis:
+    """Return a client with a connection of its own, for one upload."""
+    return Redis.from_url(
+        convert_celery_url(url),
+        socket_connect_timeout=TIMEOUT_S,
+        socket_timeout=TIMEOUT_S,
+        retry=AsyncRetry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
     )
 
 
