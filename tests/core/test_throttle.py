@@ -1,11 +1,9 @@
 """Throttling of wrong passwords and codes, per account and per address."""
 
 import socket
-import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -16,7 +14,6 @@ from structlog.testing import capture_logs
 from app.config import Settings, get_settings
 from app.core.db.models import Token
 from app.core.http import redis_client, throttle
-from app.operations import embedded_servers
 from tests.support.accounts import (
     count_rows,
     create_invite,
@@ -29,7 +26,7 @@ from tests.support.accounts import (
 )
 from tests.support.application import build_application
 from tests.support.arena import API, PASSWORD, Arena
-from tests.support.wait import TIMEOUT_S, poll_until
+from tests.support.wait import TIMEOUT_S
 
 STRANGER_ADDRESS = "203.0.113.7"
 OWNER_ADDRESS = "198.51.100.1"
@@ -110,16 +107,6 @@ def test_only_ten_of_thirty_parallel_wrong_passwords_are_checked(rei: None) -> N
     assert statuses == [401] * 10 + [429] * 20
 
 
-def test_throttling_ends_after_the_window(rei: None) -> None:
-    client = build_client(STRANGER_ADDRESS)
-    assert try_passwords(client, 11)[-1] == 429
-    connection = throttle.get_storage().storage
-    for key in connection.scan_iter("*throttle*"):
-        assert 0 < connection.ttl(key) <= 15 * 60
-        connection.pexpire(key, 1)  # lets the 15 minutes end at once
-    assert poll_until(lambda: try_password(client, password=PASSWORD).status_code == 201)
-
-
 def test_stranger_cannot_lock_out_the_owner_at_a_known_address(rei: None) -> None:
     assert try_password(build_client(OWNER_ADDRESS), password=PASSWORD).status_code == 201
     token = try_password(build_client(OWNER_ADDRESS), password=PASSWORD).json()["token"]
@@ -129,15 +116,6 @@ def test_stranger_cannot_lock_out_the_owner_at_a_known_address(rei: None) -> Non
     assert get_me(build_client(STRANGER_ADDRESS), token).status_code == 200
     # A known address has a limit as well.
     assert try_passwords(build_client(OWNER_ADDRESS), 11) == [401] * 10 + [429]
-
-
-@pytest.mark.full
-def test_address_has_100_wrong_tries_over_all_accounts(rei: None) -> None:
-    client = build_client(STRANGER_ADDRESS)
-    assert {WRONG_CODES["/password"](client, "").status_code for _ in range(100)} == {422}
-    assert try_password(client).status_code == 429
-    assert try_password(client, password=PASSWORD).status_code == 429
-    assert try_password(build_client(OWNER_ADDRESS), password=PASSWORD).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -170,38 +148,21 @@ WRONG_CODES: dict[str, Callable[[TestClient, str], Response]] = {
 
 @pytest.mark.full
 @pytest.mark.parametrize("path", WRONG_CODES)
-def test_wrong_codes_count_for_the_address(arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_codes_count_for_the_address_and_block_no_sign_up(
+    arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "throttle"))
     client, token = build_client(STRANGER_ADDRESS), sign_in_new_person(arena.client, "Rei")
     responses = [WRONG_CODES[path](client, token) for _ in range(4)]
     assert [response.status_code for response in responses] == [422] * 3 + [429]
     assert WRONG_CODES[path](build_client(OWNER_ADDRESS), token).status_code == 422
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("path", WRONG_CODES)
-def test_wrong_tries_do_not_block_sign_ups(arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "throttle"))
-    monkeypatch.setattr(throttle, "LOCAL_ADDRESS_LIMIT", RateLimitItemPerMinute(3, 15, "alone"))
-    client, token = build_client(STRANGER_ADDRESS), sign_in_new_person(arena.client, "Rei")
-    for _ in range(4):
-        answer = WRONG_CODES[path](client, token)
-    assert read_refusal(answer) == (429, "too_many_tries")
-    assert client.get("/sign-up", params={"invite": create_invite(arena)}).status_code == 200
     code = create_invite(arena, uses=2)
     assert sign_up(client, code, name="Ren", team="green").status_code == 201
-    join_response = client.post(
-        f"{API}/join",
-        json={"invite": code, "team": "white"},
-        headers={"Authorization": f"Bearer {token}"},
-    )
-    assert join_response.status_code == 201
+    body, headers = {"invite": code, "team": "white"}, {"Authorization": f"Bearer {token}"}
+    assert client.post(f"{API}/join", json=body, headers=headers).status_code == 201
     # Invites and password codes are counted separately.
     other_paths = {"/signup", "/join"} if path == "/password" else {"/password"}
     assert {WRONG_CODES[other_path](client, token).status_code for other_path in other_paths} == {422}
-    with redis_at("redis://127.0.0.1:1/0", monkeypatch):
-        local_statuses = [WRONG_CODES[path](client, token).status_code for _ in range(4)]
-        assert local_statuses == [422] * 3 + [429]
 
 
 @pytest.mark.full
@@ -248,45 +209,15 @@ def test_users_can_sign_in_without_redis(rei: None, url: str, monkeypatch: pytes
     assert "throttle_unreachable" in {entry["event"] for entry in log_entries}
 
 
-@pytest.fixture
-def valkey(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """URL and process of a separate server."""
-    address = tmp_path / "valkey.sock"
-    command = [
-        str(embedded_servers._find_valkey_binary()),
-        "--port",
-        "0",
-        "--unixsocket",
-        str(address),
-        "--save",
-        "",
-    ]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
-        assert poll_until(address.exists)
-        yield f"redis+socket://{address}", process
-        process.kill()
-
-
 @pytest.mark.full
-def test_without_redis_each_process_has_a_lower_limit(
-    rei: None, valkey: tuple[str, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url, process = valkey
-    create_person("Ren")
-    with redis_at(url, monkeypatch):
-        client = build_client(STRANGER_ADDRESS)
-        assert try_passwords(client, 8) == [401] * 8
-        process.kill()
-        process.wait()
-        assert try_passwords(client, 7) == [401] * 5 + [429] * 2
+def test_without_redis_each_process_counts_on_its_own(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = build_client(STRANGER_ADDRESS)
+    with redis_at("redis://127.0.0.1:1/0", monkeypatch):
+        assert try_passwords(client, 11) == [401] * 10 + [429]
         refusal = try_password(client, password=PASSWORD)
-        assert (refusal.status_code, refusal.json()["code"]) == (429, "too_many_tries")
+        assert read_refusal(refusal) == (429, "too_many_tries")
         assert 0 < int(refusal.headers["retry-after"]) <= 15 * 60
-        assert try_password(build_client(OWNER_ADDRESS), password=PASSWORD).status_code == 429
-        assert try_password(client, "Ren", PASSWORD).status_code == 201
-        unknown_statuses = [try_password(client, f"nobody {number}").status_code for number in range(20)]
-        assert unknown_statuses == [401] * 15 + [429] * 5
-    assert try_password(build_client(STRANGER_ADDRESS), password=PASSWORD).status_code == 201
+    assert try_password(client, password=PASSWORD).status_code == 201
 
 
 @pytest.mark.full

@@ -9,22 +9,21 @@ wrong invites have a separate counter per address.
 A password that a signed-in person enters counts against their token or session instead of the account. A
 stolen session thus fills its own counter only, and the owner can still sign in and use another session.
 
-While Redis is unavailable, each process counts on its own with lower limits, so that an outage gives nobody
-more tries.
+While Redis is unavailable, each process counts on its own.
 """
 
 import hashlib
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from ipaddress import IPv6Address, ip_address, ip_network
 from uuid import UUID
 
 import structlog
 from limits import RateLimitItem, RateLimitItemPerMinute
-from limits.storage import MemoryStorage, RedisStorage
+from limits.storage import MemoryStorage, RedisStorage, Storage
 from limits.strategies import FixedWindowRateLimiter
 
 from anoncup.errors import NotSignedIn, TooManyRequests, WrongCredential
@@ -36,9 +35,6 @@ log = structlog.get_logger(__name__)
 _WRONG_CREDENTIAL_ERRORS = (NotSignedIn, WrongCredential)
 ACCOUNT_LIMIT = RateLimitItemPerMinute(10, 15, "throttle")
 ADDRESS_LIMIT = RateLimitItemPerMinute(100, 15, "throttle")
-_LOCAL_ACCOUNT_LIMIT = RateLimitItemPerMinute(5, 15, "alone")
-LOCAL_ADDRESS_LIMIT = RateLimitItemPerMinute(20, 15, "alone")
-"""Limits of a single process while Redis is unavailable."""
 TEAM_CHECK_LIMIT = RateLimitItemPerMinute(30, 1, "checks")
 """Limit for dry runs of uploads; a person who corrects a file makes a few in a minute."""
 PROVIDER_LIMIT = RateLimitItemPerMinute(300, 15, "throttle")
@@ -58,7 +54,7 @@ def limit_tries(address: str | None, *, account: str | None = None) -> Iterator[
     The try is counted in advance, and undone unless the credential was wrong, so that a thousand simultaneous
     requests cannot exceed the limit. Raise TooManyRequests if the limit is reached.
     """
-    counted_try = _count(_list_counters(address, account), local=_list_local_counters(address, account))
+    counted_try = _count(partial(_list_counters, address, account))
     try:
         yield
     except _WRONG_CREDENTIAL_ERRORS:
@@ -82,21 +78,25 @@ def limit_invite_tries(address: str | None) -> Iterator[None]:
         yield
     except _WRONG_CREDENTIAL_ERRORS:
         if address is not None:
-            key = build_key("invite", normalize_address(address))
-            _count([(ADDRESS_LIMIT, key)], local=[(LOCAL_ADDRESS_LIMIT, key)])
+            _count_event((ADDRESS_LIMIT, build_key("invite", normalize_address(address))))
         raise
 
 
-def _count(counters: Iterable[_Counter], *, local: Iterable[_Counter]) -> _CountedTry:
-    """Count a try on every counter, on the ``local`` ones while Redis is unavailable, and return it.
+def _count(list_counters: Callable[[Storage], Iterable[_Counter]]) -> _CountedTry:
+    """Count a try on every counter, in this process while Redis is unavailable, and return it.
 
     Raise TooManyRequests if a limit is reached.
     """
     try:
-        return _hit_counters(_get_limiter(), counters)
+        return _hit_counters(FixedWindowRateLimiter(get_storage()), list_counters(get_storage()))
     except CONNECTION_ERRORS as problem:
         _log_unreachable(problem)
-        return _hit_counters(get_local_limiter(), local)
+        limiter = get_local_limiter()
+        return _hit_counters(limiter, list_counters(limiter.storage))
+
+
+def _count_event(*counters: _Counter) -> None:
+    _count(lambda _: counters)
 
 
 def _hit_counters(limiter: FixedWindowRateLimiter, counters: Iterable[_Counter]) -> _CountedTry:
@@ -137,22 +137,14 @@ def _build_limit_error(limiter: FixedWindowRateLimiter, counter: _Counter) -> To
     )
 
 
-def _list_counters(address: str | None, account: str | None) -> Iterator[_Counter]:
+def _list_counters(address: str | None, account: str | None, storage: Storage) -> Iterator[_Counter]:
     """Yield the counters of a try."""
     network = None if address is None else normalize_address(address)
     if network is not None:
         yield ADDRESS_LIMIT, build_key("address", network)
     if account is not None:
-        is_known = network is not None and get_storage().get(build_key("known", account, network)) > 0
+        is_known = network is not None and storage.get(build_key("known", account, network)) > 0
         yield ACCOUNT_LIMIT, build_key("account", account, *([network] if is_known and network else []))
-
-
-def _list_local_counters(address: str | None, account: str | None) -> Iterator[_Counter]:
-    """Yield the counters of a try while Redis is unavailable, and with it the list of known addresses."""
-    if address is not None:
-        yield LOCAL_ADDRESS_LIMIT, build_key("address", normalize_address(address))
-    if account is not None:
-        yield _LOCAL_ACCOUNT_LIMIT, build_key("account", account)
 
 
 def _undo_try(counted_try: _CountedTry) -> None:
@@ -200,10 +192,6 @@ def get_local_limiter() -> FixedWindowRateLimiter:
     return FixedWindowRateLimiter(MemoryStorage())
 
 
-def _get_limiter() -> FixedWindowRateLimiter:
-    return FixedWindowRateLimiter(get_storage())
-
-
 def get_storage() -> RedisStorage:
     return _open_storage(get_settings().redis_url)
 
@@ -219,8 +207,7 @@ def _log_unreachable(problem: Exception) -> None:
 
 def count_provider_sign_in(address: str | None) -> None:
     """Count the begin of a sign-in with a provider; raise TooManyRequests if there are too many."""
-    counters = [(PROVIDER_LIMIT, build_key("provider", normalize_address(address or "")))]
-    _count(counters, local=counters)
+    _count_event((PROVIDER_LIMIT, build_key("provider", normalize_address(address or ""))))
 
 
 def count_mail(address: str | None, *, recipient: str, account: str = "") -> None:
@@ -228,10 +215,9 @@ def count_mail(address: str | None, *, recipient: str, account: str = "") -> Non
     counters = [(ADDRESS_LIMIT, build_key("mail", normalize_address(address or "")))]
     counters += [(MAIL_LIMIT, build_key("mail_to", recipient.strip().lower()))]
     counters += [(MAIL_LIMIT, build_key("mail_for", account))] if account else []
-    _count(counters, local=counters)
+    _count_event(*counters)
 
 
 def count_check(team_id: UUID) -> None:
     """Count a dry run of a team; raise TooManyRequests if it has reached the limit of this minute."""
-    counters = [(TEAM_CHECK_LIMIT, build_key("checks", str(team_id)))]
-    _count(counters, local=counters)
+    _count_event((TEAM_CHECK_LIMIT, build_key("checks", str(team_id))))
