@@ -1,22 +1,18 @@
 """Catalogues of packages, regional variants of languages, and plurals and numbers by CLDR."""
 
-import re
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from gettext import NullTranslations
 from pathlib import Path
 
 import pytest
 
 from anoncup.messages import Message, PluralMessage
-from anoncup.plugins import TRACKS, InstalledParts
+from anoncup.plugins import InstalledParts
 from app.core.locale.language import LANGUAGES, Translator, load_translator
 from app.core.pages import language as languages
 from app.core.pages.language import adapt_to_track
-from tests.support.arena import Arena
 from tests.support.package_catalogues import format_catalogue, install_catalogue, open_package_folder
-from tests.support.page_requests import get_page
 
 JAPANESE_COINS = format_catalogue(
     {
@@ -44,8 +40,6 @@ msgstr[1] "Zostały {found} wiersze z {needed}."
 msgstr[2] "Zostało {found} wierszy z {needed}."
 """
 
-MICRODATA = TRACKS["microdata"]
-
 
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -57,9 +51,13 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_package_catalogue_adds_but_does_not_override_messages(packages: Path) -> None:
     install_catalogue(packages, "coins", "ja", JAPANESE_COINS)
-    ja, en = load_translator("ja"), load_translator("en")
+    install_catalogue(packages, "coins", "en", ENGLISH_COINS)
+    de, en, ja = map(load_translator, ("de", "en", "ja"))
     assert (ja("A coin is tossed."), en("A coin is tossed.")) == ("コインを投げます。", "A coin is tossed.")
     assert ja("Sign in") == "サインイン"
+    labels = {t.language: t.label("measure_coin") for t in (de, en, ja)}
+    assert labels == {"de": "Tossed coins", "en": "Tossed coins", "ja": "コインの指標"}
+    assert ja.label("measure_mean_mae") != "別の名前"
     assert "coins" not in sys.modules
 
 
@@ -80,8 +78,7 @@ def test_part_of_a_package_is_not_labelled_by_texts_of_a_built_in_part(
 @pytest.mark.parametrize(
     ("accepted", "expected"),
     [
-        (["pt-BR", "en"], "pt_BR"),
-        (["PT-br"], "pt_BR"),
+        (["PT-br", "en"], "pt_BR"),
         (["zh-Hant-TW"], "zh_Hant"),
         (["de-AT", "ja"], "de"),
         (["fr", "ja-JP"], "ja"),
@@ -96,9 +93,8 @@ def test_closest_variant_of_the_browser_language_is_chosen(
 
 
 def test_integers_are_formatted_by_language() -> None:
-    german, hindi = (Translator(code, NullTranslations()) for code in ("de", "hi"))
+    german = Translator("de", NullTranslations())
     assert german("{rows} rows", rows=1234567) == "1.234.567 rows"
-    assert hindi.localize(1234567) == "12,34,567"
     assert german.localize(0.5) == "0,5"
     assert german.localize(True) is True
 
@@ -107,15 +103,10 @@ def test_integers_are_formatted_by_language() -> None:
     ("code", "text", "expected"),
     [
         ("de", "-1,234,567.85", "-1.234.567,85"),
-        ("de", "12.3%", "12,3\xa0%"),
         ("de", "1.2346e-07", "1,2346e-07"),
-        ("de", "1234.5", "1234,5"),
         ("de", "<0.01 ≈0 – −2.5×10⁻⁹", "<0,01 ≈0 – −2,5×10⁻⁹"),
         ("sv", "-0.50", "−0,50"),
-        ("tr", "5%", "%5"),
         ("pl", "12,345.0", "12\xa0345,0"),
-        ("hi", "1,234,567.0", "12,34,567.0"),
-        ("de", "1" + ",000" * 40 + ".0", "1" + ".000" * 40 + ",0"),
     ],
 )
 def test_number_uses_separators_of_its_language_and_keeps_digits(code: str, text: str, expected: str) -> None:
@@ -139,7 +130,6 @@ ROWS_LEFT = (
     ("count", "expected"),
     [
         (1, "Został 1 wiersz z 1,5."),
-        (3, "Zostały 3 wiersze z 1,5."),
         (12, "Zostało 12 wierszy z 1,5."),
         (1022, "Zostały 1\xa0022 wiersze z 1,5."),
     ],
@@ -150,29 +140,6 @@ def test_counted_message_uses_the_right_plural(packages: Path, count: int, expec
     assert load_translator("pl").translate_message(message) == expected
     assert load_translator("pl").is_translated(message)
     assert not load_translator("de").is_translated(message)
-
-
-PAGES_WITH_PARTS = ("rules", "organize/rescores")
-
-
-def test_package_parts_are_labelled_by_catalogue_english_or_name(
-    arena: Arena, packages: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install_catalogue(packages, "coins", "ja", JAPANESE_COINS)
-    install_catalogue(packages, "coins", "en", ENGLISH_COINS)
-    for name in ("coin", "bare"):
-        measure = replace(MICRODATA.measures["mean_mae"], name=name)
-        monkeypatch.setitem(MICRODATA.measures, name, measure)
-    titles = {"ja": "コインの指標", "en": "Tossed coins", "de": "Tossed coins"}
-    for code, title in titles.items():
-        for path in PAGES_WITH_PARTS:
-            html = get_page(arena, f"/competitions/{arena.slug}/{path}", organizer=True, language=code).text
-            text = " ".join(re.sub(r"<[^>]*>", " ", html).split())
-            assert f"{title} coin" in text
-            assert "bare" in text
-            assert "別の名前" not in text
-            assert "measure_" not in text
-            assert ("How often heads came up." in text) == (path != "organize/rescores")
 
 
 def test_texts_are_formatted_with_values() -> None:

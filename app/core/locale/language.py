@@ -7,7 +7,6 @@ languages.
 import re
 from collections.abc import Mapping, Sequence
 from copy import copy
-from decimal import localcontext
 from functools import cache
 from gettext import NullTranslations
 from pathlib import Path
@@ -15,7 +14,6 @@ from string import Formatter
 from typing import Any
 
 from babel import Locale
-from babel.numbers import format_decimal
 
 from anoncup.catalogues import find_package_catalogues, find_track_catalogues, load_translations
 from anoncup.messages import PLACEHOLDER, Message, PluralMessage, fill_template
@@ -28,10 +26,8 @@ _LABEL_DOMAIN = "labels"
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, *sorted(path.parent.parent.name for path in FOLDER.glob(f"*/LC_MESSAGES/{_DOMAIN}.po")))
 
-NUMBER_PATTERN = re.compile(r"(-?)([0-9][0-9,]*)(?:\.([0-9]+))?(%?)")
+NUMBER_PATTERN = re.compile(r"-?[0-9][0-9,]*(?:\.[0-9]+)?")
 """A number as written by ``format``."""
-_SAMPLE_NUMBER = "-1,234,567.8%"
-"""A number with all signs that languages write differently."""
 _SENTENCE_PATTERN = re.compile(r"[A-Za-z]+ [a-z]+")
 """Matches a sentence, as opposed to a name."""
 
@@ -55,10 +51,12 @@ class Translator:
 
     def __init__(self, language: str, catalogue: NullTranslations) -> None:
         self.language = language
-        self.locale = Locale.parse(language)
         self.catalogue = catalogue
+        symbols = Locale.parse(language).number_symbols["latn"]
+        self.signs = str.maketrans(
+            {"-": symbols["minusSign"], ",": symbols["group"], ".": symbols["decimal"]}
+        )
         self.package_texts: frozenset[str] = frozenset()
-        self.uses_english_signs = NUMBER_PATTERN.sub(self.localize_match, _SAMPLE_NUMBER) == _SAMPLE_NUMBER
 
     def __call__(self, text: str, /, **values: object) -> str:
         return self.fill(self.catalogue.gettext(text), values)
@@ -145,23 +143,8 @@ class Translator:
         return self.localize_numbers(format(value, spec))
 
     def localize_numbers(self, text: str) -> str:
-        """Replace the English signs of numbers in a text by those of the language.
-
-        The digits are unchanged. The percent sign is placed as the language requires.
-        """
-        return text if self.uses_english_signs else NUMBER_PATTERN.sub(self.localize_match, text)
-
-    def localize_match(self, match: re.Match[str]) -> str:
-        minus, integer_part, decimals, percent = match.groups(default="")
-        symbols = self.locale.number_symbols["latn"]
-        if "," in integer_part:
-            with localcontext(prec=len(integer_part) + 9):  # Babel rounds to the context's precision
-                integer_part = format_decimal(int(integer_part.replace(",", "")), locale=self.locale)
-        digits = f"{integer_part}{symbols['decimal']}{decimals}" if decimals else integer_part
-        if percent:
-            pattern = self.locale.percent_formats[None]
-            digits = f"{pattern.prefix[0]}{digits}{pattern.suffix[0]}".replace("%", symbols["percentSign"])
-        return f"{symbols['minusSign'] if minus else ''}{digits}"
+        """Replace the English signs of numbers in a text by those of the language; keep the digits."""
+        return NUMBER_PATTERN.sub(lambda match: match[0].translate(self.signs), text)
 
 
 @cache
