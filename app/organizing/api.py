@@ -14,7 +14,7 @@ from app.competitions import competitions, phase_changes
 from app.core import audit
 from app.core.db.transaction import transaction
 from app.core.http.openapi import JsonObject, build_multipart_body
-from app.core.http.paging import RequestedPage, decode_cursor, parse_number
+from app.core.http.paging import RequestedPage, decode_number
 from app.core.identity.authentication import CurrentPrincipal
 from app.core.identity.principal import Principal
 from app.jobs import queue
@@ -219,10 +219,9 @@ def remove_baseline(slug: str, team_id: UUID, principal: ReauthenticatedCaller) 
 @log_router.get("/audit")
 def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.AuditEntry]:
     """List the actions of organizers, administrators and the clock on the competition, newest first."""
-    position = decode_cursor(page.cursor, parse_number)
+    before_number = decode_number(page.cursor)
     with transaction() as session:
         round_ = competitions.find_for_organizer(session, principal, slug)
-        before_number = position[0] if position else None
         rows = audit.list_entries(
             session, round_.competition_id, cursor=before_number, limit=page.fetch_limit
         )

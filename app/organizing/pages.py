@@ -15,7 +15,7 @@ from app.competitions.organizer_frame import RequestedOrganizerPage
 from app.config import get_settings
 from app.core import audit
 from app.core.db.transaction import transaction
-from app.core.http.paging import decode_cursor, encode_cursor, parse_number
+from app.core.http.paging import decode_number, encode_cursor
 from app.core.pages.pages import PageRoute
 from app.jobs import health, queue
 from app.jobs.worker_reports import WorkerReport, list_workers
@@ -51,10 +51,9 @@ def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
 
 @router.get("/competitions/{slug}/organize/audit")
 def show_audit_log(page: RequestedOrganizerPage, *, cursor: str | None = None) -> HTMLResponse:
-    position = decode_cursor(cursor, parse_number)
+    before_number = decode_number(cursor)
     with transaction() as session:
         frame = page.load_frame(session)
-        before_number = position[0] if position else None
         entries = audit.list_entries(
             session, frame.round.competition_id, cursor=before_number, limit=PAGE_SIZE + 1
         )

@@ -4,11 +4,10 @@ import base64
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any, TypeVar
-from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
+from pydantic import Field, TypeAdapter
 
 from anoncup.errors import InvalidInput
 from app.core.db.paging import Position
@@ -16,6 +15,8 @@ from app.core.db.paging import Position
 _MAX_PAGE_SIZE = 200
 
 T = TypeVar("T")
+_POSITION = TypeAdapter(Position)
+_NUMBER = TypeAdapter(tuple[Annotated[int, Field(strict=True, ge=0, lt=2**63)]])
 
 Limit = Annotated[
     int, Query(ge=1, le=_MAX_PAGE_SIZE, description="maximum number of entries in the response")
@@ -31,34 +32,22 @@ def encode_cursor(*position: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps(position, default=str).encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str | None, *parsers: Any) -> tuple[Any, ...] | None:
-    """Return the sort key in a cursor, each part converted by its parser; None for no cursor.
-
-    Raise InvalidInput (``invalid_cursor``) if the cursor is invalid.
-    """
-    if cursor is None:
-        return None
-    try:
-        parts = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if len(parts) != len(parsers):
-            raise ValueError
-        return tuple(parse(part) for parse, part in zip(parsers, parts, strict=True))
-    # A forged cursor can fail in every way that parsing a value can.
-    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
-        raise InvalidInput("the cursor is not one of ours", code="invalid_cursor") from None
-
-
-def parse_number(part: Any) -> int:
-    """Return the part if it fits into a bigint of the database; raise ValueError otherwise."""
-    if type(part) is not int or not -(2**63) <= part < 2**63:
-        raise ValueError
-    return part
-
-
 def decode_position(cursor: str | None) -> Position | None:
     """Return the time and id in a cursor; None for no cursor."""
-    parts = decode_cursor(cursor, datetime.fromisoformat, UUID)
-    return None if parts is None else (parts[0], parts[1])
+    return None if cursor is None else _decode(cursor, _POSITION)
+
+
+def decode_number(cursor: str | None) -> int | None:
+    """Return the number in a cursor; None for no cursor."""
+    return None if cursor is None else _decode(cursor, _NUMBER)[0]
+
+
+def _decode(cursor: str, position: TypeAdapter[T]) -> T:
+    """Return the sort key in a cursor. Raise InvalidInput (``invalid_cursor``) if it is invalid."""
+    try:
+        return position.validate_json(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except ValueError:
+        raise InvalidInput("the cursor is not one of ours", code="invalid_cursor") from None
 
 
 @dataclass(frozen=True, slots=True)
