@@ -97,25 +97,6 @@ def test_unparsable_request_is_refused_with_a_reason(arena: Arena) -> None:
     assert response.json()["detail"] == "the request cannot be read: Missing boundary in multipart."
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "filename*=UTF-8''%E5%B9%B4.csv",
-        "FileName*=\"iso-8859-1'en'%A3.csv\"",
-        'filename*0="a"; filename*1=".csv"',
-    ],
-)
-def test_files_may_be_named_in_the_extended_notation_alone(arena: Arena, name: str) -> None:
-    """Browsers send ``filename``; libraries that follow RFC 5987 may send ``filename*`` instead of it."""
-    table, _ = build_noisy_release(1, arena.table)
-    part = f'Content-Disposition: form-data; name="anonymized"; {name}\r\n\r\n{table.decode()}'
-    headers = {"Authorization": f"Bearer {arena.get_team_token('red')}"}
-    headers["Content-Type"] = "multipart/form-data; boundary=x"
-    path = f"{API}/competitions/small/submissions/check"
-    errors = arena.client.post(path, content=f"--x\r\n{part}\r\n--x--\r\n", headers=headers).json()["errors"]
-    assert [(error["file"], error["code"]) for error in errors] == [("secret", "missing_file")]
-
-
 def test_upload_that_ends_within_a_file_is_malformed(arena: Arena) -> None:
     body = '--x\r\nContent-Disposition: form-data; name="anonymized"; filename="a.csv"\r\n\r\nage,sex\r\n'
     headers = {"Authorization": f"Bearer {arena.get_team_token('red')}"}

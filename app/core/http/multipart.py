@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from email.message import Message as Header
 from pathlib import Path
 
 from fastapi import Request
@@ -33,7 +32,6 @@ class LimitedParser(MultiPartParser):
     """The framework's form parser with a limit on file sizes.
 
     The rest of a file that is too large is read and discarded, so that the client can read the response.
-    Files may be named by ``filename*`` alone (RFC 5987), which the framework takes for texts.
     """
 
     def __init__(self, request: Request, *, max_file_bytes: int) -> None:
@@ -60,14 +58,6 @@ class LimitedParser(MultiPartParser):
     def on_part_begin(self) -> None:
         super().on_part_begin()
         self.part_bytes = 0
-
-    def on_headers_finished(self) -> None:
-        disposition = self._current_part.content_disposition or b""
-        header = Header()
-        header["Content-Disposition"] = disposition.decode("latin-1")
-        if b"*" in disposition and header.get_filename() is not None:
-            self._current_part.content_disposition = disposition + b'; filename="file"'
-        super().on_headers_finished()
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         self.part_bytes += end - start
