@@ -1,33 +1,31 @@
-"""Reproducible zip archives: the same files give the same bytes. Large archives are kept on disk."""
+"""Reproducible zip archives: the same files give the same bytes."""
 
 import hashlib
 import zipfile
 from collections.abc import Iterable, Iterator
 from functools import partial
-from tempfile import SpooledTemporaryFile
+from tempfile import TemporaryFile
 from typing import IO
 
 from fastapi.responses import StreamingResponse
 
 from anoncup.errors import Unavailable
 
-MAX_MEMORY_BYTES, CHUNK_BYTES = 16 << 20, 1 << 16
-"""Size above which an archive moves to disk, and size of the chunks read from it, in bytes."""
+_CHUNK_BYTES = 1 << 16
 _READABLE_FILE_MODE = 0o100644 << 16
 """Mode of a plain file that everybody may read, in the external attributes of a zip entry."""
 
 Content = bytes | Iterable[bytes]
 """The bytes of a file, whole or in chunks."""
-_Archive = SpooledTemporaryFile[bytes]
 
 
 class ZipResponse(StreamingResponse):
     media_type = "application/zip"
 
 
-def build_zip(files: Iterable[tuple[str, Content]]) -> _Archive:
+def build_zip(files: Iterable[tuple[str, Content]]) -> IO[bytes]:
     """Return a zip of the files in the given order, positioned at its start. The caller closes it."""
-    archive: _Archive = SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)  # noqa: SIM115  # the caller reads it
+    archive = TemporaryFile()  # noqa: SIM115  # the caller reads it
     try:
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
             for name, content in files:
@@ -65,16 +63,14 @@ def compute_etag(*parts: str) -> str:
     return '"' + digest.hexdigest()[:32] + '"'
 
 
-def build_download(
-    file: IO[bytes] | _Archive, *, name: str, headers: dict[str, str] | None = None
-) -> ZipResponse:
+def build_download(file: IO[bytes], *, name: str, headers: dict[str, str] | None = None) -> ZipResponse:
     """Return a response that sends the archive as a download and closes it afterwards."""
     size = file.seek(0, 2)
     file.seek(0)
 
     def body() -> Iterator[bytes]:
         with file:
-            yield from iter(partial(file.read, CHUNK_BYTES), b"")
+            yield from iter(partial(file.read, _CHUNK_BYTES), b"")
 
     download_headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
     return ZipResponse(body(), headers=download_headers | (headers or {}))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from io import BytesIO
-from tempfile import SpooledTemporaryFile
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Literal
 
 import obstore
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
 
 log = structlog.get_logger(__name__)
-
-MAX_MEMORY_BYTES = 8 << 20
-"""Larger files are spooled to disk while they are verified."""
 
 # Give up after some seconds on a store that does not respond, even if it accepts connections and then hangs.
 # A download may go on while bytes keep arriving. During an upload the store sends nothing, so the read
@@ -62,7 +59,7 @@ class Bucket:
         return cls(S3Store(bucket, prefix=prefix or None, client_options=client, retry_config=_RETRY_OPTIONS))
 
     def open(self, name: str) -> IO[bytes]:
-        file = SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)  # noqa: SIM115  # the caller closes it
+        file = TemporaryFile()  # noqa: SIM115  # the caller closes it
         try:
             with _translate_errors(READ_FAILED):
                 for chunk in obstore.get(self.objects, name).stream():
