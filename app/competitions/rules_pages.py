@@ -7,6 +7,8 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,6 @@ from app.core.db.transaction import transaction
 from app.core.pages import notation
 from app.core.pages.mathematics import typeset
 from app.core.pages.pages import Page, PageRoute, RequestedPage
-from app.core.pages.questions import group_by_guess_file
 
 router = APIRouter(route_class=PageRoute)
 
@@ -99,7 +100,9 @@ def render_rules(page: Page, frame: Frame) -> HTMLResponse:
         limits={name: getattr(rules.limits, name) for name in _LIMIT_NAMES},
         settings=_format_settings(rules, track),
         questions=list(track.select_questions(rules).values()),
-        questions_by_file=group_by_guess_file(track.select_questions(rules).values()),
+        questions_by_file=[
+            list(group) for _, group in groupby(track.select_questions(rules).values(), attrgetter("file"))
+        ],
         asked_with=_format_question_parameters(rules, track),
         source=find_source(frame.round, track),
     )

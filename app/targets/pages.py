@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +27,6 @@ from app.core.db.models import Guess, Opening, Round, State, Target
 from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
 from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage, see_other
-from app.core.pages.questions import group_by_guess_file
 from app.submissions import quota
 from app.submissions.receiving import receive_dry_run, receive_upload
 from app.submissions.upload_form import (
@@ -180,7 +181,7 @@ def _build_guide(frame: Frame) -> dict[str, Any]:
     track, questions = frame.round.track, _list_questions(frame)
     return {
         "questions": questions,
-        "question_groups": group_by_guess_file(questions),
+        "question_groups": [list(group) for _, group in groupby(questions, attrgetter("file"))],
         "counts_rows": all(question.asks_identity for question in questions),
         "is_over": frame.status.state in _OVER_STATES,
         "original_arguments": _list_original_arguments(frame) if _can_attack(track) else [],
