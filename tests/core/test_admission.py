@@ -217,7 +217,7 @@ def test_lock_of_a_dead_process_expires(settings: Settings) -> None:
 
     async def read_ttl_while_held() -> int:
         async with admission._hold_distributed_lock("red"):
-            return throttle.get_storage().storage.ttl(key)
+            return int(throttle.get_storage().storage.ttl(key))
 
     assert 0 < asyncio.run(read_ttl_while_held()) <= admission.LOCK_TTL_S
     assert not throttle.get_storage().storage.exists(key)

@@ -2,16 +2,12 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 
-import numpy as np
 import pytest
 
 from anoncup.errors import InvalidUpload
-from anoncup.excessive.rejection_rule import IndividualDistances, explain_excess
 from anoncup.messages import Message
-from anoncup.plugins import TRACKS
-from anoncup.rules.settings import Columns, Excessive
+from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.permutation import parse_guess, parse_secret
 from anoncup.tracks.microdata import tables
 from app.core.locale.language import LANGUAGES, load_translator
@@ -64,18 +60,6 @@ def test_file_errors_keep_their_values() -> None:
     header = Message("column {place} is {found!r}; it must be {name!r}", place=2, found='年"齢', name="it's")
     assert translate_sentence(header, JA) == "ヘッダー行の 2 列目は「年\"齢」です（「it's」としてください）。"
     assert translate_sentence(header, EN) == "Column 2 is '年\"齢'; it must be \"it's\"."
-
-
-def test_rejection_states_the_distance_and_the_threshold() -> None:
-    distances = IndividualDistances("gower", np.array([0.1, 0.0595123456]))
-    gower = TRACKS["microdata"].distances["gower"]
-    no_release: Any = None  # the average rule does not need it
-    rejected = explain_excess(no_release, gower, distances, Excessive(threshold=0.07))
-    assert rejected is not None
-    japanese = translate_sentence(rejected, JA)
-    assert all(part in japanese for part in ("Gower 距離", "平均", "0.0797562", "0.07"))
-    english = "The mean Gower distance of individuals is 0.0797562; at most 0.07 is allowed."
-    assert translate_sentence(rejected, EN) == english
 
 
 def test_message_without_translation_is_replaced_by_the_fallback() -> None:
