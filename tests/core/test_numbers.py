@@ -121,7 +121,6 @@ def check_anonymization_board(reader: Reader) -> None:
             for row in board["rows"]
         ]
     check_own_place(reader, html, board["rows"])
-    check_charts(reader, board)
 
 
 def list_linked_teams(html: str) -> list[str]:
@@ -153,28 +152,6 @@ def check_own_place(reader: Reader, html: str, rows: list[dict[str, Any]]) -> No
             expected.append(notation.format_number(abs(row["score"] - better[-1]["score"])))
         expected += [notation.format_score(row[name]) for name in ("utility", "security")]
         assert [extract_text(value) for value in values] == expected
-
-
-def check_charts(reader: Reader, board: dict[str, Any]) -> None:
-    rows = [row for row in board["rows"] if row["overall"] is not None]
-    html = reader.read_contest_page("/boards/anonymization")
-    assert sorted(parse_body(html, 'id="scatter"')) == sorted(
-        [
-            row["team"],
-            notation.format_number(row["utility"]),
-            notation.format_number(row["security"]),
-            "●" if row["on_front"] else "",
-        ]
-        for row in rows
-    )
-    names = ["overall", "utility", "mean_mae", "euc1"] if board["digits"] is None else ["overall", "security"]
-    for name in names:
-        html = reader.read_contest_page(f"/boards/anonymization?measure={name}")
-        assert f'<option value="{name}" selected>' in html
-        assert sorted(parse_body(html, 'id="distribution"')) == sorted(
-            [row["team"], notation.format_number({**row, **row["measures"], **row["attackers"]}[name])]
-            for row in rows
-        )
 
 
 def check_reidentification_board(reader: Reader) -> None:
@@ -277,24 +254,6 @@ def check_exact_losses_are_hidden(reader: Reader, html: str, board: dict[str, An
                 assert text in own_texts or not re.search(rf"{text}(?!\d)", html)
 
 
-def check_history(reader: Reader) -> None:
-    history = reader.read_board("history")
-    shows_scores = reader.rule == "formula" or (reader.rule == "rank_sum" and history["digits"] is None)
-    steps = [
-        (team["team"], step["score"] if shows_scores else step["overall"])
-        for team in history["teams"]
-        for step in team["steps"]
-        if not team["baseline"] and step["overall"] is not None
-    ]
-    rows = parse_body(reader.read_contest_page("/boards/history"), 'id="timeline"')
-    assert sorted((row[0], row[-1]) for row in rows) == sorted(
-        (team, notation.format_number(value)) for team, value in steps
-    )
-    last_scores = {team["team"]: team["steps"][-1]["score"] for team in history["teams"]}
-    board_rows = reader.read_board()["rows"]
-    assert last_scores == {row["team"]: row["score"] for row in board_rows if row["team"] in last_scores}
-
-
 def check_submissions(reader: Reader) -> None:
     """Check the page and the list of the reader's submissions."""
     if not reader.viewer.get("team"):
@@ -345,7 +304,6 @@ CHECKS: tuple[Callable[[Reader], None], ...] = (
     check_matrix,
     check_team_pages,
     check_podium,
-    check_history,
     check_submissions,
 )
 

@@ -43,11 +43,6 @@ def shorten_phase(contest: Contest) -> ApiRequest:
     return "POST", f"{contest.path}/phases/anonymization/extend", {"json": {"end": days_from_now(0.5)}}
 
 
-def shorten_phase_and_move_following(contest: Contest) -> ApiRequest:
-    body = {"end": days_from_now(0.5), "move_following": True}
-    return "POST", f"{contest.path}/phases/anonymization/extend", {"json": body}
-
-
 def shorten_phase_by_file(contest: Contest) -> ApiRequest:
     first, second = parse_competition(load_competition().file).phases
     moved_phase = type(second)(second.name, second.start, second.end - timedelta(hours=1))
@@ -113,10 +108,6 @@ def promote_organizer(contest: Contest) -> str:
         return user.name
 
 
-def create_own_password_link(contest: Contest) -> ApiRequest:
-    return "POST", "/users/password-links", {"json": {"name": promote_organizer(contest)}}
-
-
 def create_account(contest: Contest) -> ApiRequest:
     promote_organizer(contest)
     body = {"name": "Thief", "password": "battery staple", "role": "administrator"}
@@ -125,7 +116,6 @@ def create_account(contest: Contest) -> ApiRequest:
 
 PROTECTED_ACTIONS = (
     shorten_phase,
-    shorten_phase_and_move_following,
     shorten_phase_by_file,
     shorten_phase_after_a_new_start,
     remove_phase_by_file,
@@ -137,7 +127,6 @@ PROTECTED_ACTIONS = (
     request_organizer_removal,
     request_rule_change,
     create_password_link,
-    create_own_password_link,
     create_account,
 )
 

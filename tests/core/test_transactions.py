@@ -18,7 +18,6 @@ from tests.support.shop_contest import (
     TRANSACTIONS,
     shop,
     upload_file,
-    upload_originals,
 )
 from tests.support.uploads import score_everything
 
@@ -48,17 +47,6 @@ def test_original_is_complete_after_its_second_file(shop: Arena) -> None:
     for name, content in ORIGINAL.items():
         download = shop.client.get(f"{API}/competitions/cup-2016/original/{name}.csv")
         assert download.content == content.encode()
-
-
-def test_release_of_two_files_can_be_downloaded_again(shop: Arena) -> None:
-    status, receipt = send_release(upload_originals(shop))
-    assert (status, receipt["status"]) == (202, "QUEUED")
-    assert set(receipt["sha256"]) == {"customers.csv", "transactions.csv"}  # type: ignore[call-overload]
-    download = shop.get(f"/submissions/{receipt['id']}/data/transactions.csv", team="red")
-    assert download.content == RELEASED_TRANSACTIONS.encode()
-    assert shop.get(f"/submissions/{receipt['id']}/data/secret.csv", team="red").status_code == 404
-    warnings = send_release(shop)[1]["warnings"]
-    assert "sent_before" in {warning["code"] for warning in warnings}  # type: ignore[attr-defined]
 
 
 @pytest.fixture

@@ -72,13 +72,6 @@ def test_browser_keeps_its_copy_and_the_policy(
         assert find_sources(response, "script-src") == ["'self'", digest(SCRIPT)]
 
 
-def test_folders_without_slash_lead_to_their_page(small_site: Path, site_client: TestClient) -> None:
-    for path in ("/docs", "/docs/ja"):
-        response = site_client.get(path, follow_redirects=False)
-        assert response.headers["location"] == f"http://localhost{path}/"
-        assert site_client.head(path).status_code == 200
-
-
 @pytest.mark.parametrize("path", ["/docs/nowhere", "/docs/..%2f..%2fetc/passwd", "/docs/%00", "/docs/404"])
 def test_unknown_pages_are_the_services_404(small_site: Path, site_client: TestClient, path: str) -> None:
     response = site_client.get(path, headers={"Accept": "text/html"})

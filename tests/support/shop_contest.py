@@ -51,9 +51,3 @@ def shop(arena: Arena) -> Arena:
 def upload_file(shop: Arena, name: str, content: str) -> tuple[int, dict[str, object]]:
     response = shop.put(f"/competitions/cup-2016/original/{name}.csv", content=content.encode())
     return response.status_code, response.json()
-
-
-def upload_originals(shop: Arena) -> Arena:
-    for name, content in ORIGINAL.items():
-        assert upload_file(shop, name, content)[0] == 200
-    return shop
