@@ -12,7 +12,7 @@ from app.core.db.transaction import transaction
 from app.core.http.archives import Content, ZipResponse, build_download, build_zip, compute_etag
 from app.core.http.etags import parse_known_etags
 from app.core.http.openapi import NOT_MODIFIED
-from app.core.identity.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_stable_url
+from app.core.identity.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_service_url
 from app.core.identity.principal import Principal
 from app.exports import exports, result_archive
 from app.originals import kits
@@ -36,7 +36,7 @@ def download_kit(
             row.rules,
             competitions.build_published_file(row),
             uploads.list_original_digests(row),
-            ServiceInfo(get_stable_url(request), settings.source, version("anoncup"), packages),
+            ServiceInfo(get_service_url(request), settings.source, version("anoncup"), packages),
         )
     etag = compute_etag(*astuple(kit.service), kit.file, *(text for pair in kit.original for text in pair))
     headers = {"ETag": etag, "Cache-Control": "no-cache"}

@@ -85,22 +85,6 @@ def get_service_url(request: Request) -> str:
     return get_settings().public_url or str(request.base_url).rstrip("/")
 
 
-def get_stable_url(request: Request) -> str:
-    """Return the service URL if it can be trusted without the request's Host header, else an empty string.
-
-    Use it for content that is stored or cached.
-    """
-    if get_settings().public_url:
-        return get_settings().public_url
-    request_url = request.base_url
-    host, port = request.scope.get("server") or ("", None)
-    default_port = {"http": 80, "https": 443}.get(request_url.scheme)
-    is_own_address = (
-        request_url.hostname in {host, "localhost"} and (request_url.port or default_port) == port
-    )
-    return str(request_url).rstrip("/") if is_own_address else ""
-
-
 def get_client_address(request: Request) -> str | None:
     """Return the client's address as reported by the web server, which trusts the configured proxies."""
     return request.client.host if request.client else None
