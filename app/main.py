@@ -24,15 +24,15 @@ from app.core.db.transaction import transaction
 from app.core.features import Feature
 from app.core.http import problems
 from app.core.http.admission import Admission
+from app.core.http.bodies import set_spool_folder
 from app.core.http.body_limits import BodyLimitMiddleware
-from app.core.http.compression import SafeGzipMiddleware
 from app.core.http.middleware import (
     CancelledRequestMiddleware,
     HeadAsGetMiddleware,
     OwnHostMiddleware,
+    SafeGzipMiddleware,
     SecurityHeadersMiddleware,
 )
-from app.core.http.multipart import set_spool_folder
 from app.core.http.openapi import DESCRIPTION, PROBLEM, DocumentedApp
 from app.core.http.operators import require_operator
 from app.core.pages import pages

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from sqlalchemy import Connection
 from sqlalchemy.exc import ProgrammingError
 
+from app.core.db.models import list_privileges
 from app.core.db.privileges import ROLES
-from app.core.db.tables import list_privileges
 
 logger = logging.getLogger(__name__)
 

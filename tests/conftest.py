@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 from app.config import Settings, get_settings
 from app.core import sealing
 from app.core.db import engine
-from app.core.db.tables import load_metadata
+from app.core.db.models import load_metadata
 from app.core.http import throttle
 from app.core.identity import password_hashes
 from app.core.processes import runners

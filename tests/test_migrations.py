@@ -17,7 +17,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from anoncup.errors import Conflict, Unavailable
 from app.config import Settings
-from app.core.db.tables import load_metadata
+from app.core.db.models import load_metadata
 from app.core.storage import compute_digest, open_store
 from app.operations.backup import backup_and_restore
 from app.operations.embedded_servers import run_embedded_services

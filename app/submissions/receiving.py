@@ -17,7 +17,7 @@ from anoncup.errors import DomainError, TooManyRequests, Unavailable
 from app.core.db.transaction import transaction
 from app.core.http import throttle
 from app.core.http.admission import get_admission
-from app.core.http.multipart import MultipartForm, open_form
+from app.core.http.bodies import MultipartForm, open_form
 from app.core.http.problems import DomainHTTPException
 from app.core.identity.principal import Principal
 from app.core.processes.parsing import PackageFailure

@@ -6,7 +6,7 @@ Nothing is released. Version 1.0 freezes it, since a later change of a model mus
 
 from alembic import op
 
-from app.core.db.tables import load_metadata
+from app.core.db.models import load_metadata
 
 revision = "0001"
 down_revision = None

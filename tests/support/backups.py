@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, select
 
 from app.config import Settings, get_settings
 from app.core.db import engine
-from app.core.db.tables import load_metadata
+from app.core.db.models import load_metadata
 from app.core.processes import runners
 from app.core.storage import Store, get_store, open_store
 from app.operations.backup import backup_and_restore

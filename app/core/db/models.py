@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID, uuid4
 
@@ -42,6 +44,8 @@ from anoncup.schemas.roles import Role
 from anoncup.tracks.model import AnyTrack
 from app.core.db.privileges import ADD, ALL, NONE, READ, WRITE
 from app.core.db.stored_files import ResultT, read_rules, read_stored
+
+_APP_FOLDER = Path(__file__).parents[2]
 
 
 class CodedMessageType(TypeDecorator[CodedMessage]):
@@ -859,3 +863,19 @@ class StaleStanding(LeasedJob, Base):
     round_id: Mapped[UUID] = mapped_column(unique=True)
     since: Mapped[datetime | None]
     claimed_since: Mapped[datetime | None]
+
+
+def load_metadata() -> MetaData:
+    """Return the tables of all features, whose models are imported first."""
+    for path in sorted(_APP_FOLDER.glob("*/models.py")):
+        import_module(f"app.{path.parent.name}.models")
+    return Base.metadata
+
+
+def list_privileges() -> Mapping[str, tuple[str, str]]:
+    """Return the privileges of the web role, and of the role of workers and clock, by table."""
+    load_metadata()
+    mappers = Base.registry.mappers
+    return {mapper.class_.__tablename__: mapper.class_.privileges for mapper in mappers} | {
+        "alembic_version": (READ, READ)
+    }

@@ -1,9 +1,10 @@
-"""HEAD requests, cancelled requests, security headers, and the check of the Host header."""
+"""HEAD requests, cancelled requests, compression, security headers, and the check of the Host header."""
 
 from asyncio import CancelledError
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -65,6 +66,26 @@ class CancelledRequestMiddleware:
                 response = build_domain_problem(Unavailable("the service stops; try again in a moment"))
                 await response(scope, receive, send)
             raise
+
+
+class SafeGzipMiddleware(GZipMiddleware):
+    """Compresses responses, except where the compressed size could reveal a secret.
+
+    In the BREACH attack, somebody makes a person's browser open addresses with guesses in the query, observes
+    the sizes of the responses, and so learns what else is in the page. Therefore a request with both a cookie
+    and a query gets an uncompressed response (docs/decisions/0041).
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _is_safe_to_compress(scope):
+            await super().__call__(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+def _is_safe_to_compress(scope: Scope) -> bool:
+    has_cookie_and_query = "cookie" in Headers(scope=scope) and bool(scope["query_string"])
+    return scope["method"] == "GET" and not has_cookie_and_query
 
 
 class SecurityHeadersMiddleware:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, Forbidden, InvalidInput
-from app.core.db.tables import load_metadata
+from app.core.db.models import load_metadata
 from app.core.storage import Store, compute_digest
 from app.notifications import deliveries
 from app.operations.backup import archive, keys, postgres_tools
