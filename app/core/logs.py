@@ -9,9 +9,6 @@ from typing import Any
 import structlog
 from structlog.typing import Processor
 
-_LOGGERS_WITH_HANDLERS = ("uvicorn", "uvicorn.error")
-"""Loggers that are created with their own handlers."""
-
 
 def configure() -> None:
     """Send the lines of structlog and of standard loggers to stderr. Call it once when a process starts."""
@@ -39,9 +36,6 @@ def configure() -> None:
     )
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     logging.captureWarnings(True)
-    for name in _LOGGERS_WITH_HANDLERS:
-        logging.getLogger(name).handlers.clear()
-        logging.getLogger(name).propagate = True
     # uvicorn would log query strings, which may contain codes. The application logs each request itself.
     logging.getLogger("uvicorn.access").disabled = True
 
