@@ -72,8 +72,6 @@ class BoardRow(BoardLine):
 
     rank: Annotated[int | None, example(1)]
     """null if nothing was accepted; equal scores share a rank"""
-    rank_before: Annotated[int | None, _NOT_IN_SHEET] = None
-    """rank at the time `compared_with`; null if there was none or it is unknown"""
     team: TeamName
     team_id: Annotated[UUID | None, _NOT_IN_SHEET] = None
     """id of the team's page"""
@@ -128,8 +126,6 @@ class Board(BoardBase):
     """number of decimals of other teams' U and E until the secrets are revealed; until then `overall` has
     four decimals, `score` has four digits, and `measures`, `attackers` and `rival_risk` are empty; null if
     everything is exact"""
-    compared_with: datetime | None = None
-    """the time of `rank_before`: a day ago, rounded down to the hour; null if there was no board then"""
     measures: Annotated[tuple[str, ...], example(["mean_mae"])]
     attackers: Annotated[tuple[str, ...], example(["id_rand"])]
     rows: tuple[BoardRow, ...]

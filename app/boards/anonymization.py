@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from sqlalchemy import Select, select
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
@@ -40,24 +40,14 @@ def build_board(session: Session, access: BoardAccess) -> Board:
     """Build the board as this viewer may see it."""
     round_, scope, rules = access.round, access.scope, access.round.rules
     ranked = load_ranked(session, access)
-    previous_ranks = _load_previous_ranks(session, access, ranked)
     numbers = _load_shown_numbers(session, ranked, scope)
-    rows = [
-        build_row(
-            team,
-            rules,
-            previous_rank=previous_ranks.get(team.standing.team_id),
-            numbers=numbers.get(team.evaluation_id),
-        )
-        for team in ranked
-    ]
+    rows = [build_row(team, rules, numbers=numbers.get(team.evaluation_id)) for team in ranked]
     return Board(
         competition=round_.address,
         title=dict(rules.title),
         frozen_from=rules.publication.frozen_from,
         finals=scope.finals_only,
         digits=scope.digits,
-        compared_with=scope.compared_with if previous_ranks else None,
         measures=tuple(round_.track.measures),
         attackers=tuple(round_.track.attackers),
         rows=tuple(mask_rows(rows, scope)),
@@ -68,18 +58,13 @@ def load_newest(
     session: Session, table: type[TeamStandingT], round_id: UUID, series: Series, *, before: datetime
 ) -> list[TeamStandingT]:
     """Return the standing of each team just before a moment, which is its newest row."""
-    return list(session.scalars(_select_newest(table, round_id, series, before=before)))
-
-
-def _select_newest(
-    table: type[TeamStandingT], round_id: UUID, series: Series, *, before: datetime
-) -> Select[TeamStandingT]:
-    return (
+    query = (
         select(table)
         .where(table.round_id == round_id, table.series == series, table.at < before)
         .ext(distinct_on(table.team_id))
         .order_by(table.team_id, table.at.desc())
     )
+    return list(session.scalars(query))
 
 
 def load_ranked(session: Session, access: BoardAccess) -> list[RankedStanding]:
@@ -122,21 +107,6 @@ def rank_standings(
     ]
 
 
-def _load_previous_ranks(
-    session: Session, access: BoardAccess, teams: Collection[RankedStanding]
-) -> dict[UUID, int]:
-    """Return the rank of each of these teams on the board used for comparison; {} if there was none."""
-    round_, scope = access.round, access.scope
-    if scope.compared_with <= round_.competition.created_at:
-        return {}
-    competing_ids = {team.standing.team_id for team in teams if not team.is_baseline}
-    query = _select_newest(Standing, round_.id, scope.series, before=scope.compared_with)
-    newest = session.execute(query.with_only_columns(Standing.team_id, Standing.score))
-    scores = {team_id: score for team_id, score in newest if team_id in competing_ids}
-    ranks = compute_ranks([entries.to_loss(round_.rules, score) for score in scores.values()])
-    return {team_id: rank for team_id, rank in zip(scores, ranks, strict=True) if rank is not None}
-
-
 def _load_shown_numbers(
     session: Session, teams: Collection[RankedStanding], scope: BoardScope
 ) -> Mapping[UUID, VerdictNumbers]:
@@ -152,18 +122,11 @@ def _load_shown_numbers(
     return verdicts.drop_older_versions(numbers)
 
 
-def build_row(
-    team: RankedStanding,
-    rules: Rules,
-    *,
-    previous_rank: int | None = None,
-    numbers: VerdictNumbers | None = None,
-) -> BoardRow:
+def build_row(team: RankedStanding, rules: Rules, *, numbers: VerdictNumbers | None = None) -> BoardRow:
     """Return a row with exact values, as nobody's own."""
     standing = team.standing
     return BoardRow(
         rank=team.rank,
-        rank_before=previous_rank,
         team=team.team,
         team_id=standing.team_id,
         own=False,

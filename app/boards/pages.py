@@ -171,7 +171,6 @@ def show_anonymization_board(
             and standings.compute_distance_to_next(open_board, own_row, by_formula=not by_overall),
             "ranked_team_count": standings.count_ranked_teams(open_board),
             "tied_ranks": standings.find_tied_ranks(open_board),
-            "changes": {row.team: standings.compute_rank_change(row, open_board) for row in open_board.rows},
             "has_rival_risk": any(row.rival_risk is not None for row in open_board.rows),
             "choices": choices,
             "choice": choice,

@@ -109,13 +109,6 @@ def find_tied_ranks(board: Board | AttackersBoard) -> frozenset[int]:
     return frozenset(rank for rank, teams in teams_per_rank.items() if teams > 1)
 
 
-def compute_rank_change(row: BoardRow, board: Board) -> int | None:
-    """Return by how many ranks a team rose within a day; 0 if it is new, None if its rank did not change."""
-    if board.compared_with is None or row.rank is None or row.rank == row.rank_before:
-        return None
-    return 0 if row.rank_before is None else row.rank_before - row.rank
-
-
 def find_matching_teams(board: Board, search_text: str, t: Translator) -> frozenset[str]:
     """Return the teams whose names contain the text, ignoring case and width.
 

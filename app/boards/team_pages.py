@@ -68,7 +68,6 @@ def show_team(page: RequestedPage, slug: str, team_id: UUID) -> HTMLResponse:
         row=row,
         ranked_teams=standings.count_ranked_teams(board),
         tied_ranks=standings.find_tied_ranks(board),
-        change=standings.compute_rank_change(row, board),
         steps=steps,
         has_scores=_has_scores(steps),
         has_reasons=any(step.why for step in steps),

@@ -11,7 +11,7 @@ still be changed after others have told its sender their scores.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
@@ -26,7 +26,6 @@ from app.core.db.models import Competition, Round, Series
 from app.core.db.now import read_clock
 from app.core.identity.principal import Principal
 
-_ONE_DAY = timedelta(days=1)
 UNFROZEN = datetime.max.replace(tzinfo=UTC)
 """A moment later than any other: the boards are shown as they are now."""
 
@@ -62,7 +61,6 @@ class BoardScope:
     ``owners_known``: targets show their teams.
     ``digits``: decimals of U and E of other teams; with None, nothing is rounded or hidden.
     ``hides_formula_values``: other teams' scores would reveal comparisons of each measure.
-    ``compared_with``: moment whose ranks are shown next to the current ones.
     """
 
     viewer: Viewer
@@ -73,7 +71,6 @@ class BoardScope:
     owners_known: bool
     digits: int | None
     hides_formula_values: bool
-    compared_with: datetime
 
     def can_see_details(self, team_id: UUID) -> bool:
         """Whether the exact scores of this team and its measures are shown."""
@@ -153,7 +150,6 @@ def compute_scope(round_: Round, viewer: Viewer, now: datetime) -> BoardScope:
         owners_known=can_see_owners(round_, viewer),
         digits=None if is_exact else publication.digits,
         hides_formula_values=not is_exact and compares_teams(round_.rules),
-        compared_with=(before - _ONE_DAY).replace(minute=0, second=0, microsecond=0),
     )
 
 

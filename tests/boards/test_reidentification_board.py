@@ -53,7 +53,6 @@ def test_scores_by_functions_are_rounded_for_others_before_the_reveal() -> None:
         owners_known=True,
         digits=2,
         hides_formula_values=False,
-        compared_with=MONTH,
     )
     attacks = {team_id: build_standing(1, 1) for team_id in (own_id, other_id)}
     for attack in attacks.values():

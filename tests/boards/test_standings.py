@@ -90,7 +90,7 @@ def compare_csv(board: str, content: dict[str, Any], text: str) -> None:
         expected |= expected.pop("measures", {}) | expected.pop("attackers", {})
         for name, cell in line.items():
             assert cell == format_cell(expected.get(name)), name
-        assert set(expected) - set(line) <= {"own", "on_front", "team_id", "rank_before"}
+        assert set(expected) - set(line) <= {"own", "on_front", "team_id"}
 
 
 def format_cell(value: object) -> str:

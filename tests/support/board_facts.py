@@ -182,10 +182,7 @@ def extract_board(board: str, content: Row) -> Any:
     """Return what ``build_board`` computes, without internal ids and the ranks of a day ago."""
     if board == "matrix":
         return {"targets": content["targets"], "rows": content["rows"]}
-    rows = [
-        {name: value for name, value in row.items() if name not in ("team_id", "rank_before")}
-        for row in content["rows"]
-    ]
+    rows = [{name: value for name, value in row.items() if name != "team_id"} for row in content["rows"]]
     for row in rows:
         if row.get("received_at"):
             row["received_at"] = datetime.fromisoformat(row["received_at"])
