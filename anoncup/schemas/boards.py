@@ -154,9 +154,6 @@ class HistoryStep(Form):
     security: Annotated[float | None, example(0.18)]
     score: Annotated[float | None, example(3.0)]
     """value of the competition's formula, as on the board"""
-    why: Literal["release", "guesses"] | None = None
-    """reason of the change: another release counts, or guesses of others; null if it is hidden or there is
-    another reason"""
 
 
 class HistoryTeam(Form):

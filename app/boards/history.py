@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import select
@@ -27,48 +26,22 @@ _ROWS_AT_ONCE = 1000
 _NO_SCORES = ReleaseScores(overall=None, utility=None, security=None, score=None)
 
 
-class StandingChange(NamedTuple):
-    """A row of the stored standings."""
-
-    at: datetime
-    team_id: UUID
-    submission_id: UUID
-    overall: float | None
-    utility: float | None
-    security: float | None
-    rival_risk: float | None
-    score: float | None
-
-
 @dataclass
 class TeamTimeline:
-    """A team's steps so far, with its last standing and the scores shown for it."""
+    """A team's steps so far, with the scores that the last one shows."""
 
     team_id: UUID
     team: str
     baseline: bool
     own: bool
-    last: StandingChange | None = None
     scores: ReleaseScores = _NO_SCORES
     steps: list[HistoryStep] = field(default_factory=list)
 
-    def add_step(
-        self, at: datetime, change: StandingChange, scores: ReleaseScores, rank: int | None, *, is_exact: bool
-    ) -> None:
+    def add_step(self, at: datetime, scores: ReleaseScores, rank: int | None) -> None:
         """Add a step if the shown scores have changed."""
         if scores != self.scores:
-            why = self._find_reason(change) if is_exact else None
-            self.steps.append(HistoryStep(at=at, rank=rank, why=why, **scores._asdict()))
-        self.last, self.scores = change, scores
-
-    def _find_reason(self, change: StandingChange) -> Literal["release", "guesses"] | None:
-        """Return why the scores changed; None if it is another reason, or if nothing counts any more."""
-        last = self.last
-        if change.overall is None:
-            return None
-        if last is None or self.scores.overall is None or last.submission_id != change.submission_id:
-            return "release"
-        return "guesses" if last.rival_risk != change.rival_risk else None
+            self.steps.append(HistoryStep(at=at, rank=rank, **scores._asdict()))
+        self.scores = scores
 
 
 @dataclass
@@ -96,14 +69,14 @@ def build_history(session: Session, access: BoardAccess) -> History:
     round_, scope = access.round, access.scope
     timelines, losses = _load_teams(session, access), RankedLosses()
     query = (
-        select(*(getattr(Standing, name) for name in StandingChange._fields))
+        select(Standing)
         .where(Standing.round_id == round_.id, Standing.series == scope.series)
         .where(Standing.at < scope.before)
         .order_by(Standing.at, Standing.team_id)
     )
-    rows = session.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE})
+    rows = session.scalars(query, execution_options={"yield_per": _ROWS_AT_ONCE})
     on_board: dict[UUID, TeamTimeline] = {}
-    for second, changes in groupby(map(StandingChange._make, rows), key=lambda row: _cut(row.at)):
+    for second, changes in groupby(rows, key=lambda row: row.at.replace(microsecond=0)):
         newest = {change.team_id: change for change in changes}
         on_board |= {team_id: timelines[team_id] for team_id in newest}
         _add_steps(second + _SECOND, newest, timelines, losses, access)
@@ -120,13 +93,9 @@ def build_history(session: Session, access: BoardAccess) -> History:
     )
 
 
-def _cut(moment: datetime) -> datetime:
-    return moment.replace(microsecond=0)
-
-
 def _add_steps(
     at: datetime,
-    changes: Mapping[UUID, StandingChange],
+    changes: Mapping[UUID, Standing],
     timelines: Mapping[UUID, TeamTimeline],
     losses: RankedLosses,
     access: BoardAccess,
@@ -144,13 +113,8 @@ def _add_steps(
             security=change.security,
             score=None if rules.ranking.is_by_overall else change.score,
         )
-        timeline.add_step(
-            at,
-            change,
-            scores if timeline.own else scope.mask_scores(scores),
-            losses.find_rank(team_id),
-            is_exact=timeline.own or scope.digits is None,
-        )
+        shown = scores if timeline.own else scope.mask_scores(scores)
+        timeline.add_step(at, shown, losses.find_rank(team_id))
 
 
 def _load_teams(session: Session, access: BoardAccess) -> dict[UUID, TeamTimeline]:

@@ -70,7 +70,6 @@ def show_team(page: RequestedPage, slug: str, team_id: UUID) -> HTMLResponse:
         tied_ranks=standings.find_tied_ranks(board),
         steps=steps,
         has_scores=_has_scores(steps),
-        has_reasons=any(step.why for step in steps),
         is_brief=bool(steps) and steps[0].at - steps[-1].at < _ONE_HOUR,
         picture=_draw_steps(steps, frame.rules, t),
         targets=_list_targets(all_attacks, row.team),
