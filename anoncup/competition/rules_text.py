@@ -1,4 +1,4 @@
-"""Change the weights and the threshold in the text of a competition file, and keep everything else."""
+"""Change the weights in the text of a competition file, and keep everything else."""
 
 from collections.abc import Mapping
 
@@ -14,17 +14,6 @@ def set_weights(text: str, weights: Mapping[str, float]) -> str:
         measures[name] = {**measures.get(name, {}), "weight": float(weight)}
     tables = [format_table(f"measures.{name}", content) for name, content in measures.items()]
     return replace_tables(text, "measures", "\n\n".join(tables))
-
-
-def set_threshold(text: str, threshold: float | None) -> str:
-    """Return the file with this threshold of the rule against excessive anonymization; None removes it."""
-    table = _get_table(parse_toml(text), "excessive")
-    new_table = {**table, "threshold": threshold}
-    if threshold is None:
-        if "threshold" not in table:
-            return text
-        del new_table["threshold"]
-    return replace_tables(text, "excessive", format_table("excessive", new_table))
 
 
 def _get_table(parent: Mapping[str, object], key: str) -> dict[str, object]:

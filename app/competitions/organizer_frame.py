@@ -16,8 +16,6 @@ from app.core.identity.authentication import CurrentPrincipal, get_client_addres
 from app.core.identity.principal import Principal
 from app.core.pages.pages import UserPage
 
-_MAX_FIELDS = 200
-
 
 @dataclass(frozen=True, slots=True)
 class OrganizerPage(UserPage):
@@ -45,15 +43,6 @@ async def _open_organizer_page(request: Request, principal: CurrentPrincipal, sl
 
 
 RequestedOrganizerPage = Annotated[OrganizerPage, Depends(_open_organizer_page)]
-
-
-async def _read_fields(request: Request) -> dict[str, str]:
-    """Return the text fields of a form whose field names depend on the competition."""
-    async with request.form(max_files=0, max_fields=_MAX_FIELDS) as form:
-        return {name: value for name, value in form.items() if isinstance(value, str)}
-
-
-FormFields = Annotated[dict[str, str], Depends(_read_fields)]
 
 
 def parse_whole_number(text: str, *, code: str) -> int:

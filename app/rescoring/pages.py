@@ -1,24 +1,19 @@
 """Begin a rescore under new rules, compare its results, and apply or cancel it."""
 
 import math
-from typing import Any
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from anoncup.competition.parser import parse_common_rules
-from anoncup.competition.rules_text import set_threshold, set_weights
-from anoncup.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
-from anoncup.plugins import TRACKS
-from anoncup.rules.model import Rules
-from anoncup.rules.toml_text import MAX_CHARACTERS
+from anoncup.errors import DomainError, NotFound
 from app.accounts.step_up import FormReauthentication
 from app.competitions import competitions, revisions
 from app.competitions.frame import Frame
-from app.competitions.organizer_frame import FormFields, OrganizerPage, RequestedOrganizerPage
+from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
 from app.core.db.transaction import transaction
 from app.core.pages.pages import PageRoute, see_other, show_problem
 from app.rescoring import rescores
@@ -27,13 +22,12 @@ from app.targets import rejudgements
 
 router = APIRouter(prefix="/competitions/{slug}/organize/rescores", route_class=PageRoute)
 
-_WEIGHT_PREFIX = "weight_"
 _MAX_SHOWN_GUESSES = 200
 """A contest may have tens of thousands of guesses."""
 
 
 def _render_rescores(
-    page: OrganizerPage, *, problem: DomainError | None = None, fields: dict[str, str] | None = None
+    page: OrganizerPage, *, problem: DomainError | None = None, file: str | None = None
 ) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
@@ -50,8 +44,7 @@ def _render_rescores(
         done=""
         if notice == "new_rules_scored" and not (open_preview and open_preview.stage == "scoring")
         else notice,
-        weights=_collect_weights(frame.rules),
-        fields=fields or {},
+        file=frame.round.competition.file if file is None else file,
         waiting=submission_count,
         waiting_guesses=len(guess_ids),
         problem=problem,
@@ -64,16 +57,12 @@ def _render_rescore(
     with transaction() as session:
         frame = _load_frame(session, page, rescore_id)
         rescore_preview = rescores.preview(session, page.principal, rescore_id)
-    new_rules = rescore_preview.rescore.rules
     notice = page.request.query_params.get("done", "")
     return page.render(
         "rescoring/rescore.html",
         frame=frame,
         preview=rescore_preview,
         done="" if notice == "rescore_begun" and rescore_preview.stage != "scoring" else notice,
-        rules=_list_rule_changes(frame.rules, new_rules)
-        if rescore_preview.stage in ("scoring", "ready")
-        else [],
         parts=rescores.list_changed_parts(frame.round, rescore_preview.rescore),
         by_team=_compare_teams(rescore_preview),
         state_changes=[
@@ -81,7 +70,8 @@ def _render_rescore(
         ],
         shown_guesses=_MAX_SHOWN_GUESSES,
         several_questions=any(
-            len(TRACKS[rules.track].select_questions(rules)) > 1 for rules in (frame.rules, new_rules)
+            len(frame.round.track.select_questions(rules)) > 1
+            for rules in (frame.rules, rescore_preview.rescore.rules)
         ),
         newly_failed=[change for change in rescore_preview.changes if rescores.is_newly_failed(change)],
         problem=problem,
@@ -95,51 +85,13 @@ def show_rescores(page: RequestedOrganizerPage) -> HTMLResponse:
 
 @router.post("")
 @show_problem(_render_rescores)
-def begin(page: RequestedOrganizerPage, fields: FormFields) -> Response:
+def begin(page: RequestedOrganizerPage, file: Annotated[str, Form()]) -> Response:
     with transaction() as session:
         round_ = competitions.find_for_organizer(session, page.principal, page.slug)
-    revision = revisions.compute_file_revision(round_, _build_file(round_.competition.file, fields))
+    revision = revisions.compute_file_revision(round_, file.replace("\r\n", "\n"))
     with transaction() as session:
         rescore = rescores.begin(session, page.principal, page.slug, revision)
     return see_other(f"{page.path}/rescores/{rescore.id}", notice="rescore_begun")
-
-
-def _build_file(stored_file: str, fields: dict[str, str]) -> str:
-    """Return the new competition file: the typed file, or the stored one with typed weights and threshold."""
-    if fields.get("by") == "file":
-        return _normalize_text(fields.get("file", ""))
-    weights = {
-        name.removeprefix(_WEIGHT_PREFIX): _parse_number(value)
-        for name, value in fields.items()
-        if name.startswith(_WEIGHT_PREFIX)
-    }
-    unknown_measures = set(weights) - set(_collect_weights(parse_common_rules(stored_file)))
-    if unknown_measures:
-        raise InvalidInput("the weight of a measure that this track does not have", code="unknown_measure")
-    threshold = fields.get("threshold", "").strip()
-    return set_threshold(set_weights(stored_file, weights), _parse_number(threshold) if threshold else None)
-
-
-def _normalize_text(text: str) -> str:
-    if len(text) > MAX_CHARACTERS or "\x00" in text:
-        raise InvalidCompetition("not the text of a competition file", code="not_toml")
-    return text.replace("\r\n", "\n")
-
-
-def _parse_number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise InvalidInput("enter a number, 0 or more", code="wrong_value")
-    return number
-
-
-def _collect_weights(rules: Rules) -> dict[str, float]:
-    """Return the weight of every measure of the track that can have one."""
-    measures = TRACKS[rules.track].measures.values()
-    return {measure.name: rules.weight(measure.name) for measure in measures if measure.weighs}
 
 
 @router.get("/{rescore_id}")
@@ -173,16 +125,6 @@ def _load_frame(session: Session, page: OrganizerPage, rescore_id: UUID) -> Fram
     if rescore.round_id != frame.round.id:
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     return frame
-
-
-def _list_rule_changes(old_rules: Rules, new_rules: Rules) -> list[tuple[str, Any, Any]]:
-    """Return the name, old value and new value of each changed weight, and of the threshold if it changed."""
-    old_weights, new_weights = _collect_weights(old_rules), _collect_weights(new_rules)
-    changes: list[tuple[str, Any, Any]] = [
-        (name, old_weights[name], new_weights[name]) for name in old_weights
-    ]
-    changes.append(("threshold", old_rules.threshold, new_rules.threshold))
-    return [change for change in changes if change[1] != change[2]]
 
 
 def _compare_teams(preview: RescorePreview) -> list[EvaluationChange]:

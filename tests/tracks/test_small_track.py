@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.rules_text import set_threshold, set_weights
+from anoncup.competition.rules_text import set_weights
 from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.errors import (
     DomainError,
@@ -234,11 +234,6 @@ def test_fractional_weights_are_refused_for_largest_loss_utility() -> None:
     with pytest.raises(InvalidCompetition, match=r"measures\.shift") as excinfo:
         parse_with_weights({"shift": 0.5})
     assert excinfo.value.code == "weight_of_largest"
-
-
-def test_unsupported_settings_are_not_written() -> None:
-    file = build_competition_toml()
-    assert set_threshold(file, None) == file, "no table of a rule that there is not"
 
 
 def test_track_without_distances_has_no_advice() -> None:
