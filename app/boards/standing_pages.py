@@ -73,11 +73,6 @@ def find_own_row(rows: Iterable[RowT]) -> RowT | None:
     return next((row for row in rows if row.own), None)
 
 
-def list_rows_at_rank(board: Board, rank: int) -> tuple[BoardRow, ...]:
-    """Return all rows of a rank, the reader's own first."""
-    return tuple(sorted((row for row in board.rows if row.rank == rank), key=lambda row: not row.own))
-
-
 def select_podium(board: Board) -> list[BoardRow]:
     """Return the first ranked rows, and below them the reader's own row if it has a rank."""
     ranked_rows = [row for row in board.rows if row.rank is not None]

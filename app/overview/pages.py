@@ -1,9 +1,7 @@
 """The overview page of a competition: its leaders, deadlines, announcements and the reader's next action."""
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
@@ -14,24 +12,18 @@ from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import AnyTrack
 from app.boards.pages import OpenAttackersBoard, OpenBoard
 from app.boards.scatter_chart import draw_scatter
-from app.boards.standing_pages import count_ranked_teams, find_own_row, list_rows_at_rank, select_podium
+from app.boards.standing_pages import count_ranked_teams, find_own_row, select_podium
 from app.competitions import reveal_notice
 from app.competitions.frame import Frame, load_frame
 from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
-from app.core.locale.language import Translator
-from app.core.pages import notation
 from app.core.pages.language import adapt_to_track
-from app.core.pages.pages import Page, PageRoute, RequestedPage
-from app.core.pages.sentences import join_names
-from app.organizing import dashboard
-from app.organizing.dashboard import Dashboard, OrganizerTask
+from app.core.pages.pages import PageRoute, RequestedPage
 from app.submissions import quota
 
 router = APIRouter(route_class=PageRoute)
 _WATCHABLE_STATES = ("settling", "between", "reidentification")
 """States in which newcomers cannot submit anything but can watch the board."""
-_MAX_TASKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +36,6 @@ class CallToAction:
     name: str
     path: str
     starts_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Winner:
-    """The winners of a board: the names of all teams on its first rank.
-
-    ``team_id`` is only set if there is a single winner. ``result`` is the winning score as a text.
-    """
-
-    board: str
-    teams: str
-    team_id: UUID | None
-    result: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +54,6 @@ class TeamStatus:
     uploads_left: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class OrganizerStatus:
-    """The dashboard of an organizer with the first tasks, and the number of further tasks."""
-
-    dashboard: Dashboard
-    tasks: Sequence[OrganizerTask]
-    more_tasks: int
-
-
 @router.get("/competitions/{slug}")
 def show_overview(
     page: RequestedPage, slug: str, board: OpenBoard, current_attackers_board: OpenAttackersBoard
@@ -98,17 +68,14 @@ def show_overview(
             if (part := feature.overview)
         ]
         reveal_time = reveal_notice.find_reveal_time(frame.round)
-        organizer_status = _load_organizer_status(session, page, frame)
         team_status = _load_team_status(session, page.principal, frame, board, attackers_board)
     rules, track = frame.rules, frame.round.track
     t = adapt_to_track(page.t, track.name)
-    is_over = frame.status.state == "closed"
     return page.render(
         "overview/overview.html",
         frame=frame,
         board=board,
         podium=select_podium(board) if board else [],
-        winners=list(_iter_winners(board, attackers_board, t)) if is_over and board else [],
         attackers_hidden=attackers_board is not None and attackers_board.hidden,
         picture=draw_scatter(board, t, with_levels=rules.ranking.is_by_overall)
         if board and count_ranked_teams(board)
@@ -116,7 +83,6 @@ def show_overview(
         parts=parts,
         waits_until=_find_late_reveal(frame, reveal_time),
         step=_choose_action(frame, page.principal, is_board_open=board is not None),
-        organizer_status=organizer_status,
         place=team_status,
         columns=_count_columns(rules, track),
         built_in=len(track.attackers),
@@ -180,62 +146,6 @@ def _choose_team_action(frame: Frame) -> CallToAction:
     return CallToAction(f"team_{state}", f"{frame.path}/{page_by_state[state]}", frame.next_start)
 
 
-def _iter_winners(board: Board, attackers_board: AttackersBoard | None, t: Translator) -> Iterator[Winner]:
-    """Yield the winners of the anonymization board, then of the re-identification board, if there are any."""
-    team_ids = {row.team: row.team_id for row in board.rows}
-    if leading_rows := list_rows_at_rank(board, 1):
-        yield _build_winner(
-            "anonymization",
-            [row.team for row in leading_rows],
-            _format_board_result(leading_rows[0], t),
-            team_ids,
-            t,
-        )
-    by_formula = attackers_board is not None and attackers_board.by_formula
-    if leading_attackers := _list_leading_attackers(attackers_board):
-        yield _build_winner(
-            "reidentification",
-            [row.team for row in leading_attackers],
-            _format_attack_result(leading_attackers[0], t, by_formula=by_formula),
-            team_ids,
-            t,
-        )
-
-
-def _build_winner(
-    board: str, teams: list[str], result: str, team_ids: Mapping[str, UUID | None], t: Translator
-) -> Winner:
-    """Return the winners of a board. A single name is not formatted as a list, which may add brackets."""
-    if len(teams) == 1:
-        return Winner(board, teams[0], team_ids.get(teams[0]), result)
-    return Winner(board, join_names(teams, t), None, result)
-
-
-def _format_board_result(row: BoardRow, t: Translator) -> str:
-    if row.score is not None:
-        return t("score {score}", score=notation.localize_number(row.score, t))
-    return t("overall score {overall}", overall=notation.localize_score(row.overall, t))
-
-
-def _format_attack_result(row: AttackersRow, t: Translator, *, by_formula: bool) -> str:
-    if row.score is not None and (by_formula or row.identified is not None):
-        return t("score {score}", score=notation.localize_number(row.score, t))
-    if row.score is not None:
-        score = notation.localize_score(row.score, t)
-        return t("score {score} of {targets}", score=score, targets=row.targets)
-    return t("{identified} of {tried} individuals identified", identified=row.identified, tried=row.tried)
-
-
-def _list_leading_attackers(board: AttackersBoard | None) -> list[AttackersRow]:
-    """Return the rows on the first rank that found anything, the reader's own first.
-
-    There are none while the results are hidden.
-    """
-    rows = board.rows if board else ()
-    leading_rows = [row for row in rows if row.rank == 1 and (row.identified or row.score)]
-    return sorted(leading_rows, key=lambda row: not row.own)
-
-
 def _load_team_status(
     session: Session,
     principal: Principal | None,
@@ -262,14 +172,3 @@ def _count_uploads_left(session: Session, principal: Principal, frame: Frame) ->
     if not frame.status.is_open("anonymization"):
         return None
     return min(cap.left for cap in quota.load_report(session, principal, frame.round.address).caps)
-
-
-def _load_organizer_status(session: Session, page: Page, frame: Frame) -> OrganizerStatus | None:
-    """Return the status of an organizer, or None for other readers."""
-    principal = page.principal
-    if principal is None or not frame.is_organizer:
-        return None
-    principal.require("organize")
-    overview = dashboard.load_dashboard(session, frame, page.features)
-    tasks = dashboard.list_tasks(frame, overview)
-    return OrganizerStatus(overview, tasks[:_MAX_TASKS], len(tasks[_MAX_TASKS:]))
