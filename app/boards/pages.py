@@ -33,7 +33,6 @@ from app.competitions import phases, visibility
 from app.competitions.frame import Frame, load_frame
 from app.competitions.visibility import UNFROZEN, BoardAccess, Viewer
 from app.core.db.transaction import transaction
-from app.core.identity import names
 from app.core.identity.authentication import OptionalPrincipal
 from app.core.locale.language import Translator
 from app.core.pages.language import adapt_to_track
@@ -152,7 +151,6 @@ def show_anonymization_board(
     *,
     columns: str = "result",
     measure: str = "",
-    find: str = "",
 ) -> HTMLResponse:
     def build_content(open_board: Board, frame: Frame, t: Translator) -> dict[str, Any]:
         all_columns = columns == "all" and open_board.is_exact
@@ -161,7 +159,7 @@ def show_anonymization_board(
         choices = [*standings.SCORE_COLUMNS, *exact_columns]
         choice = next((choice for choice in choices if choice.name == measure), choices[0])
         own_row = standings.find_own_row(open_board.rows)
-        by_overall, query = frame.rules.ranking.is_by_overall, page.request.query_params
+        by_overall = frame.rules.ranking.is_by_overall
         return {
             "shows_all_columns": all_columns,
             **_build_headings(BoardRow.COLUMNS, t),
@@ -176,28 +174,18 @@ def show_anonymization_board(
             "choice": choice,
             "scatter": draw_scatter(open_board, t, with_levels=by_overall),
             "distribution": draw_distribution(open_board, choice, t),
-            "find": find,
-            "matching_teams": standings.find_matching_teams(open_board, find, t),
-            "other_parameters": {name: query[name] for name in ("columns", "measure") if name in query},
         }
 
     return _render(page, slug, "anonymization", board, build_content)
 
 
 @router.get("/reidentification")
-def show_reidentification_board(
-    page: RequestedPage, slug: str, board: OpenAttackersBoard, find: str = ""
-) -> HTMLResponse:
+def show_reidentification_board(page: RequestedPage, slug: str, board: OpenAttackersBoard) -> HTMLResponse:
     def build_content(open_board: AttackersBoard, _: Frame, t: Translator) -> dict[str, Any]:
-        normalized_search = names.build_key(find)
         return {
             "ranked_rows": [row for row in open_board.rows if row.rank is not None],
             "own_row": standings.find_own_row(open_board.rows),
             "tied_ranks": standings.find_tied_ranks(open_board),
-            "find": find,
-            "matching_teams": {
-                row.team for row in open_board.rows if normalized_search in names.build_key(row.team)
-            },
             "aside": _HIDDEN_ON_PHONES,
             "questions": _label_questions(open_board.distinct_questions, t),
             **_build_headings(open_board.columns, t),

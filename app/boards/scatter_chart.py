@@ -6,7 +6,6 @@ from statistics import quantiles
 
 from anoncup.schemas import Board, BoardRow
 from app.boards.standing_pages import get_display_name
-from app.core.identity.names import build_key
 from app.core.locale.language import Translator
 from app.core.pages.notation import get_score_digits, localize_score
 from app.core.pages.vega import (
@@ -35,7 +34,6 @@ _MIN_TEAMS_FOR_FOCUS = 4
 """With fewer teams, the first view contains all points."""
 _LEVEL_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
 _MAX_LEVELS_IN_VIEW = 8
-_IS_FOUND = "indexof(datum.key, sought) >= 0"
 _PALE_DATA = f"color-mix(in srgb, {DATA} 55%, {PAPER})"
 
 
@@ -48,7 +46,7 @@ def draw_scatter(board: Board, t: Translator, *, with_levels: bool) -> Chart | N
     x_ends, y_ends = (
         find_ends([point[field] for point in _select_nearby(points)]) for field in ("utility", "security")
     )
-    levels = _build_levels(rows, x_ends, y_ends, t) if with_levels else []
+    levels = _build_levels(x_ends, y_ends, t) if with_levels else []
     return Chart(
         "scatter",
         t("Utility loss against risk"),
@@ -86,7 +84,6 @@ def _build_point(stack: Sequence[BoardRow], board: Board, t: Translator) -> Spec
         "rank": first.rank,
         "is_required": first.own or (first.rank or math.inf) <= _PODIUM_RANKS,
         "teams": len(stack),
-        "key": build_key(" ".join(get_display_name(row, t) for row in stack)),
         "label": (f"{first.rank}. {name}" if first.rank else name)
         + (f" +{len(stack) - 1}" if len(stack) > 1 else ""),
         "description": _describe_stack(stack, board, t),
@@ -139,19 +136,12 @@ def _compute_outer_fence(values: Sequence[float]) -> float:
     return third + 3 * max(third - first, 0.1 * third)
 
 
-def _build_levels(
-    rows: Sequence[BoardRow], x_ends: tuple[float, float], y_ends: tuple[float, float], t: Translator
-) -> list[Spec]:
-    """Return the lines of round scores and of the leader's. That of s goes from (0, 2s) to (2s, 0)."""
+def _build_levels(x_ends: tuple[float, float], y_ends: tuple[float, float], t: Translator) -> list[Spec]:
+    """Return the lines of round scores. That of s goes from (0, 2s) to (2s, 0)."""
     spread = (x_ends[1] - x_ends[0] + y_ends[1] - y_ends[0]) / 2
     step = next(step for step in _LEVEL_STEPS if spread <= step * _MAX_LEVELS_IN_VIEW)
-    leader = next((row.overall for row in rows if row.rank == 1), None)
     scores = [round(index * step, 2) for index in range(1, round(1 / step) + 1)]
-    apart = [score for score in scores if leader is None or abs(score - leader) > step / 2]
-    levels = [{"end": 2 * score, "text": t.localize_numbers(f"{score:g}"), "leads": False} for score in apart]
-    if leader is not None:
-        levels.append({"end": 2 * leader, "text": localize_score(leader, t), "leads": True})
-    return [level | {"zero": 0} for level in levels]
+    return [{"zero": 0, "end": 2 * score, "text": t.localize_numbers(f"{score:g}")} for score in scores]
 
 
 def _describe(
@@ -216,30 +206,23 @@ def _build_specification(
 
 
 def _draw_labels(name: str, test: str, position: Spec) -> Spec:
-    # Labels are placed from where they are, so they must be drawn again whenever the points are.
-    colour = {
-        "condition": [{"test": f"!({_IS_FOUND})", "value": QUIET}, {"test": "datum.own", "value": OWN}],
-        "value": INK,
-    }
     return {
         "name": name,
         "transform": [{"filter": test}],
         "mark": {"type": "text", "clip": True, "limit": 180},
-        "encoding": {**position, "text": {"field": "label"}, "color": colour},
+        "encoding": {**position, "text": {"field": "label"}, "color": choose("datum.own", OWN, INK)},
     }
 
 
 def _draw_levels(position: Spec, levels: Sequence[Spec]) -> Spec:
     return {
         "data": {"values": levels},
-        "mark": {"type": "rule", "clip": True},
+        "mark": {"type": "rule", "clip": True, "color": "var(--strong-line)", "strokeDash": [1.5, 4]},
         "encoding": {
             "x": {**position["x"], "field": "zero"},
             "y": {**position["y"], "field": "end"},
             "x2": {"field": "end"},
             "y2": {"field": "zero"},
-            "color": choose("datum.leads", INK, "var(--strong-line)"),
-            "strokeDash": choose("datum.leads", [6, 4], [1.5, 4]),
         },
     }
 
@@ -254,6 +237,7 @@ def _draw_level_values(levels: Sequence[Spec]) -> Spec:
         "mark": {
             "type": "text",
             "clip": True,
+            "color": QUIET,
             "align": {"expr": f"{at_right_edge} ? 'right' : 'left'"},
             "baseline": {"expr": f"{at_right_edge} ? 'top' : 'bottom'"},
             "dx": {"expr": f"{at_right_edge} ? -4 : 4"},
@@ -262,7 +246,6 @@ def _draw_level_values(levels: Sequence[Spec]) -> Spec:
             "x": {"value": {"expr": f"scale('x', {x})"}},
             "y": {"value": {"expr": f"scale('y', datum.end - {x})"}},
             "text": {"field": "text"},
-            "color": choose("datum.leads", INK, QUIET),
         },
     }
 
@@ -288,6 +271,5 @@ def _draw_points(position: Spec, points: Sequence[Spec], t: Translator) -> Spec:
             **DESCRIBED,
             **by_kind,
             "size": choose("datum.own", 190, 65),
-            "opacity": choose(_IS_FOUND, 1, 0.2),
         },
     }

@@ -8,7 +8,6 @@ from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import AnyTrack
-from app.core.identity import names
 from app.core.locale.language import Translator
 from app.core.pages import notation
 
@@ -102,22 +101,6 @@ def find_tied_ranks(board: Board | AttackersBoard) -> frozenset[int]:
     """Return the ranks that several teams share."""
     teams_per_rank = Counter(row.rank for row in board.rows if row.rank is not None)
     return frozenset(rank for rank, teams in teams_per_rank.items() if teams > 1)
-
-
-def find_matching_teams(board: Board, search_text: str, t: Translator) -> frozenset[str]:
-    """Return the teams whose names contain the text, ignoring case and width.
-
-    Baselines also match by their titles.
-    """
-    normalized_search = names.build_key(search_text)
-    searchable_names = {
-        row.team: f"{get_display_name(row, t)} {row.team}" if row.baseline else row.team for row in board.rows
-    }
-    return frozenset(
-        name
-        for name, searchable_name in searchable_names.items()
-        if normalized_search in names.build_key(searchable_name)
-    )
 
 
 def get_display_name(row: BoardRow, t: Translator) -> str:

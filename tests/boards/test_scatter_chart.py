@@ -56,11 +56,11 @@ SMALL_BOARD = (
 
 def test_specification_of_a_small_board() -> None:
     chart = draw(build_board(*map(dict, SMALL_BOARD)), with_levels=True)
-    names = "kind", "rank", "is_required", "teams", "key", "label", "order"
+    names = "kind", "rank", "is_required", "teams", "label", "order"
     assert list_points(chart, *names) == [
-        ("Baselines", None, False, 1, "identity", "\u2068identity\u2069", 2),
-        ("Pareto front", 1, True, 1, "a", "1. \u2068A\u2069", 1),
-        ("Your team", 2, True, 1, "い", "2. \u2068い\u2069", 0),
+        ("Baselines", None, False, 1, "\u2068identity\u2069", 2),
+        ("Pareto front", 1, True, 1, "1. \u2068A\u2069", 1),
+        ("Your team", 2, True, 1, "2. \u2068い\u2069", 0),
     ]
     assert list_points(chart, "utility", "security", "description") == [
         (0.0, 1.0, "\u2068identity\u2069: utility loss 0.0000, risk 1.0000"),
@@ -81,12 +81,11 @@ def test_specification_of_a_small_board() -> None:
     assert chart.rows == [("A", 0.1, 0.3, "●"), ("い", 0.3, 0.2, "●"), ("identity", 0.0, 1.0, "●")]
 
 
-def test_lines_of_equal_score_bear_their_values_and_make_room_for_that_of_the_leader() -> None:
+def test_lines_of_equal_score_bear_their_values() -> None:
     chart = draw(build_board(*map(dict, SMALL_BOARD)), with_levels=True)
     levels = get_layer(chart, "level_values")["data"]["values"]
-    assert levels[-1] == {"end": 0.4, "text": "0.2000", "leads": True, "zero": 0}
-    assert " ".join(level["text"] for level in levels) == "0.1 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1 0.2000"
-    assert levels[1]["end"] == 0.6  # from (0, 0.6) to (0.6, 0)
+    assert " ".join(level["text"] for level in levels) == "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1"
+    assert levels[1] == {"zero": 0, "end": 0.4, "text": "0.2"}  # from (0, 0.4) to (0.4, 0)
 
 
 def test_tied_points_are_one_with_the_number_of_the_others_in_the_label() -> None:

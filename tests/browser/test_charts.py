@@ -175,21 +175,6 @@ def test_wheel_zooms_only_with_control_and_a_button_resets_the_view(browser: Bro
         assert inspector.collect_faults() == []
 
 
-def test_search_fades_the_points_of_other_teams_and_moves_no_label(browser: Browser) -> None:
-    find_script = "text => document.dispatchEvent(new CustomEvent('anoncup:find', {detail: {text}}))"
-    labels_script = "[...document.querySelectorAll('#scatter .labels_marks text')].map(text => text.getAttribute('transform'))"
-    with inspect_pages(browser, SITE) as inspector:
-        page = inspector.page
-        show_charts(page, 60)
-        labels = page.evaluate(labels_script)
-        page.evaluate(find_script, "｛ＢＲＡＣＥＳ｝")  # the name of the fourth team in wide letters
-        expect(find_point(page, 3)).to_have_attribute("opacity", "1")
-        expect(find_point(page, 0)).to_have_attribute("opacity", "0.2")
-        page.evaluate(find_script, "")
-        expect(find_point(page, 0)).to_have_attribute("opacity", "1")
-        assert page.evaluate(labels_script) == labels
-
-
 def test_drawings_fit_the_paper_and_the_screen_again(browser: Browser) -> None:
     with inspect_pages(browser, SITE) as inspector:
         page = inspector.page

@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 Spec = dict[str, Any]
-"""A Vega-Lite specification, or a part of one. ``sought`` in its expressions is the key of a sought name."""
+"""A Vega-Lite specification, or a part of one."""
 Cell = str | float | None
 
 DATA, OWN, INK, PAPER, QUIET = "var(--data-1)", "var(--data-2)", "var(--ink)", "var(--paper)", "var(--quiet)"

@@ -1,6 +1,5 @@
 // Draws the charts of a page from their Vega-Lite specifications. Without this script, their tables remain.
 
-import { foldText } from "./text.js";
 import { hideTooltip, showTooltip } from "./tooltips.js";
 
 const axis = {
@@ -29,8 +28,8 @@ async function loadLibrary() {
 // Places labels so that nothing overlaps. Vega can do this, but Vega-Lite has no words for it, so `usermeta` has them.
 function placeLabels({ marks, usermeta = {} }) {
   // The width may be 0 during the layout. Vega places labels again only if a parameter changes, so this one depends on
-  // all that moves or draws them.
-  const size = { signal: "[domain('x') && isString(sought) && max(1, width), domain('y') && max(1, height)]" };
+  // all that moves them.
+  const size = { signal: "[domain('x') && max(1, width), domain('y') && max(1, height)]" };
   for (const [name, placement] of Object.entries(usermeta)) {
     const transform = { type: "label", size, offset: [8], sort: { field: "datum.order" }, ...placement };
     marks.find((mark) => mark.name === `${name}_marks`).transform = [transform];
@@ -43,7 +42,6 @@ function showText(_, event, item, text) {
 }
 
 const fitToContainer = (view, container) => view.width(container.clientWidth).runAsync();
-const search = (view, text) => view.signal("sought", foldText(text)).runAsync();
 
 // Other scripts replace charts.
 function updateViews(update) {
@@ -66,8 +64,7 @@ async function drawChart(figure) {
   const chart = JSON.parse(figure.querySelector("script").textContent);
   const width = container.clientWidth;
   const height = Math.min(chart.height, 0.9 * width);
-  const sought = foldText(new URLSearchParams(location.search).get("find") ?? "");
-  const layout = { width, height, autosize: { type: "fit-x", contains: "padding" }, params: [{ name: "sought", value: sought }] };
+  const layout = { width, height, autosize: { type: "fit-x", contains: "padding" } };
   const { fontFamily: font } = getComputedStyle(container);
   const { spec } = compile({ ...chart, ...layout }, { config: { ...config, font } });
   placeLabels(spec);
@@ -95,5 +92,4 @@ function observeCharts() {
 observeCharts();
 addEventListener("beforeprint", () => updateViews((view) => view.width(PRINT_WIDTH_PX).run()));
 addEventListener("afterprint", () => updateViews(fitToContainer));
-document.addEventListener("anoncup:find", ({ detail }) => updateViews((view) => search(view, detail.text)));
 document.addEventListener("htmx:after:swap", observeCharts);
