@@ -1,8 +1,7 @@
 """Attack matrix: the best result of each attacker on each target."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from math import fsum
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -192,33 +191,6 @@ def build_built_in_cell(
         return Cell(correct=correct, rate=risk, trials=1)
     risks = numbers.risks.get(attacker.name) or dict.fromkeys(answered, risk)
     return Cell(correct=correct, rate=risk, trials=1, by_question=dict(risks))
-
-
-def sort_by_strength(matrix: Matrix, question: str | None = None) -> Matrix:
-    """Sort attackers and targets by the sum of their rates, highest first; ties keep their order.
-
-    The sum is used, not the mean: an attacker of a single weak target is not the strongest. ``question``
-    limits the rates to the answers to that question.
-    """
-    rates_by_row = [[find_rate(cell, question) or 0.0 for cell in row.cells] for row in matrix.rows]
-    column_order = _order_by_sum(
-        [row_rates[index] for row_rates in rates_by_row] for index in range(len(matrix.targets))
-    )
-    sorted_rows = [matrix.rows[index] for index in _order_by_sum(rates_by_row)]
-    return matrix.model_copy(
-        update={
-            "targets": tuple(matrix.targets[index] for index in column_order),
-            "rows": tuple(
-                row.model_copy(update={"cells": tuple(row.cells[index] for index in column_order)})
-                for row in sorted_rows
-            ),
-        }
-    )
-
-
-def _order_by_sum(rates_by_line: Iterable[Sequence[float]]) -> list[int]:
-    """Return the indices of the lines, sorted by descending sum; ties keep their order."""
-    return sort_for_board([-fsum(line) for line in rates_by_line])
 
 
 def find_rate(cell: Cell | None, question: str | None) -> float | None:

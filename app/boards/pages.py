@@ -1,9 +1,8 @@
 """The pages of the boards; each board is None if it is not open to the reader."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from math import fsum
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Depends
@@ -195,49 +194,21 @@ def show_reidentification_board(page: RequestedPage, slug: str, board: OpenAttac
 
 
 @router.get("/matrix")
-def show_matrix(
-    page: RequestedPage, slug: str, board: OpenMatrix, *, question: str = "", order: str = "strength"
-) -> HTMLResponse:
+def show_matrix(page: RequestedPage, slug: str, board: OpenMatrix, question: str = "") -> HTMLResponse:
     """Show a table whose cells are coloured by rate. Unknown questions are ignored."""
 
     def build_content(open_board: Matrix, _: Frame, t: Translator) -> dict[str, Any]:
         questions = _label_questions(open_board.distinct_questions, t)
         selected_question = question if question in questions else None
-        if order != "name":
-            open_board = matrix.sort_by_strength(open_board, selected_question)
         return {
-            "board": open_board,
-            "order": order,
             "questions": questions,
             "selected_question": selected_question,
-            "rates": _collect_rates(open_board, selected_question),
+            "rates": [
+                [matrix.find_rate(cell, selected_question) for cell in row.cells] for row in open_board.rows
+            ],
         }
 
     return _render(page, slug, "matrix", board, build_content)
-
-
-def _collect_rates(board: Matrix, question: str | None) -> dict[str, Any]:
-    """Return the rates for one question or for all, and their means; None where there is no guess.
-
-    If individuals are counted, a target's weight is their number. Then an attacker's mean is its rate on the
-    re-identification board.
-    """
-    rows = [[matrix.find_rate(cell, question) for cell in row.cells] for row in board.rows]
-    weights = [target.rows if board.counted else 1 for target in board.targets]
-    return {
-        "rows": rows,
-        "row_means": [compute_mean_rate(row, weights) for row in rows],
-        "column_means": [compute_mean_rate(column, [1] * len(rows)) for column in zip(*rows, strict=True)],
-        "mean": compute_mean_rate([rate for row in rows for rate in row], weights * len(rows)),
-    }
-
-
-def compute_mean_rate(rates: Sequence[float | None], weights: Sequence[int]) -> float | None:
-    """Return the weighted mean of the known rates, whatever their order; None if no rate is known."""
-    known = [(rate, weight) for rate, weight in zip(rates, weights, strict=True) if rate is not None]
-    return (
-        fsum(rate * weight for rate, weight in known) / sum(weight for _, weight in known) if known else None
-    )
 
 
 @router.get("/history")

@@ -178,8 +178,8 @@ def check_reidentification_board(reader: Reader) -> None:
 
 def check_matrix(reader: Reader) -> None:
     matrix = reader.read_board("matrix")
-    html = reader.read_contest_page("/boards/matrix?order=name")
-    assert [row[2:] for row in parse_body(html, '<table id="matrix"')] == [
+    html = reader.read_contest_page("/boards/matrix")
+    assert [row[1:] for row in parse_body(html, '<table id="matrix"')] == [
         [format_hundredths(cell["rate"]) if cell else "—" for cell in row["cells"]]
         for row in matrix["rows"]
         if matrix["targets"]
