@@ -19,7 +19,7 @@ from anoncup.errors import DomainError, InvalidUpload, NotFound
 from anoncup.rules.model import Rules
 from anoncup.runner.jobs import NO_ANSWER
 from anoncup.schemas import GuessOutcome
-from anoncup.tracks.model import AnyQuestion, AnyTrack
+from anoncup.tracks.model import AnyQuestion
 from anoncup.tracks.outcomes import Outcome
 from app.competitions import phases
 from app.competitions.frame import Frame, load_frame
@@ -173,57 +173,15 @@ def _list_questions(frame: Frame) -> list[AnyQuestion]:
 
 
 def _build_guide(frame: Frame) -> dict[str, Any]:
-    """Return the template variables of the instructions for guesses.
-
-    ``original_arguments`` are the originals for the attack command; they are empty if no attacker can read
-    the targets.
-    """
-    track, questions = frame.round.track, _list_questions(frame)
+    """Return the template variables of the instructions for guesses."""
+    questions = _list_questions(frame)
     return {
         "questions": questions,
         "question_groups": [list(group) for _, group in groupby(questions, attrgetter("file"))],
         "counts_rows": all(question.asks_identity for question in questions),
         "is_over": frame.status.state in _OVER_STATES,
-        "original_arguments": _list_original_arguments(frame) if _can_attack(track) else [],
-        "target_files": [f"{name}.csv" for name in track.target_file_names],
-        "guess_options": _list_guess_options(frame, questions),
         "feedback": frame.rules.publication.feedback,
     }
-
-
-def _can_attack(track: AnyTrack) -> bool:
-    """Return whether the track has attackers that can read a target."""
-    return bool(track.attackers) and (not track.target_files.specs or track.target_files.parse is not None)
-
-
-def _list_original_arguments(frame: Frame) -> list[str]:
-    """Return the original files as command arguments, optional files with their names as prefixes."""
-    public_files = frame.round.public_files
-    return [
-        f"{'' if file.required else f'{file.name}='}{frame.rules.address}/{file.name}.csv"
-        for file in frame.round.track.original_files
-        if file.required or file.name in public_files
-    ]
-
-
-def _list_guess_options(frame: Frame, questions: Sequence[AnyQuestion]) -> list[str]:
-    """Return the options of the guess command for each question.
-
-    The file is the output of the first attacker that answers the question, or else a file of the team's own.
-    """
-    track, has_several_questions = frame.round.track, len(questions) > 1
-    options = []
-    for question in questions:
-        capable_attackers = (
-            name for name, definition in track.attackers.items() if question.name in definition.questions
-        )
-        attacker = next(capable_attackers, None) if _can_attack(track) else None
-        name = f"{attacker}.{question.name}" if has_several_questions else attacker
-        file = f"{question.name}.csv" if attacker is None else f"guesses/{name}.csv"
-        options.append(
-            f"--question {question.name} --file {file}" if has_several_questions else f"--file {file}"
-        )
-    return options
 
 
 @router.get("/targets/{target_id}")

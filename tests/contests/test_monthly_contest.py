@@ -5,24 +5,20 @@ import hashlib
 import hmac
 import io
 import math
-import re
 from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 from numpy.random import PCG64
 
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES, QUESTIONS
-from app.core.identity.session_cookie import COOKIE
 from tests.support import monthly_reference as reference
 from tests.support.arena import API, Arena
 from tests.support.contest import Contest, judge_everything, run_clock
 from tests.support.monthly_contest import (
     METHODS,
     ORIGINAL,
-    SLUG,
     build_guess,
     build_release,
     contest,
@@ -32,7 +28,6 @@ from tests.support.monthly_contest import (
     submit_release,
 )
 from tests.support.monthly_reference import Row
-from tests.support.shell_commands import run_program
 
 __all__ = ["contest"]
 
@@ -149,24 +144,3 @@ def test_knowledge_tables_are_drawn_from_a_seed_revealed_at_the_end(client: Test
             (*row[:4], row[4][:2], *row[5:]) if index in known_rows else deleted_row
             for index, row in enumerate(TRANSACTIONS)
         ]
-
-
-def test_commands_on_the_target_page_work(contest: Contest, tmp_path: Path) -> None:
-    arena, submission = contest.arena, submit_and_score(contest, "red")
-    contest.open_attacks()
-    target = contest.find_target(submission)
-    cookie = {"Cookie": f"{COOKIE}={arena.get_session(arena.get_team_token('blue'))}"}
-    page = arena.client.get(f"/targets/{target['id']}", headers=cookie).text
-    (attack,) = re.findall(r"^anoncup (attack .*)$", page, re.MULTILINE)
-    guesses = re.findall(r"^anoncup guess .* --file (.*)$", page, re.MULTILINE)
-    (tmp_path / SLUG / "targets" / target["name"]).mkdir(parents=True)
-    files = {f"original/{name}.csv": f"{name}.csv" for name in ORIGINAL}
-    for path, name in {**files, "competition.toml": "competition.toml"}.items():
-        (tmp_path / SLUG / name).write_bytes(arena.get(f"{contest.path}/{path}").content)
-    published = arena.get(f"/targets/{target['id']}/data/transactions.csv").content
-    (tmp_path / SLUG / "targets" / target["name"] / "transactions.csv").write_bytes(published)
-    result = run_program(*attack.split(), cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert len(guesses) == 4
-    for question, file in zip(QUESTIONS, guesses, strict=True):
-        submit_guess(contest, "blue", target["id"], question, (tmp_path / file).read_bytes())
