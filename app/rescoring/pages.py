@@ -35,15 +35,11 @@ def _render_rescores(
         submission_count = len(rescores.list_scorable(session, frame.round.id))
         guess_ids = rejudgements.list_judgeable(session, frame.round.id, frame.round.rules)
     open_preview = next((preview for preview in all_previews if preview.stage in ("scoring", "ready")), None)
-    notice = page.request.query_params.get("done", "")
     return page.render(
         "rescoring/rescores.html",
         frame=frame,
         sets=all_previews,
         open_set=open_preview,
-        done=""
-        if notice == "new_rules_scored" and not (open_preview and open_preview.stage == "scoring")
-        else notice,
         file=frame.round.competition.file if file is None else file,
         waiting=submission_count,
         waiting_guesses=len(guess_ids),
@@ -57,12 +53,10 @@ def _render_rescore(
     with transaction() as session:
         frame = _load_frame(session, page, rescore_id)
         rescore_preview = rescores.preview(session, page.principal, rescore_id)
-    notice = page.request.query_params.get("done", "")
     return page.render(
         "rescoring/rescore.html",
         frame=frame,
         preview=rescore_preview,
-        done="" if notice == "rescore_begun" and rescore_preview.stage != "scoring" else notice,
         parts=rescores.list_changed_parts(frame.round, rescore_preview.rescore),
         by_team=_compare_teams(rescore_preview),
         state_changes=[
@@ -91,7 +85,7 @@ def begin(page: RequestedOrganizerPage, file: Annotated[str, Form()]) -> Respons
     revision = revisions.compute_file_revision(round_, file.replace("\r\n", "\n"))
     with transaction() as session:
         rescore = rescores.begin(session, page.principal, page.slug, revision)
-    return see_other(f"{page.path}/rescores/{rescore.id}", notice="rescore_begun")
+    return see_other(f"{page.path}/rescores/{rescore.id}")
 
 
 @router.get("/{rescore_id}")

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 from anoncup import schemas
 from anoncup.competition.parser import read_file
 from anoncup.errors import Conflict, NotFound
-from anoncup.messages import N_, PluralMessage
+from anoncup.messages import PluralMessage
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
 from anoncup.schemas import RescoreOutcome
@@ -46,14 +46,6 @@ from app.submissions import evaluations
 from app.targets import rejudgements
 from app.targets.rejudgements import RejudgementCounts
 
-_Stage = schemas.Stage
-_STAGE_MESSAGES: dict[_Stage, str] = {
-    "scoring": N_("the set is still being scored"),
-    "ready": N_("the set is completely scored: apply or cancel it"),
-    "applied": N_("the set has been applied already"),
-    "cancelled": N_("the set has been cancelled"),
-}
-
 
 class EvaluationChange(NamedTuple):
     """The results of one submission by the current rules and by the proposed ones."""
@@ -71,7 +63,7 @@ class RescorePreview:
     """
 
     rescore: Rescore
-    stage: _Stage
+    stage: schemas.Stage
     finished: int
     total: int
     guesses: RejudgementCounts
@@ -178,7 +170,7 @@ def load_progress(session: Session, rescore: Rescore) -> RescorePreview:
     return RescorePreview(rescore, _determine_stage(rescore, is_finished), finished, total, guesses)
 
 
-def _determine_stage(rescore: Rescore, is_finished: bool) -> _Stage:
+def _determine_stage(rescore: Rescore, is_finished: bool) -> schemas.Stage:
     if rescore.applied_at is not None:
         return "applied"
     if rescore.cancelled_at is not None:
@@ -271,7 +263,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     round_, rescore = _lock_open_rescore(session, principal, rescore_id)
     result = _add_changes(session, load_progress(session, rescore))
     if result.stage != "ready":
-        raise Conflict(_STAGE_MESSAGES[result.stage], code=f"rescore_{result.stage}")
+        raise Conflict("the set is still being scored", code="rescore_scoring")
     for message in (
         PluralMessage(
             "{count} submission could not be scored by the new rules: cancel the set",

@@ -29,17 +29,8 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class PendingAllocation:
-    """Files that are to be allocated to a team. ``team_id`` is None if they are not for one team."""
-
-    file_names: tuple[str, ...]
-    team: str
-    team_id: UUID | None
-
-
-@dataclass(frozen=True, slots=True)
 class AllocationRequest:
-    """A pending allocation with its inputs."""
+    """Files that are to be allocated, with their inputs. ``team_id`` is None if they are not for one team."""
 
     round_id: UUID
     competition_file: str
@@ -75,14 +66,14 @@ def commit_seed(session: Session, round_: Round) -> bool:
     return True
 
 
-def find_pending(session: Session, round_: Round, now: datetime) -> PendingAllocation | None:
+def find_pending(session: Session, round_: Round, now: datetime) -> AllocationRequest | None:
     """Return the next pending allocation; None if there is none or it must wait."""
     is_ready = bool(round_.allocation) and round_.original_rows is not None and round_.frozen_at is None
     if not is_ready or round_.seed_commitment is None:
         return None
     if not round_.allocation["each_team"]:
         file_names = round_.unallocated_files
-        return PendingAllocation(file_names, NO_TEAM, None) if file_names else None
+        return _build_request(session, round_, file_names) if file_names else None
     if not phases.has_phase_begun(round_, phases.ANONYMIZATION, now) or sealed_inputs.list_missing_files(
         session, round_
     ):
@@ -90,7 +81,7 @@ def find_pending(session: Session, round_: Round, now: datetime) -> PendingAlloc
     file_names = tuple(round_.allocation["files"])
     in_round = AllocatedFiles.round_id == round_.id
     if not session.scalar(select(exists().where(in_round, AllocatedFiles.team == NO_TEAM))):
-        return PendingAllocation(file_names, NO_TEAM, None)
+        return _build_request(session, round_, file_names)
     waiting_teams = select(Team.name, Team.id).where(
         Team.competition_id == round_.competition_id, ~Team.baseline
     )
@@ -105,29 +96,31 @@ def find_pending(session: Session, round_: Round, now: datetime) -> PendingAlloc
     is_done = exists().where(in_round, AllocatedFiles.team_id == Team.id, ~is_outdated)
     waiting_teams = waiting_teams.where(~is_done).order_by(Team.created_at, Team.id)
     team = session.execute(waiting_teams.limit(1)).one_or_none()
-    return PendingAllocation(file_names, *team) if team else None
+    return _build_request(session, round_, file_names, *team) if team else None
 
 
-def load_request(session: Session, round_id: UUID) -> AllocationRequest | None:
-    """Return the next pending allocation with its inputs; None if there is none or it must wait."""
-    round_ = session.get_one(Round, round_id, populate_existing=True)
-    pending = find_pending(session, round_, read_clock(session))
-    if pending is None:
-        return None
-    allocation_inputs = replace(
-        sealed_inputs.load_allocation_inputs(session, round_.id, None),
-        team=pending.team,
-        attempt=0,
-        own_files={},
-    )
+def _build_request(
+    session: Session,
+    round_: Round,
+    file_names: tuple[str, ...],
+    team: str = NO_TEAM,
+    team_id: UUID | None = None,
+) -> AllocationRequest:
+    common_inputs = sealed_inputs.load_allocation_inputs(session, round_.id, None)
     return AllocationRequest(
         round_id=round_.id,
         competition_file=round_.file,
         original=round_.public_files,
-        file_names=pending.file_names,
-        allocation_inputs=allocation_inputs,
-        team_id=pending.team_id,
+        file_names=file_names,
+        allocation_inputs=replace(common_inputs, team=team, attempt=0, own_files={}),
+        team_id=team_id,
     )
+
+
+def load_request(session: Session, round_id: UUID) -> AllocationRequest | None:
+    """Return the next pending allocation by what is committed now."""
+    round_ = session.get_one(Round, round_id, populate_existing=True)
+    return find_pending(session, round_, read_clock(session))
 
 
 def record_allocation(
