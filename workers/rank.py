@@ -16,10 +16,10 @@ from anoncup.runner.client import NO_STEP, LimitExcess
 from anoncup.runner.jobs import RankJob
 from anoncup.runner.protocol import JobLimits, RunnerError
 from anoncup.tracks.ranking_board import Ranked, RankingBoard, check_ranked
-from app.boards import fold, stale_standings, standing_updates
+from app.boards import fold, standing_updates
 from app.boards.fold import TableRows
 from app.boards.load_facts import load_facts
-from app.boards.stale_standings import StaleClaim
+from app.boards.standing_updates import StaleClaim
 from app.competitions.competitions import require_current_packages
 from app.config import Settings, get_settings
 from app.core.db.models import Round
@@ -45,7 +45,7 @@ class RankingError(CompetitionUnavailable):
 
 def compute_next() -> None:
     """Compute the stale standings of the next round, or record why that failed."""
-    lease_runner.do_next(stale_standings.claim_next, _compute, _store, SCORING_READINESS)
+    lease_runner.do_next(standing_updates.claim_stale, _compute, _store, SCORING_READINESS)
 
 
 def _store(session: Session, claim: StaleClaim, result: tuple[list[TableRows], datetime]) -> None:

@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from uuid import UUID
 
 from anoncup.competition.ranking_formulas import (
@@ -27,24 +26,12 @@ RisksByQuestion = dict[str, dict[UUID, float]]
 """The largest risk that each team's guesses found in a release, by question and team."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormulaInputs:
-    """What formulas use besides the verdicts.
-
-    ``risks`` has what guesses found by submission. ``adjustments`` has the sum of the penalties and bonuses
-    of each team that got any.
-    """
-
-    risks: Mapping[UUID, RisksByQuestion] = field(default_factory=dict)
-    adjustments: Mapping[UUID, float] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A finished release with the risk that guesses of other teams found in it (``rival_risk``).
 
     Without ``numbers`` it cannot represent its team. ``security`` is the larger of ``rival_risk`` and the
-    risk that built-in attackers rival_risks. A team is represented by its entry with the lowest ``loss``:
+    risk that built-in attackers found. A team is represented by its entry with the lowest ``loss``:
     ``overall``, or the value of a formula that compares no teams. ``score`` is the value of the formula or
     function that ranks, and ``parts`` says how a function arrived at it.
     """
@@ -99,10 +86,17 @@ def to_loss(rules: Rules, score: float | None) -> float | None:
     return -score if score is not None and is_descending else score
 
 
-def apply_formula(rules: Rules, entries: Sequence[Entry], inputs: FormulaInputs) -> Sequence[Entry]:
+def apply_formula(
+    rules: Rules,
+    entries: Sequence[Entry],
+    *,
+    adjustments: Mapping[UUID, float],
+    risks: Mapping[UUID, RisksByQuestion],
+) -> Sequence[Entry]:
     """Return the entries with their scores, and with their losses if the formula compares no teams.
 
-    Baselines do not take part in comparisons.
+    Baselines do not take part in comparisons. ``risks`` has what guesses found by submission. ``adjustments``
+    has the sum of the penalties and bonuses of each team that got any.
     """
     if rules.ranking.is_by_overall:
         return entries
@@ -113,7 +107,17 @@ def apply_formula(rules: Rules, entries: Sequence[Entry], inputs: FormulaInputs)
         if entry.numbers is not None and not (is_comparison and entry.release.is_baseline)
     ]
     rounding = {name: limit for _, numbers in counted for name, limit in numbers.rounding.items()}
-    names = [_collect_numbers(rules, *pair, inputs, attackers) for pair in counted]
+    names = [
+        _collect_numbers(
+            rules,
+            entry,
+            numbers,
+            rival_risks=risks.get(entry.release.submission_id, {}),
+            penalty=find_penalty(entry.release.team_id, adjustments),
+            attackers=attackers,
+        )
+        for entry, numbers in counted
+    ]
     values = find_values(evaluate_defence, rules, names, rounding)
     scores = {entry.release.submission_id: value for (entry, _), value in zip(counted, values, strict=True)}
     scored = [replace(entry, score=scores.get(entry.release.submission_id)) for entry in entries]
@@ -141,41 +145,31 @@ def _collect_numbers(
     rules: Rules,
     entry: Entry,
     numbers: VerdictNumbers,
-    inputs: FormulaInputs,
+    *,
+    rival_risks: RisksByQuestion,
+    penalty: float,
     attackers: Mapping[str, Collection[str]],
 ) -> TeamNumbers:
     """Return the numbers of an entry by their names in formulas.
 
     ``attackers`` has the questions of those that count.
     """
-    track, release = TRACKS[rules.track], entry.release
+    track = TRACKS[rules.track]
     names = {
         **{name: numbers.measures.get(name, math.nan) for name in track.measures},
         **{name: numbers.attackers.get(name, math.nan) for name in attackers},
         "utility": numbers.utility,
         "security": entry.security or 0.0,
-        "penalty": find_penalty(release.team_id, inputs.adjustments),
+        "penalty": penalty,
     }
-    find_risks = partial(
-        _list_risks, release.team_id, numbers, inputs.risks.get(release.submission_id, {}), attackers
-    )
+
+    def list_risks(question: str) -> list[float]:
+        """Return the risks that other teams and the attackers that count found with a question."""
+        by_team, owner_id = rival_risks.get(question, {}), entry.release.team_id
+        return [
+            *(risk for team_id, risk in by_team.items() if team_id != owner_id),
+            *(numbers.find_risk(name, question) for name, asked in attackers.items() if question in asked),
+        ]
+
     questions = tuple(track.select_questions(rules))
-    return TeamNumbers(names, {"strongest": build_strongest(questions, find_risks)})
-
-
-def _list_risks(
-    owner_id: UUID,
-    numbers: VerdictNumbers,
-    rival_risks: RisksByQuestion,
-    attackers: Mapping[str, Collection[str]],
-    question: str,
-) -> list[float]:
-    """Return the risks that other teams and the attackers that count found with a question."""
-    return [
-        *(risk for team_id, risk in rival_risks.get(question, {}).items() if team_id != owner_id),
-        *(
-            numbers.find_risk(name, question)
-            for name, questions in attackers.items()
-            if question in questions
-        ),
-    ]
+    return TeamNumbers(names, {"strongest": build_strongest(questions, list_risks)})

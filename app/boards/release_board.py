@@ -11,7 +11,6 @@ from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.plugins import TRACKS
 from app.boards.entries import (
     Entry,
-    FormulaInputs,
     RisksByQuestion,
     apply_formula,
     build_entry,
@@ -97,7 +96,8 @@ class ReleaseBoard(BoardState):
             self.entries[entry.release.team_id][entry.release.submission_id] = entry
 
     def _apply_formula(self, entries: Sequence[Entry]) -> Sequence[Entry]:
-        return apply_formula(self.facts.rules, entries, FormulaInputs(self.risks, self.sum_adjustments()))
+        adjustments = self.sum_adjustments()
+        return apply_formula(self.facts.rules, entries, adjustments=adjustments, risks=self.risks)
 
     def compute(self, team_ids: Collection[UUID]) -> Iterable[ComputedStanding]:
         """Return the standings of these teams, or of all if each depends on the others."""

@@ -23,7 +23,7 @@ from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.errors import CompetitionUnavailable
 from anoncup.formulas.ranks import sort_for_board
 from app.boards import standing_updates, verdicts
-from app.boards.entries import Entry, FormulaInputs, apply_formula, build_entry
+from app.boards.entries import Entry, apply_formula, build_entry
 from app.boards.facts import FinishedRelease
 from app.boards.verdicts import VerdictNumbers
 from app.competitions import competitions, phases, reveal_notice
@@ -335,7 +335,7 @@ def _apply_formula(session: Session, round_: Round, candidates: Sequence[Entry])
     entries = [
         replace(candidate, numbers=numbers[candidate.release.evaluation_id]) for candidate in candidates
     ]
-    return apply_formula(round_.rules, entries, FormulaInputs(adjustments=adjustments))
+    return apply_formula(round_.rules, entries, adjustments=adjustments, risks={})
 
 
 def _choose_team_finals(

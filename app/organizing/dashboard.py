@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
 from anoncup.messages import Message
-from app.boards import load_facts, stale_standings, verdicts
+from app.boards import load_facts, standing_updates, verdicts
 from app.competitions import revisions
 from app.competitions.frame import Frame
 from app.competitions.phases import ANONYMIZATION
@@ -139,7 +139,7 @@ def load_dashboard(session: Session, frame: Frame, features: Iterable[Feature]) 
         sealed_inputs.list_missing_files(session, round_),
         tuple(_iter_duties(session, round_.competition_id, features)),
         allocated_files.count_teams_without_data(session, round_.id),
-        stale_standings.find_failed(session, round_.id),
+        standing_updates.find_failed(session, round_.id),
     )
 
 

@@ -9,10 +9,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.boards import stale_standings, standing_updates
+from app.boards import standing_updates
 from app.boards.fold import TableRows
 from app.boards.models import AttackStanding, Standing
-from app.boards.stale_standings import StaleClaim
+from app.boards.standing_updates import StaleClaim
 from app.config import get_settings
 from app.core.db.models import Base, StaleStanding
 from app.core.db.now import BEGINNING, END
@@ -248,13 +248,13 @@ def marked_round(client: TestClient) -> Contest:
     contest = Contest.create(client)
     contest.submit("red")
     with transaction() as session:
-        stale_standings.mark(session, load_round_id(), since=BEGINNING)
+        standing_updates.mark_stale(session, load_round_id(), since=BEGINNING)
     return contest
 
 
 def claim_next() -> StaleClaim | None:
     with transaction() as session:
-        return stale_standings.claim_next(session)
+        return standing_updates.claim_stale(session)
 
 
 def end_lease() -> None:
@@ -274,7 +274,7 @@ def test_change_during_a_claim_is_not_lost(marked_round: Contest) -> None:
     assert claim is not None
     assert claim.since == BEGINNING
     with transaction() as session:
-        stale_standings.mark(session, claim.round_id, since=later)
+        standing_updates.mark_stale(session, claim.round_id, since=later)
     assert claim_next() is None
     store(claim)
     second_claim = claim_next()

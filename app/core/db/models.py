@@ -850,7 +850,7 @@ class Rejudgement(JudgingJob, Base):
 
 
 class StaleStanding(LeasedJob, Base):
-    """The job of computing the standings of a round from ``since`` on, see the module ``stale_standings``.
+    """The job of computing the standings of a round from ``since`` on, see the module ``standing_updates``.
 
     They were up to date for the last time when it was created. There is no foreign key, see ``TeamStanding``.
     """
