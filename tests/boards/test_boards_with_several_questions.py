@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
@@ -123,12 +121,6 @@ def test_boards_combine_the_best_guesses_of_each_question(
     assert cells["blue"]["緑"]["by_question"] == {"link": 0.2, "value": 0.0}
     rivals = {row["team"]: row["rival_risk"] for row in boards["anonymization"]["rows"]}
     assert rivals["red"] == pytest.approx(on_red)
-
-
-@given(st.integers(1, 10_000).flatmap(lambda rows: st.tuples(st.integers(0, rows), st.just(rows))))
-def test_risk_of_a_count_is_exactly_its_share(case: tuple[int, int]) -> None:
-    correct, rows = case
-    assert Outcome(correct / rows, correct=correct, trials=rows).risk == correct / rows
 
 
 def test_built_in_attackers_cell_shows_its_gain_over_chance(

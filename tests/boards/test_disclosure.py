@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from html import unescape
 from typing import Any
 
 import pytest
@@ -15,11 +14,10 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import format_table, replace_tables
 from app.core.db.models import Competition
 from app.core.db.transaction import transaction
-from tests.support.confirmation_forms import collect_refusals
 from tests.support.contest import Contest, load_competition
 from tests.support.database_rows import load_team_id
 from tests.support.page_requests import post_form, send_form
-from tests.support.step_up import ApiRequest, PasswordForm, check_password_required, read_state, send_request
+from tests.support.step_up import ApiRequest, check_password_required, read_state, send_request
 
 pytestmark = [
     pytest.mark.full,
@@ -94,18 +92,12 @@ def create_late_invite(contest: Contest) -> ApiRequest:
     return create_invite(contest)
 
 
-def create_invite_in_second_phase(contest: Contest) -> ApiRequest:
-    contest.open_attacks()
-    return create_invite(contest)
-
-
 DISCLOSING_ACTIONS = (
     publish_targets_sooner,
     move_midnight_sooner,
     repair_file,
     grant_more_guesses,
     create_late_invite,
-    create_invite_in_second_phase,
 )
 
 
@@ -134,31 +126,6 @@ def test_more_disclosure_needs_no_password_before_submissions(client: TestClient
     contest = Contest.create(client)
     act = edit_file(contest, owners="shown", feedback="immediate", digits=4, guesses_per_target=100)
     assert send_request(contest, act, {}).is_success
-
-
-def build_grant_form(contest: Contest) -> PasswordForm:
-    page_path = f"{contest.path}/organize/teams/{load_team_id('red')}"
-    return page_path, f"{page_path}/grants", {"cap": "guesses_per_target", "amount": "7"}
-
-
-def build_invite_form(contest: Contest) -> PasswordForm:
-    contest.start_pause()
-    page_path = f"{contest.path}/organize/teams"
-    return page_path, f"{page_path}/invites", {"uses": "2"}
-
-
-@pytest.mark.parametrize(
-    "prepare_form",
-    [build_grant_form, build_invite_form],
-    ids=lambda case: case.__name__,
-)
-def test_forms_require_the_password_for_more_disclosure(
-    contest: Contest, prepare_form: Callable[[Contest], PasswordForm]
-) -> None:
-    for message, text in collect_refusals(
-        contest, prepare_form(contest), field='name="password" type="password"'
-    ):
-        assert message in unescape(text)
 
 
 def test_file_editor_requires_the_password_for_more_disclosure(contest: Contest) -> None:

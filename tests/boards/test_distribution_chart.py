@@ -40,14 +40,5 @@ def test_distribution_is_one_specification() -> None:
     assert encoding["color"]["scale"] == {"domain": kinds, "range": ["var(--data-2)", "var(--data-1)"]}
 
 
-def test_visitor_has_no_team_in_the_legend() -> None:
-    chart = draw_distribution(build_board_from_rows(build_row(1)), OVERALL, EN)
-    assert chart is not None
-    assert chart.specification["layer"][-1]["encoding"]["shape"]["scale"] == {
-        "domain": ["Teams"],
-        "range": ["circle"],
-    }
-
-
 def test_nothing_is_drawn_without_values() -> None:
     assert draw_distribution(build_board_from_rows(build_row(None, overall=None)), OVERALL, EN) is None

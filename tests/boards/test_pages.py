@@ -3,8 +3,6 @@
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
-from itertools import product
-from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -16,7 +14,6 @@ from tests.support.page_requests import get_page
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.support.visitor_pages import (
-    IMMEDIATE_FEEDBACK,
     extract_text,
     get_board_page,
     parse_ranking,
@@ -27,16 +24,6 @@ pytestmark = pytest.mark.full
 COLUMN_GROUPS = ("in_utility", "in_security", "measures_only", "attackers_only")
 BOARDS = ("anonymization", "reidentification", "matrix")
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.+]*")
-
-
-@pytest.fixture
-def scored_contest(client: TestClient) -> Contest:
-    """Return a contest of three teams with one or two scored submissions each."""
-    contest = Contest.create(client, extra_toml=IMMEDIATE_FEEDBACK)
-    for team in ("red", "blue", "緑", "red", "blue"):
-        contest.submit(team, score=False)
-    score_everything()
-    return contest
 
 
 CLOSED_BOARD_NOTES = {
@@ -82,26 +69,6 @@ def mask_times(html: str) -> str:
     return TIMESTAMP.sub("…", html)
 
 
-def test_hidden_scores_change_no_page_until_the_close(contest: Contest) -> None:
-    viewers: list[dict[str, Any]] = [{}, {"team": "blue"}, {"team": "red"}]
-    victim, _ = contest.publish_targets("red", "blue")
-
-    def read_pages() -> list[str]:
-        choices = product(BOARDS, ("", "?columns=all"), viewers)
-        return [mask_times(get_board_page(contest.arena, *path, **viewer)) for *path, viewer in choices]
-
-    pages_before = read_pages()
-    contest.submit_correct_guess("blue", victim, 37)
-    assert read_pages() == pages_before
-    note = "The results of attacks stay hidden until the secrets are revealed"
-    assert all(note in html for html in pages_before)
-    organizers = get_board_page(contest.arena, "reidentification", organizer=True)
-    assert parse_ranking(organizers)[0] == ["1", "blue", "37", "40", "0.9250", "1"]
-    contest.close_attacks()
-    for viewer in viewers:
-        assert "0.9250" in get_board_page(contest.arena, "reidentification", **viewer)
-
-
 def test_frozen_board_is_announced_and_changes_only_for_organizers(client: TestClient) -> None:
     ahead, past = (datetime.now(UTC) + timedelta(hours=hours) for hours in (5, -1))
     publication = "[publication]\nfrozen_from = {}".format
@@ -117,16 +84,6 @@ def test_frozen_board_is_announced_and_changes_only_for_organizers(client: TestC
     organizers = get_board_page(contest.arena, organizer=True)
     assert translate("freeze_others") in organizers
     assert parse_ranking(organizers)[0][1] == "blue"
-
-
-def test_unknown_choices_of_columns_and_measure_use_the_default(scored_contest: Contest) -> None:
-    rows = parse_ranking(get_board_page(scored_contest.arena))
-    for query in ("?columns=nonsense", "?columns=", "?columns=all&columns=result"):
-        assert parse_ranking(get_board_page(scored_contest.arena, query=query)) == rows
-    html = get_board_page(scored_contest.arena, query="?measure=%3Cb%3E")
-    assert '<option value="overall" selected>' in html
-    assert 'value="mean_mae"' not in html
-    assert "<b>" not in html
 
 
 def read_columns(html: str) -> list[str]:

@@ -3,7 +3,6 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.formulas.syntax import MAX_CHARACTERS, MAX_DEPTH
 from anoncup.rules.toml_text import replace_tables
 from tests.support.arena import Arena
 from tests.support.contest import Contest, load_round
@@ -32,17 +31,8 @@ def test_the_clock_chooses_finals_by_the_formula(client: TestClient) -> None:
 
 
 HOSTILE_FORMULAS = {
-    "five thousand characters": ("1+" * 2_500 + "1", MAX_CHARACTERS),
     "a number that is too large": ("utility + 9**9**9", 10),
-    "nested brackets": ("(" * 900 + "1" + ")" * 900, MAX_DEPTH),
-    "nested signs": ("-" * 1_900 + "1", MAX_DEPTH),
-    "nested powers": ("1" + "**1" * 600, 3 * MAX_DEPTH),
-    "a long sum": ("1" + "+1" * 900, 2 * (901 - MAX_DEPTH)),
-    "nested calls": ("abs(" * 300 + "1" + ")" * 300, 4 * MAX_DEPTH + 3),
-    "an attribute of a constant": ("1 + ().__class__.__bases__", 4),
     "an import": ("1 + __import__('os').system('id')", 4),
-    "a text as large as memory": ("'x' * 10**12", 0),
-    "a lambda": ("(lambda: 1)()", 7),
 }
 
 
@@ -55,10 +45,3 @@ def test_a_hostile_formula_is_refused_at_its_position(arena: Arena, formula: str
     values = response.json()["values"]
     assert (values["key"], values["position"]) == ("ranking.defence", position + 1)
     assert load_round().file == stored_file
-
-
-def test_a_formula_of_a_million_characters_is_refused_before_it_is_read(arena: Arena) -> None:
-    formula = "1+" * 500_000 + "1"
-    file = replace_tables(load_round().file, "ranking", f'[ranking]\ndefence = "{formula}"')
-    response = arena.put(f"/competitions/{arena.slug}/competition.toml", content=file)
-    assert (response.status_code, response.json()["code"]) == (422, "too_large")

@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import func, select, text, update
+from sqlalchemy import select, text, update
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import Conflict
@@ -18,7 +18,7 @@ from anoncup.tracks.linkage.permutation import parse_secret, write_guess, write_
 from app.config import Settings
 from app.core import sealing
 from app.core.db import engine
-from app.core.db.models import Competition, Evaluation, Guess, Opening, Round, Secret, Submission
+from app.core.db.models import Competition, Guess, Opening, Round, Secret, Submission
 from app.core.db.transaction import transaction
 from app.lifecycle import contest_lifecycle
 from tests.support.arena import ROWS
@@ -283,30 +283,3 @@ def test_contest_without_valid_submissions_reaches_its_end(contest: Contest) -> 
     contest.close_attacks()
     assert contest.get_state() == "closed"
     assert contest.arena.get(f"{contest.path}/reveal").json() == []
-
-
-@pytest.mark.full
-def test_failed_submission_re_evaluated_while_settling_is_a_final(contest: Contest) -> None:
-    """A submission scored only after the freeze would be no final."""
-    waiting_submission, failed_submission = (
-        contest.submit("red", score=False),
-        contest.submit("red", score=False),
-    )
-    execute(
-        update(Evaluation).where(Evaluation.submission_id == UUID(failed_submission)).values(state="ERROR")
-    )
-    contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
-    assert contest.post_as_organizer(f"/submissions/{failed_submission}/rescore").status_code == 202
-    tasks.score()
-    run_clock()
-    assert list_targets() == []
-    tasks.score()
-    run_clock()
-    assert {str(target.submission_id) for target in list_targets()} == {waiting_submission, failed_submission}
-    with transaction() as session:
-        old_count = session.scalar(
-            select(func.count()).where(
-                Evaluation.submission_id == UUID(failed_submission), ~Evaluation.current
-            )
-        )
-    assert old_count == 1

@@ -38,10 +38,3 @@ def test_method_description_is_public_from_the_close_until_removal(contest: Cont
     assert DESCRIPTION_HTML not in read_team_page(arena)
     entry = arena.get(f"{path}/audit").json()[0]
     assert (entry["action"], entry["before"]) == ("team.silence", {"method_description": stored})
-
-
-def test_empty_text_removes_the_description(arena: Arena) -> None:
-    path = f"/competitions/{arena.slug}/team/method"
-    for text, stored in (("Noise.", "Noise."), (" \n ", None)):
-        response = arena.put(path, team="red", json={"method_description": text})
-        assert response.json()["method_description"] == stored

@@ -69,9 +69,3 @@ def test_hidden_attacks_are_shown_to_the_team_after_the_close(contest: Contest) 
     assert get_page(contest.arena, f"/submissions/{first}", team="blue").status_code == 404
     assert contest.post_as_organizer(f"/submissions/{first}/disqualify").status_code == 200
     assert read_attack_rows(contest, first, team="red") == []
-
-
-def test_only_the_team_can_choose_finals(arena: Arena) -> None:
-    path = f"/submissions/{submit_and_score(arena)}"
-    assert f'action="{path}/final"' in get_page(arena, path, team="red").text
-    assert f'action="{path}/final"' not in get_page(arena, path, organizer=True).text

@@ -54,19 +54,3 @@ def test_new_rules_are_tried_compared_and_applied(arena: Arena) -> None:
     assert '"SCORED"' in get_page_text(arena, "/audit")  # with the change of each submission
     late_response = post_form(arena, f"{ORGANIZE_PATH}{rescore_path}/cancel", organizer=True)
     assert_refused(late_response, 409, "The set is applied or cancelled already.")
-
-
-def test_only_one_rescore_is_open_and_it_can_be_cancelled(arena: Arena) -> None:
-    submit_release(arena, "red")
-    score_everything()
-    file = write_file(arena, ("threshold = 0.2", "threshold = 0.3"))
-    rescore_path = start_rescore(arena, file)
-    score_everything()
-    same = translate("No submission is accepted or rejected differently.")
-    assert same in get_page_text(arena, rescore_path)
-    one_is_open = translate("There is an open set: apply or cancel it before you begin another.")
-    assert one_is_open in get_page_text(arena, "/rescores")
-    second_response = post_form(arena, f"{ORGANIZE_PATH}/rescores", {"file": file}, organizer=True)
-    assert_refused(second_response, 409, "There is an open re-score set: apply or cancel it first.")
-    send_form(arena, f"{ORGANIZE_PATH}{rescore_path}/cancel", organizer=True)
-    assert translate("The set was cancelled; nothing changed.") in get_page_text(arena, rescore_path)

@@ -12,24 +12,20 @@ import workers.lifecycle
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from app.core.db.models import Round
-from app.core.db.transaction import transaction
 from app.core.storage.store import Store
 from app.originals.models import SeedOpening
 from app.targets import allocation
 from tests.support.allocated_contest import (
     COMPETITION_PATH,
-    get_team_file,
     load_allocations,
     load_audit_entries,
     upload_organizer_file,
 )
 from tests.support.allocation_track import (
     TEAM_ALLOCATION,
-    build_label_file,
     evaluate_in_process,
     install_allocation,
 )
-from tests.support.arena import ROWS
 from tests.support.contest import Contest, load_round, run_clock
 from tests.support.database_rows import execute, load_all
 from tests.support.phase_changes import SimulatedKill, kill_at_call
@@ -147,22 +143,3 @@ def test_replaced_seed_is_neither_used_nor_revealed(contest: Contest) -> None:
     run_clock()
     assert load_round().revealed_at is None
     assert load_all(select(SeedOpening)) == []
-
-
-def test_sealed_organizer_data_open_only_under_their_own_id(contest: Contest) -> None:
-    from app.config import get_settings
-    from app.core import sealing
-    from app.originals import sealed_inputs
-    from tests.support.contest import load_round_id
-
-    with transaction() as session:
-        (box,) = sealed_inputs.load_organizer_files(session, load_round_id()).values()
-    keys = get_settings().opening_keys_dir
-    opened_box = sealing.open_with_salt(keys, key_id=box.key_id, box=box.sealed, bound_to=box.bound_to)
-    assert opened_box.secret == build_label_file(ROWS)
-    assert sealing.compute_commitment(opened_box.salt, opened_box.secret) == box.commitment
-    assert b"label 3" not in box.sealed
-    other_binding = sealed_inputs.compute_binding_id(load_round_id(), "controls")
-    with pytest.raises(Unavailable):
-        sealing.open_sealed(keys, key_id=box.key_id, box=box.sealed, bound_to=other_binding)
-    assert get_team_file(contest.arena, "red").status_code == 409

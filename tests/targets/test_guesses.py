@@ -7,17 +7,15 @@ from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from app.core.db.models import Guess, State
 from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
-from app.jobs import queue
 from app.targets.guesses import GuessClaim, claim_next, record
-from tests.support.contest import Contest, build_outcome, judge_everything, run_clock
-from tests.support.database_rows import execute, load_all, load_one
-from tests.support.queue import empty_queue
-from workers import clock, tasks
+from tests.support.contest import Contest, build_outcome, run_clock
+from tests.support.database_rows import execute
+from workers import tasks
 
 CORRECT_ROWS = 7
 
@@ -73,16 +71,6 @@ def test_worker_with_an_expired_claim_records_nothing(pending_guess: PendingGues
 
 
 @pytest.mark.full
-def test_guess_whose_worker_was_killed_is_requeued(pending_guess: PendingGuess) -> None:
-    claim_guess(pending_guess)
-    empty_queue()
-    clock.sweep()
-    assert queue.count_messages() == 1
-    tasks.judge()
-    assert (pending_guess.row.state, pending_guess.row.attempt) == (State.SCORED, 2)
-
-
-@pytest.mark.full
 def test_guess_that_kills_its_workers_fails_and_the_contest_closes(
     pending_guess: PendingGuess,
 ) -> None:
@@ -111,39 +99,3 @@ def test_contest_closes_only_when_the_last_guess_is_judged(pending_guess: Pendin
     tasks.judge()
     run_clock()
     assert pending_guess.contest.get_state() == "closed"
-
-
-@pytest.mark.full
-def test_guess_is_accepted_while_the_queue_is_unreachable(
-    pending_guess: PendingGuess, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse_connection(*_: object, **__: object) -> None:
-        raise ConnectionRefusedError
-
-    contest = pending_guess.contest
-    target = str(load_one(select(Guess.target_id)))
-    with monkeypatch.context() as patch:
-        patch.setattr(queue.celery, "send_task", refuse_connection)
-        patch.setattr(queue.celery, "connection_for_read", refuse_connection)
-        response = contest.submit_guess("blue", target, contest.build_guess(next(iter(contest.secrets)), 3))
-        assert response.status_code == 202
-        assert queue.count_messages() is None
-        clock.sweep()
-    judge_everything()
-    assert sorted(guess.correct or 0 for guess in load_all(select(Guess))) == [3, CORRECT_ROWS]
-
-
-@pytest.mark.full
-def test_disqualified_teams_guess_counts_after_reinstatement(
-    pending_guess: PendingGuess,
-) -> None:
-    contest = pending_guess.contest
-    with transaction() as session:
-        team = session.get_one(Guess, pending_guess.guess_id).team_id
-    assert contest.post_as_organizer(f"{contest.path}/teams/{team}/disqualify").status_code == 200
-    tasks.judge()
-    assert pending_guess.row.correct == CORRECT_ROWS
-    assert [row["team"] for row in contest.get_board("reidentification", organizer=True)["rows"]] == ["red"]
-    assert contest.post_as_organizer(f"{contest.path}/teams/{team}/reinstate").status_code == 200
-    rows = contest.get_board("reidentification", organizer=True)["rows"]
-    assert rows[0]["identified"] == CORRECT_ROWS

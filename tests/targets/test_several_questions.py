@@ -14,16 +14,13 @@ from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas import GuessOutcome
 from app.core.db.models import Guess, Round
 from app.core.db.transaction import transaction
-from app.core.locale.language import LANGUAGES
 from app.targets.guesses import GuessUpload
 from app.targets.pages import OwnGuess, find_best_by_target
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
-from tests.support.page_requests import assert_refused, extract_text, extract_words, get_page, post_form
+from tests.support.page_requests import assert_refused, post_form
 from tests.support.several_questions_contest import build_claims, create_contest, installed_track
 from tests.support.several_questions_track import QUESTIONS_TOML
-from tests.support.translations import translate
-from tests.support.visitor_pages import parse_rows
 
 __all__ = ["installed_track"]
 
@@ -74,10 +71,6 @@ def test_fractional_score_is_exact_without_a_count(
     (guess,) = list_guesses(contest)
     assert (guess["status"], guess["correct"], guess["rate"]) == ("SCORED", expected_count, hits / ROWS)
     assert (guess["outcome"]["correct"], guess["outcome"]["trials"]) == (credit * hits, ROWS)
-    target = guess["target_id"]
-    for language in LANGUAGES:
-        response = get_page(contest.arena, f"/targets/{target}", team="blue", language=language)
-        assert (response.status_code, "None" in response.text) == (200, False)
 
 
 def test_unknown_question_is_refused_with_the_valid_ones(client: TestClient) -> None:
@@ -116,15 +109,6 @@ def test_guess_limits_are_independent_between_questions(client: TestClient) -> N
     assert send_guess(contest, red, contest.build_guess(red, 1), "link").json()["guesses_left"] == 2
 
 
-def test_file_for_another_question_is_malformed(client: TestClient) -> None:
-    contest, red = create_contest(client)
-    responses = (
-        send_guess(contest, red, build_claims(contest, red, 3)),
-        send_guess(contest, red, b"original_row\n1\n", "value"),
-    )
-    assert [response.json()["errors"][0]["code"] for response in responses] == ["guess_header", "header"]
-
-
 def test_idempotency_key_is_valid_for_one_question(client: TestClient) -> None:
     contest, red = create_contest(client)
     content = build_claims(contest, red, 5)
@@ -152,43 +136,6 @@ def open_target(client: TestClient, questions_toml: str = QUESTIONS_TOML) -> tup
     """Open a contest in its second phase; return it with red's submission and the target made of it."""
     contest, red = create_contest(client, questions_toml)
     return contest, red, str(contest.find_target(red)["id"])
-
-
-def read_words(contest: Contest, path: str) -> str:
-    return " ".join(extract_words(get_page(contest.arena, path, team="blue").text))
-
-
-def test_each_question_has_a_form_and_a_check(client: TestClient) -> None:
-    contest, _, target = open_target(client)
-    response = get_page(contest.arena, f"/targets/{target}", team="blue")
-    question_forms = split_forms(response.text)
-    link_label = translate("question_link")
-    assert list(question_forms) == [link_label, "value"]
-    for form in question_forms.values():
-        assert f'data-check="/targets/{target}/guesses/check"' in form
-    assert 'name="question" value="value"' in question_forms["value"]
-    assert "CSV headed like the column that is asked for" in question_forms["value"]
-    assert 'id="guessing-link"' in question_forms[link_label]
-
-
-def test_guesses_show_their_question_and_the_best_of_each(client: TestClient) -> None:
-    contest, red, target = open_target(client)
-    for correct in (30, 8):
-        assert post_guess(contest, target, build_claims(contest, red, correct), "value").status_code == 303
-    assert post_guess(contest, target, contest.build_guess(red, 10), "link").status_code == 303
-    judge_everything()
-    response = get_page(contest.arena, f"/targets/{target}", team="blue")
-    text = " ".join(extract_words(response.text))
-    assert "Your best (Origin of the rows) 0.2500 10 / 40" in text
-    assert "Your best (value) 0.7500" in text
-    assert [row[-6:] for row in parse_rows(response.text) if row][-3:] == [
-        ["Origin of the rows", "Scored", "10 / 40", "10", "0.2500", "0.2500"],
-        ["value", "Scored", "8 / 40", "–", "0.2000", "0.0000"],
-        ["value", "Scored", "30 / 40", "–", "0.7500", "0.5000"],
-    ]
-    assert "Guesses left: 1" in extract_text(response)
-    targets_text = read_words(contest, f"{contest.path}/targets")
-    assert "Origin of the rows 2 value 1 Origin of the rows 0.2500 10 / 40 value 0.7500" in targets_text
 
 
 def test_best_guess_has_the_largest_risk() -> None:
