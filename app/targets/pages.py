@@ -1,7 +1,5 @@
 """The pages of the second phase: the list of targets, and a single target with its guesses."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -20,14 +18,13 @@ from anoncup.rules.model import Rules
 from anoncup.runner.jobs import NO_ANSWER
 from anoncup.schemas import GuessOutcome
 from anoncup.tracks.model import AnyQuestion
-from anoncup.tracks.outcomes import Outcome
 from app.competitions import phases
 from app.competitions.frame import Frame, load_frame
 from app.core.db.models import Guess, Opening, Round, State, Target
 from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
 from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage, see_other
-from app.submissions import quota
+from app.core.pages.questions import group_by_guess_file
 from app.submissions.receiving import receive_dry_run, receive_upload
 from app.submissions.upload_form import (
     UPLOAD_ERRORS,
@@ -62,10 +59,6 @@ class OwnGuess:
     is_share_of_rows: bool
 
     @property
-    def correct(self) -> int | float | None:
-        return self.outcome.correct if self.outcome else None
-
-    @property
     def refusal(self) -> dict[str, Any]:
         """The template variables of the problems for which the guess was refused; empty for others."""
         error = self.guess.parsed_refusal
@@ -78,14 +71,10 @@ class OwnGuess:
 
 @dataclass(frozen=True, slots=True)
 class TargetQuestion:
-    """A question about one target.
-
-    ``guesses_left`` is None if the team cannot guess. ``best`` is the best outcome that the team knows.
-    """
+    """A question about one target; ``guesses_left`` is None if the team cannot guess."""
 
     question: AnyQuestion
     guesses_left: int | None
-    best: GuessOutcome | None
     line_count: int | None
 
     @property
@@ -101,11 +90,6 @@ def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
         own_guesses = (
             _load_own_guesses(session, page.principal, frame) if published_targets is not None else []
         )
-        quota_report = (
-            quota.load_report(session, page.principal, slug)
-            if frame.team and published_targets is not None
-            else None
-        )
     return page.render(
         "targets/targets.html",
         frame=frame,
@@ -113,9 +97,7 @@ def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
         own_guesses=own_guesses[:_MAX_SHOWN_GUESSES],
         more=max(0, len(own_guesses) - _MAX_SHOWN_GUESSES),
         has_pending_guesses=any(guess.is_pending for guess in own_guesses),
-        best=find_best_by_target(own_guesses),
         teams={target.id: target.team for target in published_targets or []},
-        report=quota_report,
         guide=_build_guide(frame),
     )
 
@@ -148,23 +130,6 @@ def _count_lines(question: AnyQuestion, target: Target, rules: Rules) -> int | N
     """Return the number of lines of a guess, or None if it varies."""
     minimum, maximum = question.file.row_limits(target.sizes, rules)
     return minimum if minimum == maximum else None
-
-
-def find_best_by_target(own_guesses: Sequence[OwnGuess]) -> defaultdict[UUID, dict[str, GuessOutcome]]:
-    """Return the best known outcome by target and question; as on boards, it is the one of largest risk."""
-    best: defaultdict[UUID, dict[str, GuessOutcome]] = defaultdict(dict)
-    for own_guess in own_guesses:
-        if own_guess.outcome is None:
-            continue
-        best_so_far = best[own_guess.guess.target_id].setdefault(own_guess.guess.question, own_guess.outcome)
-        if _rank_outcome(own_guess.outcome) > _rank_outcome(best_so_far):
-            best[own_guess.guess.target_id][own_guess.guess.question] = own_guess.outcome
-    return best
-
-
-def _rank_outcome(outcome: GuessOutcome) -> tuple[float, float]:
-    """Return a sort key for outcomes: the value beyond chance, then the value itself."""
-    return Outcome(outcome.value, outcome.baseline).risk, outcome.value
 
 
 def _list_questions(frame: Frame) -> list[AnyQuestion]:
@@ -229,25 +194,19 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
         "originals": frame.round.original_rows or 0,
         "salt": session.get_one(Opening, target_id).salt.hex() if frame.round.revealed_at else None,
         "can_guess": _can_guess(frame, visible_target),
-        "target_questions": _build_target_questions(
-            frame,
-            target,
-            visible_target.guesses_left_by_question,
-            find_best_by_target(own_guesses)[target_id],
-        ),
+        "target_questions": _build_target_questions(frame, target, visible_target.guesses_left_by_question),
         "guide": _build_guide(frame),
         "no_answer": NO_ANSWER,
     }
 
 
 def _build_target_questions(
-    frame: Frame, target: Target, guesses_left: dict[str, int] | None, best: Mapping[str, GuessOutcome]
+    frame: Frame, target: Target, guesses_left: dict[str, int] | None
 ) -> list[TargetQuestion]:
     return [
         TargetQuestion(
             question=question,
             guesses_left=guesses_left.get(question.name) if guesses_left else None,
-            best=best.get(question.name),
             line_count=_count_lines(question, target, frame.rules),
         )
         for question in _list_questions(frame)
@@ -269,12 +228,6 @@ class FormGuessUpload(GuessUpload):
         """Accept the guess under a key derived from its content, so that sending it twice counts once."""
         self.key = self.derive_key(session)
         return super().accept(session, principal)
-
-
-@router.get("/targets/{target_id}/guesses")
-def redirect_to_target(target_id: UUID) -> Response:
-    """Redirect to the target if the response of the form is reloaded."""
-    return see_other(f"/targets/{target_id}")
 
 
 @router.post("/targets/{target_id}/guesses")

@@ -4,18 +4,15 @@ import re
 from collections.abc import Mapping
 from html import unescape
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from anoncup.rules.toml_text import replace_tables
-from anoncup.schemas import GuessOutcome
-from app.core.db.models import Guess, Round
+from app.core.db.models import Round
 from app.core.db.transaction import transaction
 from app.targets.guesses import GuessUpload
-from app.targets.pages import OwnGuess, find_best_by_target
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
 from tests.support.page_requests import assert_refused, post_form
@@ -136,17 +133,6 @@ def open_target(client: TestClient, questions_toml: str = QUESTIONS_TOML) -> tup
     """Open a contest in its second phase; return it with red's submission and the target made of it."""
     contest, red = create_contest(client, questions_toml)
     return contest, red, str(contest.find_target(red)["id"])
-
-
-def test_best_guess_has_the_largest_risk() -> None:
-    verdicts = [
-        GuessOutcome(value=value, baseline=baseline, details={})
-        for value, baseline in ((0.6, 0.5), (0.5, 0.1), (0.4, 0.1), (0.9, 1.0))
-    ]
-    stored_guess = Guess(target_id=uuid4(), question="value")
-    results = [OwnGuess(stored_guess, verdict, None, is_share_of_rows=False) for verdict in verdicts]
-    for order in (results, results[::-1]):
-        assert find_best_by_target(order) == {stored_guess.target_id: {"value": verdicts[1]}}
 
 
 def test_refused_guess_is_explained_in_the_form_of_its_question(client: TestClient) -> None:
