@@ -18,7 +18,6 @@ from app.core.db.transaction import transaction
 from app.core.pages.pages import PageRoute, see_other, show_problem
 from app.rescoring import rescores
 from app.rescoring.rescores import EvaluationChange, RescorePreview
-from app.targets import rejudgements
 
 router = APIRouter(prefix="/competitions/{slug}/organize/rescores", route_class=PageRoute)
 
@@ -32,8 +31,6 @@ def _render_rescores(
     with transaction() as session:
         frame = page.load_frame(session)
         all_previews = rescores.list_rescores(session, page.principal, page.slug)
-        submission_count = len(rescores.list_scorable(session, frame.round.id))
-        guess_ids = rejudgements.list_judgeable(session, frame.round.id, frame.round.rules)
     open_preview = next((preview for preview in all_previews if preview.stage in ("scoring", "ready")), None)
     return page.render(
         "rescoring/rescores.html",
@@ -41,8 +38,6 @@ def _render_rescores(
         sets=all_previews,
         open_set=open_preview,
         file=frame.round.competition.file if file is None else file,
-        waiting=submission_count,
-        waiting_guesses=len(guess_ids),
         problem=problem,
     )
 

@@ -103,7 +103,7 @@ def begin(session: Session, principal: Principal, slug: str, revision: Revision)
     )
     session.add(rescore)
     session.flush()
-    for submission_id in list_scorable(session, round_.id):
+    for submission_id in _list_scorable(session, round_.id):
         evaluations.enqueue(session, submission_id, rescore=rescore)
     rejudgements.enqueue_all(session, rescore, new_rules)
     audit.record(session, principal, "rescore.begin", round_.competition_id, subject=str(rescore.id))
@@ -132,7 +132,7 @@ def _get_rules_without_phases(file: str) -> Rules:
     return replace(read_rules(file), phases=())
 
 
-def list_scorable(session: Session, round_id: UUID) -> Sequence[UUID]:
+def _list_scorable(session: Session, round_id: UUID) -> Sequence[UUID]:
     query = (
         select(Submission.id)
         .join(Evaluation, Evaluation.submission_id == Submission.id)

@@ -38,18 +38,13 @@ class RejudgementCounts:
 
 def enqueue_all(session: Session, rescore: Rescore, rules: Rules) -> None:
     """Queue the guesses of the round for judging by the rules of the rescore."""
-    _enqueue(session, rescore, list_judgeable(session, rescore.round_id, rules))
-
-
-def list_judgeable(session: Session, round_id: UUID, rules: Rules) -> Sequence[UUID]:
-    """Return the guesses of a round that a rescore by these rules would judge, in order of receipt."""
     query = (
         select(Guess.id)
-        .where(Guess.round_id == round_id, Guess.state != State.REFUSED)
+        .where(Guess.round_id == rescore.round_id, Guess.state != State.REFUSED)
         .where(Guess.question.in_(_list_questions(rules)))
         .order_by(Guess.received_at, Guess.id)
     )
-    return session.scalars(query).all()
+    _enqueue(session, rescore, session.scalars(query).all())
 
 
 def include_in_open_rescore(session: Session, guess: Guess) -> None:
