@@ -8,7 +8,6 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from anoncup.formulas.ranks import sort_for_board
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
@@ -34,14 +33,6 @@ BestByQuestion = Mapping[str, BestGuess]
 """A team's best guesses on one target, by question. Unanswered questions are absent."""
 
 
-class SubmissionAttack(NamedTuple):
-    """The best guess of a team on a target."""
-
-    team: str
-    cell: Cell
-    individual_count: int
-
-
 def build_matrix(session: Session, access: BoardAccess) -> Matrix:
     """Build the matrix as this viewer may see it.
 
@@ -61,21 +52,6 @@ def build_matrix(session: Session, access: BoardAccess) -> Matrix:
         targets=tuple(_build_column(target, scope) for target in targets),
         rows=tuple(rows),
     )
-
-
-def list_attacks(session: Session, access: BoardAccess, submission_id: UUID) -> list[SubmissionAttack]:
-    """Return the attacks of other teams on a submission, highest rate first, ties by team name.
-
-    The list is empty if the submission is not a target or while guesses are hidden.
-    """
-    targets = [target for target in _load_targets(session, access) if target.submission_id == submission_id]
-    attacks = [
-        SubmissionAttack(row.attacker, cell, target.individual_count)
-        for row in _list_team_rows(session, access, targets)
-        for target, cell in zip(targets, row.cells, strict=True)
-        if cell is not None
-    ]
-    return [attacks[index] for index in sort_for_board([-attack.cell.rate for attack in attacks])]
 
 
 def _load_targets(session: Session, access: BoardAccess) -> list[BoardTarget]:

@@ -167,7 +167,6 @@ def show_anonymization_board(
             "distance_to_next": own_row
             and standings.compute_distance_to_next(open_board, own_row, by_formula=not by_overall),
             "ranked_team_count": standings.count_ranked_teams(open_board),
-            "tied_ranks": standings.find_tied_ranks(open_board),
             "has_rival_risk": any(row.rival_risk is not None for row in open_board.rows),
             "choices": choices,
             "choice": choice,
@@ -184,7 +183,6 @@ def show_reidentification_board(page: RequestedPage, slug: str, board: OpenAttac
         return {
             "ranked_rows": [row for row in open_board.rows if row.rank is not None],
             "own_row": standings.find_own_row(open_board.rows),
-            "tied_ranks": standings.find_tied_ranks(open_board),
             "aside": _HIDDEN_ON_PHONES,
             "questions": _label_questions(open_board.distinct_questions, t),
             **_build_headings(open_board.columns, t),

@@ -1,6 +1,5 @@
 """Columns, ties, rank changes and search of the anonymization board."""
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeVar
 
@@ -95,12 +94,6 @@ def compute_distance_to_next(board: Board, own_row: BoardRow, *, by_formula: boo
 
 def count_ranked_teams(board: Board | AttackersBoard) -> int:
     return sum(row.rank is not None for row in board.rows)
-
-
-def find_tied_ranks(board: Board | AttackersBoard) -> frozenset[int]:
-    """Return the ranks that several teams share."""
-    teams_per_rank = Counter(row.rank for row in board.rows if row.rank is not None)
-    return frozenset(rank for rank, teams in teams_per_rank.items() if teams > 1)
 
 
 def get_display_name(row: BoardRow, t: Translator) -> str:

@@ -1,7 +1,6 @@
 """The page of a team: its scores over time, and the attacks on its targets once these are known."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import NamedTuple
@@ -12,7 +11,6 @@ from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
 from anoncup.errors import NotFound
-from anoncup.rules.model import Rules
 from app.boards import anonymization, history, matrix, reidentification
 from app.boards import standing_pages as standings
 from app.boards.pages import build_board_view
@@ -24,8 +22,6 @@ from app.core.locale.language import Translator
 from app.core.pages.language import adapt_to_track
 from app.core.pages.pages import PageRoute, RequestedPage
 from app.core.pages.sentences import join_names
-from app.core.pages.vega import Chart
-from app.submissions.charts import draw_scores
 
 router = APIRouter(route_class=PageRoute)
 _ONE_HOUR = timedelta(hours=1)
@@ -67,11 +63,9 @@ def show_team(page: RequestedPage, slug: str, team_id: UUID) -> HTMLResponse:
         board=board,
         row=row,
         ranked_teams=standings.count_ranked_teams(board),
-        tied_ranks=standings.find_tied_ranks(board),
         steps=steps,
         has_scores=_has_scores(steps),
         is_brief=bool(steps) and steps[0].at - steps[-1].at < _ONE_HOUR,
-        picture=_draw_steps(steps, frame.rules, t),
         targets=_list_targets(all_attacks, row.team),
         counts_individuals=all_attacks.counted,
         attackers_row=next(
@@ -97,18 +91,6 @@ def _find_row(board: schemas.Board, team_id: UUID) -> schemas.BoardRow:
 def _has_scores(steps: Sequence[schemas.HistoryStep]) -> bool:
     """Return whether the board shows values of a formula for the team."""
     return any(step.score is not None for step in steps)
-
-
-def _draw_steps(steps: Sequence[schemas.HistoryStep], rules: Rules, t: Translator) -> Chart | None:
-    """Draw the scores without their table, since the page has one with more columns."""
-    by_formula = _has_scores(steps)
-    values = [(step.at, step.score if by_formula else step.overall) for step in steps[::-1]]
-    scores = [(at, value) for at, value in values if value is not None]
-    titles = t("Results over time"), t("Score") if by_formula else t("Overall score (lower is better)")
-    descending = by_formula and rules.ranking.order == "descending"
-    line = [value for _, value in scores]
-    chart = draw_scores(scores, line, titles, t, zone=rules.timezone, descending=descending)
-    return replace(chart, rows=()) if chart else None
 
 
 def _list_targets(attacks: schemas.Matrix, team: str) -> list[AttackedTarget]:

@@ -3,21 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
 from anoncup.rules.model import Rules
 from anoncup.schemas.roles import Role
 from app.accounts import memberships
-from app.competitions import competitions, phases, visibility
+from app.competitions import competitions, phases
 from app.competitions.phases import PhaseBoundary, PhaseStatus
-from app.competitions.visibility import Viewer
-from app.core.db.models import Round, Team
+from app.core.db.models import Round
 from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
@@ -32,14 +29,12 @@ class DirectoryEntry:
     """A competition in the list.
 
     ``team_name``: the person's own team. ``is_organizer``: being an administrator is not enough.
-    ``team_count``: None if the person may not see the boards, which name the teams.
     """
 
     rules: Rules
     status: PhaseStatus
     team_name: str | None
     is_organizer: bool
-    team_count: int | None
 
     @property
     def next_boundary(self) -> PhaseBoundary | None:
@@ -76,38 +71,17 @@ def _load_entries(
     teams = {team.competition_id: team for _, team in own_teams}
     organized = memberships.list_organized(session, principal.user_id) if principal else ()
     organized_ids = {competition.id for competition in organized}
-    counts = _count_teams(session)
     readable: list[DirectoryEntry] = []
     unreadable: list[tuple[Round, bool]] = []
     for round_ in competitions.list_current_rounds(session):
         is_organizer = round_.competition_id in organized_ids
         try:
             status = phases.get_status_at(round_, now)
-            team, count = teams.get(round_.competition_id), counts.get(round_.competition_id, 0)
-            readable.append(_build_entry(round_, status, team, is_organizer, count))
+            team = teams.get(round_.competition_id)
+            readable.append(DirectoryEntry(round_.rules, status, team.name if team else None, is_organizer))
         except CompetitionUnavailable:
             unreadable.append((round_, is_organizer))
     return readable, unreadable
-
-
-def _build_entry(
-    round_: Round, status: PhaseStatus, team: Team | None, is_organizer: bool, team_count: int
-) -> DirectoryEntry:
-    viewer = Viewer(team.id if team else None, is_organizer)
-    can_see_boards = visibility.can_see_boards(round_.rules.publication, viewer)
-    return DirectoryEntry(
-        round_.rules,
-        status,
-        team.name if team else None,
-        is_organizer,
-        team_count if can_see_boards else None,
-    )
-
-
-def _count_teams(session: Session) -> dict[UUID, int]:
-    """Count the teams by competition, without disqualified teams and baselines."""
-    query = select(Team.competition_id, func.count()).where(Team.disqualified_at.is_(None), ~Team.baseline)
-    return dict(iter(session.execute(query.group_by(Team.competition_id))))
 
 
 def _group_entries(entries: Iterable[DirectoryEntry]) -> dict[str, list[DirectoryEntry]]:

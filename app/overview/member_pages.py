@@ -81,12 +81,6 @@ def show_team(page: RequestedUserPage, slug: str) -> HTMLResponse:
     return _render_team(page, slug)
 
 
-@router.get("/invites")
-def redirect_to_team(slug: str) -> Response:
-    """Redirect to the team if the response of the invite form is reloaded: its link is shown only once."""
-    return see_other(f"/competitions/{slug}/team")
-
-
 @router.post("/invites")
 @show_problem(_render_team)
 def create_invite(

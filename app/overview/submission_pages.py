@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
-from app.boards import anonymization, matrix
+from app.boards import anonymization
 from app.competitions import visibility
 from app.competitions.frame import Frame, load_frame
 from app.core.db.transaction import transaction
@@ -41,7 +41,6 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
         access = visibility.find_board_access(session, page.principal, frame.round.address)
         board = anonymization.build_board(session, access) if access and verdict else None
         content = _build_result_content(frame, verdict, board, t) if verdict else {}
-        rival_attacks = matrix.list_attacks(session, access, submission.id) if access else []
     response = page.render(
         "overview/submission.html",
         frame=frame,
@@ -54,7 +53,6 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
         waits_for_rules=line.is_unfinished and is_unsupported(frame.rules),
         result=verdict,
         stands=bool(verdict and not verdict.violations and submission.disqualified_at is None),
-        rivals=rival_attacks,
         **content,
     )
     if "HX-Request" in page.request.headers and not line.is_unfinished:

@@ -8,11 +8,6 @@ from tests.support.visitor_pages import build_board_from_rows, build_row
 pytestmark = pytest.mark.full
 
 
-def test_tied_ranks_are_recognized() -> None:
-    for ranks, tied in (((1, 2, 2, 4, None, None), {2}), ((1,), set()), ((), set()), ((1, 1, 1), {1})):
-        assert standings.find_tied_ranks(build_board_from_rows(*map(build_row, ranks))) == tied
-
-
 def test_distance_to_the_next_rank_is_that_of_shown_scores() -> None:
     own = build_row(3, own=True, overall=0.25004, score=7.0)
     rows = [

@@ -13,7 +13,6 @@ from fastapi.testclient import TestClient
 from anoncup.plugins import TRACKS
 from app.core.pages import notation
 from app.core.pages.notation import format_hundredths
-from tests.support.arena import ROWS
 from tests.support.board_facts import FORMULA_TOML
 from tests.support.contest import Contest
 from tests.support.page_requests import get_page
@@ -76,9 +75,8 @@ def format_losses(row: dict[str, Any], digits: int | None) -> list[str]:
     return [notation.format_score(row[name], shown_digits) for name in ("utility", "security")]
 
 
-def format_rank(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    tie = "=" if sum(rival["rank"] == row["rank"] for rival in rows) > 1 else ""
-    return f"{row['rank']}{tie}" if row["rank"] else "–"
+def format_rank(row: dict[str, Any]) -> str:
+    return str(row["rank"] or "–")
 
 
 def format_name(row: dict[str, Any]) -> str:
@@ -108,7 +106,7 @@ def check_anonymization_board(reader: Reader) -> None:
         assert sorted(columns) == sorted(all_columns)
         assert parse_ranking(html) == [
             [
-                format_rank(row, board["rows"]),
+                format_rank(row),
                 format_name(row),
                 *([notation.format_number(row["score"])] if has_scores else []),
                 notation.format_score(row["overall"]),
@@ -141,7 +139,7 @@ def check_own_place(reader: Reader, html: str, rows: list[dict[str, Any]]) -> No
         values = re.findall(
             r"<dd>(.*?)</dd>", html.partition('<dl class="place own">')[2].partition("</dl>")[0]
         )
-        expected = [row["team"], f"{format_rank(row, rows)} of {ranked}"]
+        expected = [row["team"], f"{format_rank(row)} of {ranked}"]
         expected += [] if row["score"] is None else [notation.format_number(row["score"])]
         expected.append(notation.format_score(row["overall"]))
         better = [rival for rival in rows if rival["rank"] and rival["rank"] < row["rank"]]
@@ -165,7 +163,7 @@ def check_reidentification_board(reader: Reader) -> None:
     assert list_linked_teams(html) == [row["team_id"] for row in rows if row["team_id"]]
     assert parse_ranking(html) == [
         [
-            format_rank(row, rows),
+            format_rank(row),
             format_name(row),
             notation.format_number(row["identified"]),
             notation.format_number(row["tried"]),
@@ -197,7 +195,7 @@ def check_team_pages(reader: Reader) -> None:
         html = reader.read_contest_page(f"/teams/{row['team_id']}")
         summary, *more = re.findall(r'<dl class="place.*?</dl>', html, re.DOTALL)
         values = [extract_text(value) for value in re.findall(r"<dd>(.*?)</dd>", summary, re.DOTALL)]
-        rank = f"{format_rank(row, board['rows'])} of {ranked}" if row["rank"] else "–"
+        rank = f"{format_rank(row)} of {ranked}" if row["rank"] else "–"
         formula_score = [] if row["score"] is None else [notation.format_number(row["score"])]
         scores = [*formula_score, notation.format_score(row["overall"]), *format_losses(row, board["digits"])]
         assert values[: 2 + len(scores)] == [rank, *scores, str(row["entries"])]
@@ -267,7 +265,6 @@ def check_submissions(reader: Reader) -> None:
         [notation.format_score(result[name]) for name in names] for result in results
     ]
     assert len(parse_body(reader.read_page(path), 'id="timeline"')) == len(results)
-    matrix = reader.read_board("matrix")
     for submission, result in zip(submissions, results, strict=True):
         html = reader.read_page(f"/submissions/{submission['id']}")
         rows = {row[0].split()[-1]: row for row in reversed(parse_rows(html)) if row}
@@ -276,26 +273,6 @@ def check_submissions(reader: Reader) -> None:
         for name, attacker in result["attackers"].items():
             hits = " / ".join(notation.format_number(attacker[part]) for part in ("correct", "trials"))
             assert rows[name][1:3] == [notation.format_score(attacker["rate"]), hits], name
-        if (target := find_own_target(matrix, submission, reader.contest)) is not None:
-            cells = {row["attacker"]: row["cells"][target] for row in matrix["rows"] if not row["built_in"]}
-            attacks = [(name, cell) for name, cell in cells.items() if cell]
-            assert parse_body(html, 'class="wide rivals"') == [
-                [
-                    name,
-                    f"{notation.format_number(cell['correct'])} / {ROWS}",
-                    notation.format_score(cell["rate"]),
-                    str(cell["trials"]),
-                ]
-                for name, cell in sorted(attacks, key=lambda attack: -attack[1]["rate"])
-            ]
-
-
-def find_own_target(matrix: dict[str, Any], submission: dict[str, Any], contest: Contest) -> int | None:
-    """Return the column of the submission's target in the matrix, or None if it has none."""
-    columns = [entry["target"] for entry in matrix["targets"]]
-    targets = contest.arena.get(f"{contest.path}/targets").json() if columns else []
-    names = [target["name"] for target in targets if target["commitment"] == submission["commitment"]]
-    return columns.index(names[0]) if names else None
 
 
 CHECKS: tuple[Callable[[Reader], None], ...] = (

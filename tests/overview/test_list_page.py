@@ -4,7 +4,6 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from fastapi.testclient import TestClient
 
 from app.core.db.models import Competition, Round
 from app.core.db.transaction import transaction
@@ -60,20 +59,6 @@ def test_own_competitions_come_first(arena: Arena) -> None:
     for text in (translate("You organize it"), 'href="/organize/new"'):
         assert text in organizers_html
         assert text not in html + get_page(arena, "/").text
-
-
-@pytest.mark.parametrize(
-    ("setting", "viewers"), [("public", {None, "red"}), ("teams", {"red"}), ("organizers", set())]
-)
-def test_team_counts_follow_the_visibility_of_boards(
-    client: TestClient, setting: str, viewers: set[str | None]
-) -> None:
-    arena = Arena.create(client, extra_toml=f'[publication]\nboard = "{setting}"')
-    arena.get_team_token("blue")
-    arena.get_team_token("red")
-    for team in (None, "red"):
-        assert ("2 teams" in get_page(arena, "/", team=team).text) == (team in viewers)
-    assert "2 teams" in get_page(arena, "/", organizer=True).text
 
 
 def test_number_of_queries_does_not_depend_on_competitions(arena: Arena) -> None:

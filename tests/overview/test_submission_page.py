@@ -1,6 +1,5 @@
 """The page of a submission: utility and risk, the limit, and visibility."""
 
-from typing import Any
 
 import pytest
 
@@ -10,11 +9,9 @@ from anoncup.plugins import TRACKS
 from app.competitions.competitions import build_published_file
 from app.submissions.verdict_parts import build_attacker_lines, build_measure_lines, compare_with_threshold
 from tests.recorded import build_verdict
-from tests.support.arena import ROWS, Arena, build_competition_toml
-from tests.support.contest import Contest, load_round
-from tests.support.page_requests import get_page
+from tests.support.arena import Arena, build_competition_toml
+from tests.support.contest import load_round
 from tests.support.team_pages import submit_and_score
-from tests.support.visitor_pages import parse_body
 
 pytestmark = pytest.mark.full
 
@@ -48,24 +45,3 @@ def test_limit_follows_the_rule(more: str, statistic: str | None, share: float |
     assert limit.compared_distance == statistic
     assert limit.percent == (None if share is None else pytest.approx(share))
     assert limit.is_near == (statistic == "largest")
-
-
-def read_attack_rows(contest: Contest, submission: str, **viewer: Any) -> list[list[str]]:
-    """Return team, identified individuals and number of guesses from the table of a submission's page."""
-    html = get_page(contest.arena, f"/submissions/{submission}", **viewer).text
-    return [[team, hits, trials] for team, hits, _, trials in parse_body(html, 'class="wide rivals"')]
-
-
-def test_hidden_attacks_are_shown_to_the_team_after_the_close(contest: Contest) -> None:
-    first, second, *_ = contest.publish_targets("red", "red", "blue", "green")
-    for team, rows in (("blue", 3), ("blue", 2), ("green", 9)):
-        contest.submit_correct_guess(team, first, rows)
-    expected = [["green", f"9 / {ROWS}", "1"], ["blue", f"3 / {ROWS}", "2"]]
-    assert read_attack_rows(contest, first, team="red") == []
-    assert read_attack_rows(contest, first, organizer=True) == expected
-    contest.close_attacks()
-    assert read_attack_rows(contest, first, team="red") == expected
-    assert read_attack_rows(contest, second, team="red") == []
-    assert get_page(contest.arena, f"/submissions/{first}", team="blue").status_code == 404
-    assert contest.post_as_organizer(f"/submissions/{first}/disqualify").status_code == 200
-    assert read_attack_rows(contest, first, team="red") == []
