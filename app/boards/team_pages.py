@@ -18,7 +18,6 @@ from app.competitions import visibility
 from app.competitions.frame import load_frame
 from app.core.db.models import Team
 from app.core.db.transaction import transaction
-from app.core.locale.language import Translator
 from app.core.pages.language import adapt_to_track
 from app.core.pages.pages import PageRoute, RequestedPage
 from app.core.pages.sentences import join_names
@@ -28,18 +27,10 @@ _ONE_HOUR = timedelta(hours=1)
 
 
 class BestAttackers(NamedTuple):
-    """The attackers that share the highest rate on a target, and that rate."""
+    """The teams that share the highest rate on a target, and that rate."""
 
     names: tuple[str, ...]
     rate: float
-
-
-class AttackedTarget(NamedTuple):
-    """A target of the team with its best attackers, or None if there are none or they are hidden."""
-
-    name: str
-    teams: BestAttackers | None
-    built_in: BestAttackers | None
 
 
 @router.get("/competitions/{slug}/teams/{team_id}")
@@ -73,7 +64,6 @@ def show_team(page: RequestedPage, slug: str, team_id: UUID) -> HTMLResponse:
         ),
         method_description=method_description,
         listed=partial(join_names, t=t),
-        summarized=partial(_summarize_attackers, t=t),
     )
 
 
@@ -93,33 +83,19 @@ def _has_scores(steps: Sequence[schemas.HistoryStep]) -> bool:
     return any(step.score is not None for step in steps)
 
 
-def _list_targets(attacks: schemas.Matrix, team: str) -> list[AttackedTarget]:
-    """Return the targets of a team; none while the teams of the targets are hidden."""
-    return [
-        AttackedTarget(
-            target.target,
-            teams=_find_best_attackers(attacks, index, built_in=False),
-            built_in=_find_best_attackers(attacks, index, built_in=True),
-        )
+def _list_targets(attacks: schemas.Matrix, team: str) -> dict[str, BestAttackers | None]:
+    """Return the targets of a team with the best of the other teams; none while their teams are hidden."""
+    return {
+        target.target: _find_best_attackers(attacks, index)
         for index, target in enumerate(attacks.targets)
         if target.team == team
-    ]
+    }
 
 
-def _find_best_attackers(attacks: schemas.Matrix, index: int, *, built_in: bool) -> BestAttackers | None:
-    rows = [row for row in attacks.rows if row.built_in == built_in]
+def _find_best_attackers(attacks: schemas.Matrix, index: int) -> BestAttackers | None:
+    rows = [row for row in attacks.rows if not row.built_in]
     rates = [(cell.rate, row.attacker) for row in rows if (cell := row.cells[index])]
     if not rates:
         return None
     highest = max(rate for rate, _ in rates)
     return BestAttackers(tuple(name for rate, name in rates if rate == highest), highest)
-
-
-def _summarize_attackers(attackers: Sequence[str], t: Translator) -> str:
-    """Name the first built-in attacker and the number of the others."""
-    name, other_count = t.label(f"attacker_{attackers[0]}", attackers[0]), len(attackers) - 1
-    if not other_count:
-        return name
-    return t.ngettext(
-        "{name} and {n} other attacker", "{name} and {n} other attackers", other_count, name=name
-    )
