@@ -45,13 +45,6 @@ def draw(history: History) -> Chart:
     return chart
 
 
-def test_teams_come_in_order_of_their_present_score_after_the_readers_own() -> None:
-    history = build_history(
-        b=[(0, 0.2)], own=[(0, 0.9)], a=[(0, 0.1)], gone=[(0, 0.05), (1, None)], baseline=[(0, 0)]
-    )
-    assert list(dict.fromkeys(row[0] for row in draw(history).rows)) == ["own", "a", "b", "gone"]
-
-
 def test_specification_of_a_small_history() -> None:
     chart = draw(build_history(own=[(0, 0.5)], a=[(30, 0.4)]))
     own = {"team": "\u2068own\u2069", "own": True}
@@ -94,7 +87,3 @@ def test_the_best_sixty_teams_are_drawn_and_the_best_ten_named() -> None:
     labels = [row["label"] for row in chart.specification["data"]["values"] if "label" in row]
     assert [label for label in labels if label] == [f"\u2068t{n}\u2069" for n in range(10)]
     assert chart.description == "Changes: 60. Not drawn: 10 further teams."
-
-
-def test_history_without_steps_has_no_chart() -> None:
-    assert draw_history(build_history(), EN, zone="UTC") is None

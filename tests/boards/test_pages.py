@@ -10,7 +10,6 @@ from fastapi.testclient import TestClient
 from app.core.pages import notation
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.support.page_requests import get_page
 from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.support.visitor_pages import (
@@ -51,17 +50,6 @@ def test_closed_board_only_says_who_may_see_it(client: TestClient, setting: str,
     if board_name == "anonymization":
         assert ("blueteam" in own) == (setting == "teams")
         assert "blueteam" in get_board_page(arena, board_name, organizer=True)
-
-
-def test_figures_of_the_own_team_name_the_value_of_the_formula(client: TestClient) -> None:
-    """Not the mean of U and E."""
-    ranking = '[ranking]\norder = "descending"\ndefence = "1 - utility - 2 * security"\n'
-    contest = Contest.create(client, extra_toml=ranking)
-    contest.submit("red")
-    (row,) = contest.get_board(team="red")["rows"]
-    figure = f"Score{notation.format_number(row['score'])}Overall"
-    for path in (contest.path, f"{contest.path}/boards/anonymization"):
-        assert figure in re.sub(r"\s", "", extract_text(get_page(contest.arena, path, team="red").text))
 
 
 def mask_times(html: str) -> str:

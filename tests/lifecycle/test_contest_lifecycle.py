@@ -20,14 +20,12 @@ from app.core import sealing
 from app.core.db import engine
 from app.core.db.models import Competition, Guess, Opening, Round, Secret, Submission
 from app.core.db.transaction import transaction
-from app.lifecycle import contest_lifecycle
 from tests.support.arena import ROWS
 from tests.support.contest import (
     Contest,
     judge_everything,
     load_competition,
     load_round,
-    load_round_id,
     run_clock,
 )
 from tests.support.database_rows import execute, load_all, load_one
@@ -120,29 +118,6 @@ def test_freeze_waits_for_an_upload_that_holds_the_lock(contest: Contest) -> Non
     assert [str(target.submission_id) for target in list_targets()] == [identifier]
 
 
-@pytest.mark.full
-def test_upload_that_waits_during_the_freeze_is_refused(contest: Contest) -> None:
-    contest.arena.get_team_token("red")
-    contest.move_phases(anonymization=(-3, 0), reidentification=(1, 2))
-    refusal_codes: list[str] = []
-
-    def submit_late() -> None:
-        try:
-            receive_upload(contest.arena, "red")
-        except Conflict as conflict:
-            refusal_codes.append(conflict.code)
-
-    with transaction() as session:
-        assert contest_lifecycle.freeze(session, load_round_id())
-        thread = threading.Thread(target=submit_late)
-        thread.start()
-        assert poll_until(is_lock_awaited)
-        assert thread.is_alive()
-    thread.join(TIMEOUT_S)
-    assert refusal_codes == ["phase_closed"]
-    assert list_targets() == []
-
-
 def submit_finals(contest: Contest) -> list[str]:
     """Submit four scored finals and move the deadline into the past; the clock has not run yet."""
     submission_ids = [contest.submit(team) for team in ("red", "blue", "red", "blue")]
@@ -214,24 +189,6 @@ def test_secret_that_differs_from_its_commitment_is_not_revealed(contest: Contes
     run_clock()
     assert load_round().revealed_at is None
     assert list_openings() == []
-
-
-@pytest.mark.full
-def test_extending_a_settling_phase_reopens_it(contest: Contest) -> None:
-    first_submission = contest.submit("red", score=False)
-    contest.move_phases(anonymization=(-3, -1), reidentification=(1, 2))
-    run_clock()
-    assert contest.get_state() == "settling"
-    end = (datetime.now(UTC) + timedelta(minutes=30)).isoformat()
-    response = contest.post_as_organizer(f"{contest.path}/phases/anonymization/extend", end=end)
-    assert response.status_code == 200
-    assert contest.get_state() == "anonymization"
-    run_clock()  # the clock records the new end
-    second_submission = contest.submit("red")
-    run_clock()
-    assert list_targets() == []
-    contest.open_attacks()
-    assert {str(target.submission_id) for target in list_targets()} == {first_submission, second_submission}
 
 
 @pytest.mark.parametrize("deletes_rows", [False, True])

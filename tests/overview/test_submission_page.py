@@ -1,6 +1,5 @@
 """The page of a submission: utility and risk, the limit, and visibility."""
 
-
 import pytest
 
 from anoncup import schemas

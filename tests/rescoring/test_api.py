@@ -7,16 +7,15 @@ from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.tracks.microdata import MICRODATA
-from app.core.db.models import Evaluation, RecordedVerdict, Rejudgement, State
+from app.core.db.models import Evaluation, Rejudgement, State
 from app.core.db.transaction import transaction
 from app.jobs import leases
 from app.targets import guesses
-from tests.recorded import build_verdict
 from tests.support.accounts import list_audit_entries, read_refusal
 from tests.support.contest import (
     Contest,
@@ -25,7 +24,7 @@ from tests.support.contest import (
     lock_evaluations,
     run_clock,
 )
-from tests.support.database_rows import execute, load_all
+from tests.support.database_rows import load_all
 from tests.support.job_claims import FAILURE, claim_guess, record_guess
 from tests.support.rescores import (
     apply_rescore,
@@ -328,31 +327,3 @@ def test_rescore_with_a_failed_rejudgement_cannot_be_applied(contest: Contest) -
     assert read_refusal(refusal) == (409, "rescore_failed")
     assert refusal.json()["detail"].startswith("1 guess ")
     assert find_identified(contest) == 1
-
-
-REJECTED_VERDICT = build_verdict(measures={}, attackers={})
-
-
-def test_applying_a_rescore_keeps_parallel_cancellations(
-    contest: Contest,
-) -> None:
-    """In either order, a submission reported as CANCELLED stays cancelled."""
-    team = contest.arena.get_team_token("red")
-    for _ in range(6):
-        cancelled = contest.submit("red", score=False)
-        identifier = begin_rescore(contest, build_strict_file(contest))
-        with transaction() as session:
-            in_rescore = Evaluation.rescore_id == UUID(identifier)
-            for evaluation in session.scalars(select(Evaluation).where(in_rescore)):
-                evaluation.state = State.REJECTED
-                session.add(
-                    RecordedVerdict(evaluation_id=evaluation.id, scorer="1", content=REJECTED_VERDICT)
-                )
-        with ThreadPoolExecutor(2) as pool:
-            cancel_future = pool.submit(contest.arena.post, f"/submissions/{cancelled}/cancel", token=team)
-            apply_future = pool.submit(end_rescore, contest, identifier, "apply")
-        reported_status = cancel_future.result().json().get("status")
-        final_status = contest.arena.get(f"/submissions/{cancelled}").json()["status"]
-        assert (reported_status == "CANCELLED") == (final_status == "CANCELLED")
-        assert apply_future.result().status_code == 200
-        execute(update(Evaluation).where(Evaluation.state == "QUEUED").values(state="ERROR"))

@@ -31,11 +31,6 @@ def bump_measure(measures: Registry, _: Registry) -> None:
     )
 
 
-def remove_attacker(_: Registry, attackers: Registry) -> None:
-    """Remove an attacker that counts."""
-    del attackers["euc1"]
-
-
 def find_registries() -> tuple[Registry, Registry]:
     track = TRACKS["microdata"]
     return cast(Registry, track.measures), cast(Registry, track.attackers)
