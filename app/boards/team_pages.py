@@ -1,6 +1,5 @@
 """The page of a team: its scores over time, and the attacks on its targets once these are known."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from typing import NamedTuple
@@ -55,7 +54,7 @@ def show_team(page: RequestedPage, slug: str, team_id: UUID) -> HTMLResponse:
         row=row,
         ranked_teams=standings.count_ranked_teams(board),
         steps=steps,
-        has_scores=_has_scores(steps),
+        has_scores=any(step.score is not None for step in steps),
         is_brief=bool(steps) and steps[0].at - steps[-1].at < _ONE_HOUR,
         targets=_list_targets(all_attacks, row.team),
         counts_individuals=all_attacks.counted,
@@ -76,11 +75,6 @@ def _find_row(board: schemas.Board, team_id: UUID) -> schemas.BoardRow:
     if (row := next(matching_rows, None)) is None:
         raise NotFound("there is nothing here")
     return row
-
-
-def _has_scores(steps: Sequence[schemas.HistoryStep]) -> bool:
-    """Return whether the board shows values of a formula for the team."""
-    return any(step.score is not None for step in steps)
 
 
 def _list_targets(attacks: schemas.Matrix, team: str) -> dict[str, BestAttackers | None]:

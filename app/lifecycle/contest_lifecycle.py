@@ -115,7 +115,9 @@ def take_next_step(session: Session, round_id: UUID) -> bool:
     round_ = session.get_one(Round, round_id)
     if round_.frozen_at is None:
         # Freezing comes first: the deadline must not wait for a key.
-        return freeze(session, round_id) or _commit_seed(session, round_id)
+        return freeze(session, round_id) or allocation.commit_seed(
+            session, competitions.lock(session, round_id)
+        )
     if round_.published_at is None:
         return publish(session, round_id)
     if round_.closed_at is None:
@@ -142,13 +144,6 @@ def _exists(session: Session, *conditions: ColumnElement[bool] | InstrumentedAtt
 def _record(session: Session, round_: Round, action: str, change: outbox.PhaseChange, **details: Any) -> None:
     audit.record_by_clock(session, round_, action, **details)
     outbox.add_phase_change(session, round_.competition_id, round_.id, change)
-
-
-def _commit_seed(session: Session, round_id: UUID) -> bool:
-    """Commit to the seed of the allocation, if the service allocates data in this competition."""
-    if not allocation.is_uncommitted(session.get_one(Round, round_id)):
-        return False
-    return allocation.commit_seed(session, competitions.lock(session, round_id))
 
 
 def freeze(session: Session, round_id: UUID) -> bool:

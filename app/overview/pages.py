@@ -28,14 +28,10 @@ _WATCHABLE_STATES = ("settling", "between", "reidentification")
 
 @dataclass(frozen=True, slots=True)
 class CallToAction:
-    """A link with the labels ``step_<name>`` and ``step_<name>_link``.
-
-    ``starts_at`` is the start of the next phase if the reader has to wait for it.
-    """
+    """A link with the labels ``step_<name>`` and ``step_<name>_link``."""
 
     name: str
     path: str
-    starts_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +139,7 @@ def _choose_team_action(frame: Frame) -> CallToAction:
         "closed": "boards/anonymization",
     }
     state = frame.status.state
-    return CallToAction(f"team_{state}", f"{frame.path}/{page_by_state[state]}", frame.next_start)
+    return CallToAction(f"team_{state}", f"{frame.path}/{page_by_state[state]}")
 
 
 def _load_team_status(

@@ -42,10 +42,10 @@ class AllocationRequest:
 
 def is_due(session: Session, round_: Round, now: datetime) -> bool:
     """Return whether a seed must be committed to or an allocation is pending."""
-    return is_uncommitted(round_) or find_pending(session, round_, now) is not None
+    return _is_uncommitted(round_) or find_pending(session, round_, now) is not None
 
 
-def is_uncommitted(round_: Round) -> bool:
+def _is_uncommitted(round_: Round) -> bool:
     return bool(round_.allocation) and round_.frozen_at is None and round_.seed_commitment is None
 
 
@@ -55,7 +55,7 @@ def commit_seed(session: Session, round_: Round) -> bool:
     The round's competition must be locked. Raises Unavailable without the private key: a process that could
     not open the seed must not create it.
     """
-    if not is_uncommitted(round_):
+    if not _is_uncommitted(round_):
         return False
     seed = secrets.token_bytes(seeds.SEED_BYTES)
     sealed = sealing.seal_to_newest_key(get_settings().opening_keys_dir, bound_to=round_.id, secret=seed)

@@ -45,6 +45,13 @@ def draw(history: History) -> Chart:
     return chart
 
 
+def test_teams_come_in_order_of_their_present_score_after_the_readers_own() -> None:
+    history = build_history(
+        b=[(0, 0.2)], own=[(0, 0.9)], a=[(0, 0.1)], gone=[(0, 0.05), (1, None)], baseline=[(0, 0)]
+    )
+    assert list(dict.fromkeys(row[0] for row in draw(history).rows)) == ["own", "a", "b", "gone"]
+
+
 def test_specification_of_a_small_history() -> None:
     chart = draw(build_history(own=[(0, 0.5)], a=[(30, 0.4)]))
     own = {"team": "\u2068own\u2069", "own": True}

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 import workers.allocate
 from anoncup.competition.parser import parse_competition
+from anoncup.errors import Conflict
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import write_csv
@@ -22,6 +23,7 @@ from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.linkage.permutation import parse_secret
 from anoncup.tracks.microdata.release import MicrodataOriginal
 from app.config import Settings, get_settings
+from app.core.db.models import Round, Team
 from app.core.db.transaction import transaction
 from app.core.storage import get_store
 from app.originals import allocated_files as data_draws
@@ -108,6 +110,24 @@ def test_each_team_gets_its_own_files_even_if_it_joins_later(contest: Contest) -
     assert [entry.after for entry in load_audit_entries("own.draw")] == [
         {"team": team, "attempt": 0} for team in ("", "red", "blue")
     ]
+
+
+def test_files_of_another_round_do_not_count(contest: Contest) -> None:
+    contest.arena.get_team_token("red")
+    run_clock()
+    round_ = load_round()
+    with transaction() as session:
+        other_round = Round(competition_id=round_.competition_id, name="final", scales={}, original={})
+        session.add(other_round)
+        session.flush()
+        is_red = AllocatedFiles.team == "red"
+        session.execute(update(AllocatedFiles).where(is_red).values(round_id=other_round.id))
+        pending = allocation.load_request(session, round_.id)
+        assert pending is not None
+        assert pending.allocation_inputs.team == "red"
+        red_team = session.scalars(select(Team)).one()
+        with pytest.raises(Conflict):
+            data_draws.require_allocated(session, session.get_one(Round, round_.id), red_team)
 
 
 def test_allocation_needs_the_first_phase_and_organizer_data(
