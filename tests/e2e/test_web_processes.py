@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -166,6 +167,22 @@ def test_killed_parent_ends_its_children(settings: Settings, tmp_path: Path) -> 
         parent, children = find_processes(url)
         parent.kill()
         assert poll_until(lambda: not any(child.is_running() for child in children))
+
+
+def test_request_with_two_lengths_is_refused_and_ends_its_connection(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """A proxy may see it end elsewhere."""
+    head = "POST /api/v1/tokens HTTP/1.1\r\nHost: localhost\r\n"
+    head += "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with run_web_server(tmp_path) as url:
+        address = (urlsplit(url).hostname, urlsplit(url).port)
+        with socket.create_connection(address, timeout=TIMEOUT_S) as connection:
+            connection.sendall(f"{head}0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            answers = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answers.startswith(b"HTTP/1.1 400 ")
+    assert answers.count(b"HTTP/1.1 ") == 1
+    assert b"either Content-Length or Transfer-Encoding" in answers
 
 
 def test_memory_limits_are_divided_among_processes(
