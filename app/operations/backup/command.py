@@ -20,13 +20,8 @@ from app.operations.service_options import (
 def backup(
     into: OutputFile,
     *,
-    with_keys: Annotated[
-        bool, typer.Option("--with-keys", help="also the private keys: whoever has this file reads secrets")
-    ] = False,
     replace: ReplaceOption = False,
     data: DataFolder = DEFAULT_DATA_FOLDER,
-    public: PublicKeyFile = None,
-    private_dir: PrivateKeyFolder = None,
 ) -> None:
     """Copy the database and all stored files into one file, while the service runs."""
     from app.operations import service_access
@@ -34,29 +29,22 @@ def backup(
 
     service_access.require_data_folder(data)
     with service_access.reach_services(data) as services:
-        key_paths = get_key_paths(data, public, private_dir) if with_keys else None
         store = service_access.open_data_store(data)
-        file_count = backup_and_restore.backup(
-            services.database_url, store, into, key_paths=key_paths, replace=replace
-        )
-    print(f"{into}: the database and {file_count} files, {'with' if with_keys else 'without'} private keys")
+        file_count = backup_and_restore.backup(services.database_url, store, into, replace=replace)
+    print(f"{into}: the database and {file_count} files, without private keys")
 
 
 def restore(
     archive: ArchivePath,
     *,
-    send_waiting: Annotated[
-        bool, typer.Option("--send-waiting", help="also send what waited to be sent when it was made")
-    ] = False,
     data: DataFolder = DEFAULT_DATA_FOLDER,
-    public: PublicKeyFile = None,
     private_dir: PrivateKeyFolder = None,
 ) -> None:
     """Bring a service up from a backup, in a database without tables. All of it is checked before."""
     from app.operations import service_access
     from app.operations.backup import backup_and_restore
 
-    key_paths = get_key_paths(data, public, private_dir)
+    private_keys = get_key_paths(data, None, private_dir).private
     with (
         backup_and_restore.open_backup(archive) as backup_archive,
         service_access.reach_services(data) as services,
@@ -65,15 +53,14 @@ def restore(
             backup_archive,
             url=services.database_url,
             store=service_access.open_data_store(data),
-            key_paths=key_paths,
-            sends_waiting=send_waiting,
+            private_keys=private_keys,
         )
     print(f"restored the database and {summary.files} files")
     if summary.held:
         print(f"held back: {summary.held} notifications and mails; anoncup deliver --send-waiting sends them")
     if summary.missing_keys:
         print(
-            f"not in {key_paths.private}: the private keys {', '.join(summary.missing_keys)}; nothing is "
+            f"not in {private_keys}: the private keys {', '.join(summary.missing_keys)}; nothing is "
             "scored without them. Bring them back with anoncup keys restore before the workers start."
         )
 

@@ -1,13 +1,9 @@
-"""Back up, restore and rotate the keys that seal secrets.
-
-A backup of the service contains its keys only on request.
-"""
+"""Back up, restore and rotate the keys that seal secrets. A backup of the service has none of them."""
 
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tarfile import TarFile
 
 from anoncup.errors import Conflict, InvalidInput, Unavailable
 from app.core import sealing
@@ -25,48 +21,37 @@ class KeyPaths:
 
 
 def backup(paths: KeyPaths, output: Path, *, replace: bool = False) -> list[str]:
-    """Write all private keys, and the public key if present, to ``output``; return the ids of the keys."""
-    with archive.create_archive(output, replace=replace) as tar:
-        return add_keys(tar, paths)
-
-
-def restore(path: Path, paths: KeyPaths) -> list[str]:
-    """Restore the keys that are missing and return the ids of all. All are checked before one is written."""
-    with archive.open_archive(path) as key_archive:
-        ids = restore_missing_keys(key_archive, paths)
-    if not ids:
-        raise InvalidInput("there are no private keys in {path}", path=str(path))
-    return ids
-
-
-def add_keys(tar: TarFile, paths: KeyPaths) -> list[str]:
+    """Write all private keys, and the public one if present, to ``output``; return the ids of the keys."""
     files = sorted(paths.private.glob("*.key"))
     if not files:
         raise Unavailable(
             "there are no private keys in {private}", code="opening_key_missing", private=str(paths.private)
         )
-    for file in files:
-        sealing.read_private_key(paths.private, file.stem)
-        archive.add(tar, f"keys/{file.name}", io.BytesIO(file.read_bytes()))
-    if paths.public is not None and paths.public.exists():
-        archive.add(tar, f"keys/{_PUBLIC_NAME}", io.BytesIO(paths.public.read_bytes()))
+    with archive.create_archive(output, replace=replace) as tar:
+        for file in files:
+            sealing.read_private_key(paths.private, file.stem)
+            archive.add(tar, f"keys/{file.name}", io.BytesIO(file.read_bytes()))
+        if paths.public is not None and paths.public.exists():
+            archive.add(tar, f"keys/{_PUBLIC_NAME}", io.BytesIO(paths.public.read_bytes()))
     return [file.stem for file in files]
 
 
-def restore_missing_keys(key_archive: TarFile, paths: KeyPaths) -> list[str]:
-    """Write those keys of the archive that are missing here, and return the ids of all."""
-    contents = {name: content.read() for name, content in archive.iter_members(key_archive, "keys/")}
+def restore(path: Path, paths: KeyPaths) -> list[str]:
+    """Restore the keys that are missing and return the ids of all. All are checked before one is written."""
+    with archive.open_archive(path) as tar:
+        contents = {name: content.read() for name, content in archive.iter_members(tar, "keys/")}
     public = contents.pop(_PUBLIC_NAME, None)
     private = dict(_check_keys(contents, paths))
-    if private:
-        paths.private.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for path, content in private.items():
-        if not path.exists():
-            sealing.write_new_file(path, content, mode=0o400)
+    if not private:
+        raise InvalidInput("there are no private keys in {path}", path=str(path))
+    paths.private.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for key_path, content in private.items():
+        if not key_path.exists():
+            sealing.write_new_file(key_path, content, mode=0o400)
     if public is not None and paths.public is not None and not paths.public.exists():
         paths.public.parent.mkdir(parents=True, exist_ok=True)
         sealing.write_new_file(paths.public, public.strip(), mode=0o444)
-    return [path.stem for path in private]
+    return [key_path.stem for key_path in private]
 
 
 def _check_keys(contents: dict[str, bytes], paths: KeyPaths) -> Iterator[tuple[Path, bytes]]:
