@@ -4,12 +4,9 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -28,8 +25,7 @@ from app.core.processes import child_process
 from app.core.processes.locked_folders import LockedFolder
 from app.core.processes.runners import build_environment_options
 
-DEFAULT_LIMIT_S = 1800.0
-_START_LIMIT_S = 120.0
+_START_LIMIT_S, _COMPILATION_LIMIT_S = 120.0, 1800.0
 _CHECK_LIMITS = JobLimits(memory_mb=4096, cpu_s=20)
 _LIBRARY, _EXTRA = "anoncup", "[score]"
 _NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
@@ -54,68 +50,46 @@ def find_failure(package: Package, folder: Path) -> str:
     return failures.get(package.name, "it is not installed there")
 
 
-@dataclass(frozen=True, slots=True)
-class _Installer:
-    """Runs uv, which makes an environment, until a deadline (``time.monotonic``).
-
-    ``report`` gets a line for each step.
-    """
-
-    environment: Path
-    deadline: float
-    limit_s: float
-    report: Callable[[str], None]
-
-    def run_uv(self, *arguments: str) -> None:
-        """Run uv, which prints its progress and its errors. What it has started ends with it."""
-        process = child_process.start(
-            [uv.find_uv_bin(), *arguments],
-            env=os.environ | {"UV_SYSTEM_CERTS": "1"},
-            parent_death_signal=signal.SIGKILL,
-        )
-        try:
-            if process.wait(max(0.0, self.deadline - time.monotonic())) != 0:
-                raise InvalidInput("uv could not make the environment; its messages are above")
-        except subprocess.TimeoutExpired:
-            raise InvalidInput(
-                "the environment was not ready within the limit of {limit} s", limit=round(self.limit_s)
-            ) from None
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+def _run_uv(*arguments: str) -> None:
+    """Run uv, which prints its progress and its errors. What it has started ends with it."""
+    process = child_process.start(
+        [uv.find_uv_bin(), *arguments],
+        env=os.environ | {"UV_SYSTEM_CERTS": "1"},
+        parent_death_signal=signal.SIGKILL,
+    )
+    try:
+        if process.wait() != 0:
+            raise InvalidInput("uv could not make the environment; its messages are above")
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
-def add(
-    folder: Path,
-    name: str,
-    requirements: Sequence[str],
-    *,
-    python: str = "",
-    limit_s: float = DEFAULT_LIMIT_S,
-    report: Callable[[str], None] = lambda _: None,
-) -> list[Package]:
+def _report(step: str) -> None:
+    print(step, file=sys.stderr, flush=True)
+
+
+def add(folder: Path, name: str, requirements: Sequence[str], *, python: str = "") -> list[Package]:
     """Make an environment and return its packages. An older one of the same name is replaced at the end.
 
-    Raises InvalidInput if it cannot be made within ``limit_s``, if none of its packages can be used, or if
-    another package has one of their tracks. If it fails or is interrupted, everything is as before.
+    Raises InvalidInput if it cannot be made, if none of its packages can be used, or if another package has
+    one of their tracks. If it fails or is interrupted, everything is as before.
     """
     _check_name(name)
     folder.mkdir(parents=True, exist_ok=True)
     with _open_temporary_folder(folder) as parent:
         environment = parent / name
-        deadline = time.monotonic() + limit_s
-        installer = _Installer(environment, deadline, limit_s, report)
-        _install(installer, parent, requirements, python=python or sys.executable)
-        report("reading what the packages add")
+        _install(environment, requirements, python=python or sys.executable)
+        _report("reading what the packages add")
         (environment / DESCRIPTION_FILE).write_text(json.dumps(_describe(environment)), "utf-8")
         packages = [package for package in find_packages(parent) if package.environment == name]
         _require_usable(packages)
         _require_new_tracks(packages, folder)
         with _replace(folder / name, environment, replaced=parent / "replaced"):
             # The compiled loops belong to the paths of the modules, which are the final ones now.
-            report("compiling the loops of the library, which takes a minute or more")
-            _describe(folder.resolve() / name, preloads=True, start_limit_s=deadline - time.monotonic())
+            _report("compiling the loops of the library, which takes a minute or more")
+            _describe(folder.resolve() / name, preloads=True)
     return packages
 
 
@@ -183,14 +157,13 @@ def _replace(path: Path, new: Path, *, replaced: Path) -> Iterator[None]:
         raise
 
 
-def _install(installer: _Installer, folder: Path, requirements: Sequence[str], *, python: str) -> None:
-    library = find_library(distribution(_LIBRARY), folder)
-    installer.report("making the environment")
-    installer.run_uv("venv", "--quiet", "--relocatable", "--python", python, str(installer.environment))
+def _install(environment: Path, requirements: Sequence[str], *, python: str) -> None:
+    library = find_library(distribution(_LIBRARY), environment.parent)
+    _report("making the environment")
+    _run_uv("venv", "--quiet", "--relocatable", "--python", python, str(environment))
     # Together, so that the library's version cannot be changed by a requirement.
-    interpreter = str(installer.environment / "bin/python")
-    installer.report("installing the packages")
-    installer.run_uv("pip", "install", "--python", interpreter, *library, "--", *requirements)
+    _report("installing the packages")
+    _run_uv("pip", "install", "--python", str(environment / "bin/python"), *library, "--", *requirements)
 
 
 def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
@@ -212,15 +185,16 @@ def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
     return (str(wheel) + _EXTRA,)
 
 
-def _describe(
-    environment: Path, *, preloads: bool = False, start_limit_s: float = _START_LIMIT_S
-) -> DescribedInterpreter:
+def _describe(environment: Path, *, preloads: bool = False) -> DescribedInterpreter:
     """Return the description of the packages, with paths relative to the environment where they are in it.
 
     If it ``preloads``, the interpreter first compiles the library's loops, confined like all later ones.
     """
     options = build_environment_options(
-        environment, sandbox.get_available(), start_limit_s=start_limit_s, preloads=preloads
+        environment,
+        sandbox.get_available(),
+        start_limit_s=_COMPILATION_LIMIT_S if preloads else _START_LIMIT_S,
+        preloads=preloads,
     )
     runner = Runner(options)
     try:

@@ -27,7 +27,6 @@ def add(
     ],
     *,
     python: Annotated[str, typer.Option(help="version or path of the interpreter; default: this one")] = "",
-    time_limit: Annotated[float, typer.Option(min=0, help="minutes after which it gives up")] = 30,
     data: DataFolder = DEFAULT_DATA_FOLDER,
     into: PackagesFolder = None,
 ) -> None:
@@ -37,15 +36,7 @@ def add(
 
     folder = into or data / "packages"
     with stop_on_signals():
-        added_packages = package_environments.add(
-            folder,
-            name,
-            requirements,
-            python=python,
-            limit_s=60 * time_limit,
-            report=lambda step: print(step, file=sys.stderr, flush=True),
-        )
-        for package in added_packages:
+        for package in package_environments.add(folder, name, requirements, python=python):
             versions = ", ".join(f"{key} {value}" for key, value in package.versions.items())
             print(f"{package.name} {package.version}: {', '.join(package.parts)} ({versions})")
         print("restart the service to use it")
