@@ -49,13 +49,13 @@ from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.core.db.transaction import transaction
 from app.core.identity import users
-from app.operations import service_readiness
+from app.operations import supervisor
 
 logger = logging.getLogger(__name__)
 
 ORGANIZER = "demo organizer"
 Client = partial(client_module.Client, timeout_s=3600)
-_wait_until = partial(service_readiness.wait_until, interval_s=0.2)
+_wait_until = partial(supervisor.wait_until, interval_s=0.2)
 
 _ATTACKER_NAMES = ("euc1", "sa_rank", "gower", "sort")
 """Built-in attackers that the teams use in turn. A track that has none of them uses all of its own."""

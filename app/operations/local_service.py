@@ -130,7 +130,7 @@ def run_service(
         roles = ["--roles", str(get_passwords_folder(data_folder))] if services.role_urls else []
         run(
             build_command("migrations", "migrate", *roles, env=env.shared),
-            check=services.restart_ended_servers,
+            check=services.supervisor.restart_ended,
         )
         log_folder = data_folder / "logs"
         programs = [
@@ -153,7 +153,7 @@ def run_service(
             ),
         ]
         logger.info("starting the web server, the worker and the clock")
-        with supervise(programs, on_check=services.restart_ended_servers) as supervisor:
+        with supervise(programs, on_check=services.supervisor.restart_ended) as supervisor:
             wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_startup)
             yield RunningService(supervisor, env.shared)
 
@@ -211,7 +211,7 @@ def build_sandbox_env(services: EmbeddedServices) -> dict[str, str]:
 
     With embedded servers, a missing sandbox only causes a warning unless ANONCUP_SANDBOX says otherwise.
     """
-    sandbox = os.environ.get("ANONCUP_SANDBOX") or ("wanted" if services.servers else "")
+    sandbox = os.environ.get("ANONCUP_SANDBOX") or ("wanted" if services.role_urls else "")
     return {"ANONCUP_SANDBOX": sandbox} if sandbox else {}
 
 

@@ -1,4 +1,4 @@
-"""Run the web server, workers and clock as children of one command. Restart them, and leave none running."""
+"""Run programs as children of one command. Restart those that end, and leave none running."""
 
 import logging
 import os
@@ -17,10 +17,8 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 
 from anoncup.errors import Unavailable
-from anoncup.messages import Message
 from app.core.processes import child_process
 from app.core.worker_queues import QUEUE_BY_KIND
-from app.operations import service_readiness as readiness
 
 MIN_RESTART_PAUSE_S = 0.2
 MAX_RESTART_PAUSE_S = 10.0
@@ -31,6 +29,8 @@ STEADY_UPTIME_S = 30.0
 
 _MAX_START_FAILURES = 5
 """The start of a service fails once one of its programs has ended this often."""
+
+LOG_INTERVAL_S = 10.0
 
 logger = logging.getLogger(__name__)
 
@@ -45,8 +45,14 @@ class Program:
     log: Path | None = None
     orphan_signal: signal.Signals = signal.SIGTERM
     """Signal that it gets when the supervisor has ended."""
+    stop_signal: signal.Signals = signal.SIGTERM
     grace_s: float = 10.0
-    """Seconds between SIGTERM and SIGKILL."""
+    """Seconds between ``stop_signal`` and SIGKILL."""
+    prepare: Callable[[], None] = lambda: None
+    """Called before each start."""
+    hide_root: bool = False
+    cwd: Path | None = None
+    pass_fds: tuple[int, ...] = ()
 
 
 def build_web_program(
@@ -113,7 +119,7 @@ class Supervisor:
     """Keeps programs running between ``start`` and ``stop``. Use it from one thread."""
 
     def __init__(self, *, on_check: Callable[[], None] = lambda: None) -> None:
-        """``on_check`` runs at each check and may raise, like ``EmbeddedServices.restart_ended_servers``."""
+        """``on_check`` runs at each check and may raise."""
         self._children: dict[str, _Child] = {}
         self._on_check = on_check
 
@@ -136,8 +142,9 @@ class Supervisor:
         """Check programs that are still starting; raise Unavailable if one keeps ending."""
         self.restart_ended()
         for child in self._children.values():
-            if child.end_count >= _MAX_START_FAILURES:
-                raise Unavailable(Message(_describe_failed_start(child)))
+            status = child.process.poll()
+            if status == child_process.NAMESPACE_REFUSED or child.end_count >= _MAX_START_FAILURES:
+                raise _build_start_error(child.program, status)
 
     def _restart_if_ended(self, child: _Child) -> None:
         now = time.monotonic()
@@ -160,10 +167,10 @@ class Supervisor:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """End every program: SIGTERM first, then SIGKILL for its whole process group."""
+        """End every program: its signal first, then SIGKILL for its whole process group."""
         running = [child for child in self._children.values() if child.ended_at is None]
         for child in running:
-            child.process.terminate()
+            child.process.send_signal(child.program.stop_signal)
         start = time.monotonic()
         for child in running:
             with suppress(subprocess.TimeoutExpired):
@@ -201,18 +208,11 @@ def stop_on_signals() -> Iterator[None]:
             is_stopping = True
             raise KeyboardInterrupt
 
-    # Signals are ignored under nohup or in the background of a script. They stay so.
-    previous_handlers = {
-        signal_number: signal.signal(signal_number, stop)
-        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(signal_number) is not signal.SIG_IGN
-    }
-    try:
-        with suppress(KeyboardInterrupt):
-            yield
-    finally:
-        for signal_number, handler in previous_handlers.items():
-            signal.signal(signal_number, handler)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup or in the background of a script
+            signal.signal(number, stop)
+    with suppress(KeyboardInterrupt):
+        yield
 
 
 def check_port_is_free(host: str, port: int) -> None:
@@ -232,9 +232,31 @@ def check_port_is_free(host: str, port: int) -> None:
         ) from error
 
 
+def wait_until(
+    is_done: Callable[[], bool],
+    subject: str | None,
+    *,
+    check: Callable[[], None] = lambda: None,
+    interval_s: float = 0.02,
+) -> None:
+    """Wait until ``is_done()`` is true. There is no time limit, since the machine may be busy.
+
+    ``check`` is called every ``interval_s`` seconds; if it raises, the wait ends. From time to time,
+    ``subject`` is logged; nothing if it is None.
+    """
+    started_at = logged_at = time.monotonic()
+    while not is_done():
+        check()
+        now = time.monotonic()
+        if subject is not None and now - logged_at >= LOG_INTERVAL_S:
+            logger.info("waiting for %s (%.0f s)", subject, now - started_at)
+            logged_at = now
+        time.sleep(interval_s)
+
+
 def wait_until_healthy(url: str, *, check: Callable[[], None]) -> None:
     """Wait until ``url`` answers 200, or until ``check``, such as ``Supervisor.check_startup``, raises."""
-    readiness.wait_until(lambda: _is_healthy(url), "the web server", check=check)
+    wait_until(lambda: _is_healthy(url), "the web server", check=check)
 
 
 def _is_healthy(url: str) -> bool:
@@ -258,25 +280,32 @@ def run(
 ) -> None:
     """Run a program to its end, without a time limit.
 
-    With ``reports_progress``, the program prints its own progress, and nothing is logged here. A program that
-    fails has printed the reason; SystemExit is then raised with its status.
+    With ``reports_progress``, the program prints its own progress, and nothing is logged here. If it fails,
+    Unavailable is raised with the end of its log. Without a log it has printed the reason; SystemExit is then
+    raised with its status.
     """
     process = _start_process(program)
     try:
         subject = None if reports_progress else program.name
-        readiness.wait_until(lambda: process.poll() is not None, subject, check=check)
+        wait_until(lambda: process.poll() is not None, subject, check=check)
     finally:
         _end_group(process)
+    if process.returncode and program.log:
+        raise _build_start_error(program, process.returncode)
     if process.returncode:
         raise SystemExit(process.returncode)
 
 
 def _start_process(program: Program) -> subprocess.Popen[bytes]:
+    program.prepare()
     return child_process.start(
         program.command,
         log=program.log,
         parent_death_signal=program.orphan_signal,
         env=os.environ | program.env,
+        hide_root=program.hide_root,
+        cwd=program.cwd,
+        pass_fds=program.pass_fds,
     )
 
 
@@ -292,10 +321,21 @@ def _describe_end(child: _Child) -> str:
     return f"{child.program.name} ended (status {status}); starting it again in {pause_s:.1f} s.{log_hint}"
 
 
-def _describe_failed_start(child: _Child) -> str:
-    log = child.program.log
-    log_excerpt = f" End of {log}:\n{child_process.read_tail(log)}" if log else ""
-    return f"{child.program.name} has ended {child.end_count} times, before it was ready.{log_excerpt}"
+def _build_start_error(program: Program, status: int | None) -> Unavailable:
+    if status == child_process.NAMESPACE_REFUSED:
+        return Unavailable(
+            "{name} does not run as root, and this system does not let root take another "
+            "user's number. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to "
+            "servers of your own.",
+            name=program.name,
+        )
+    return Unavailable(
+        "{name} ended (status {status}) before it was ready. End of {log}:\n{tail}",
+        name=program.name,
+        status=status,
+        log=str(program.log),
+        tail=child_process.read_tail(program.log) if program.log else "",
+    )
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

@@ -14,7 +14,7 @@ import pexpect
 import pytest
 
 from anoncup.client import Client
-from app.operations import service_readiness as readiness
+from app.operations import supervisor
 from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, environment
 from tests.support.markdown_blocks import ROOT, read_guide
 from tests.support.service_processes import build_own_environment, find_free_port
@@ -208,7 +208,7 @@ def end_the_first_phase(url: str) -> None:
     with Client(url, token, password=lambda: PASSWORD) as client:
         end = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
         client.extend_phase("cup-2015", "anonymization", end=end, move_following=True)
-        readiness.wait_until(
+        supervisor.wait_until(
             lambda: client.get_competition("cup-2015").state == "reidentification",
             "the second phase",
             interval_s=0.2,

@@ -1,5 +1,6 @@
 """The clock as a real process: alone, several at once, stopped, killed, and without a database."""
 
+import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -133,10 +134,13 @@ def test_clock_survives_a_database_outage(tmp_path: Path) -> None:
         with run_clock(tmp_path, DATABASE_URL=services.database_url, REDIS_URL=services.redis_url) as process:
             log = tmp_path / "clock-0.log"
             require_eventually(lambda: "clock_starts" in log.read_text())
-            (postgres,) = [server for server in services.servers if server.name == "Postgres"]
-            kill(postgres.process)
+            os.kill(services.supervisor.get_pids()["Postgres"], signal.SIGKILL)
             require_eventually(lambda: "clock_hindered" in log.read_text())
-            services.restart_ended_servers()
-            require_eventually(lambda: "clock_goes_again" in log.read_text())
+
+            def goes_again() -> bool:
+                services.supervisor.restart_ended()
+                return "clock_goes_again" in log.read_text()
+
+            require_eventually(goes_again)
             assert process.poll() is None
             assert log.read_text().count("clock_hindered") == 1

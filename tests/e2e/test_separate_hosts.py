@@ -35,8 +35,8 @@ def read_quota(contest: ServedContest) -> str:
 def build_host_environment(folder: Path, s3: S3Server, store: str) -> dict[str, str]:
     """Make the folder of a host and return the environment of its process."""
     folder.mkdir()
-    own_folder = {"ANONCUP_DATA": str(folder), "TMPDIR": str(folder)}
-    return QUICK_SETTINGS | s3.environment | own_folder | {"ANONCUP_STORE": store}
+    own = {"ANONCUP_DATA": str(folder), "TMPDIR": str(folder), "ANONCUP_STORE": store}
+    return {**QUICK_SETTINGS, **s3.environment, **own}
 
 
 @contextmanager

@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 import redis
 from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.exc import OperationalError
 
 from anoncup.errors import Unavailable
 from app.core.processes import child_process
 from app.operations import data_folder, embedded_servers
 from app.operations.embedded_servers import EmbeddedServices, find_running_services, run_embedded_services
 from tests.support.data_folders import data, used_data_folder
+from tests.support.postgres_server import can_run
 from tests.support.wait import TIMEOUT_S, is_running, poll_until
 
 __all__ = ["data", "used_data_folder"]
@@ -27,7 +29,7 @@ import sys, time
 from pathlib import Path
 from app.operations.embedded_servers import run_embedded_services
 with run_embedded_services(Path(sys.argv[1])) as services:
-    print(*(server.process.pid for server in services.servers), flush=True)
+    print(*services.supervisor.get_pids().values(), flush=True)
     time.sleep(float(sys.argv[2]))
 """
 
@@ -83,8 +85,8 @@ def test_sockets_are_private_and_no_port_is_open(used_data_folder: Path) -> None
         assert execute_sql(services, "SHOW listen_addresses") == [""]
         assert client.config_get("port") == {"port": "0"}
         assert (used_data_folder / "run").stat().st_mode & 0o777 == 0o700
-        for server in services.servers:
-            assert not list_listening_ports(server.process.pid)
+        for pid in services.supervisor.get_pids().values():
+            assert not list_listening_ports(pid)
 
 
 def list_listening_ports(pid: int) -> set[str]:
@@ -230,29 +232,23 @@ def test_killed_server_is_restarted_and_clients_continue(
 ) -> None:
     with run_embedded_services(data) as services, connect_valkey(services) as client:
         execute_sql(services, "CREATE TABLE kept AS SELECT 7 AS number")
-        for server in services.servers:
-            old_process = server.process
-            old_process.kill()
-            old_process.wait()
-            services.restart_ended_servers()
-            assert server.process.pid != old_process.pid
+        old_pids = services.supervisor.get_pids()
+        for pid in old_pids.values():
+            os.kill(pid, signal.SIGKILL)
+
+        def is_running_again() -> bool:
+            services.supervisor.restart_ended()
+            return not {*old_pids.values()} & {*services.supervisor.get_pids().values()}
+
+        assert poll_until(is_running_again)
+        assert poll_until(lambda: can_run(client.ping, redis.ConnectionError))
+        assert poll_until(lambda: can_run(lambda: execute_sql(services, "SELECT 1"), OperationalError))
         assert execute_sql(services, "SELECT number FROM kept") == ["7"]
         assert client.ping()
         assert "Postgres ended (status -9)" in caplog.text
         assert "Valkey ended (status -9)" in caplog.text
     with run_embedded_services(data) as services:
         assert execute_sql(services, "SELECT number FROM kept") == ["7"]
-
-
-@pytest.mark.full
-def test_failed_restart_is_reported(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded_servers, "MAX_START_ATTEMPTS", 2)
-    with run_embedded_services(data) as services:
-        (data / "postgres" / "postgresql.conf").write_text("nonsense")
-        services.servers[1].process.kill()
-        services.servers[1].process.wait()
-        with pytest.raises(Unavailable, match=r"(?s)Postgres ended.*contains errors"):
-            services.restart_ended_servers()
 
 
 def test_second_command_finds_only_running_servers(used_data_folder: Path) -> None:

@@ -23,7 +23,7 @@ from anoncup.runner.sandbox.seccomp import (
 from app.config import Settings
 from app.core.processes import runners
 from app.core.processes.locked_folders import LockedFolder
-from app.operations.embedded_servers import EmbeddedServices, Server
+from app.operations.embedded_servers import EmbeddedServices
 from app.operations.local_service import build_sandbox_env
 from workers import readiness
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
@@ -89,7 +89,7 @@ def test_sandbox_is_logged_with_a_warning_for_missing_parts(
 
 
 def test_sandbox_is_optional_with_embedded_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    embedded_services = EmbeddedServices("a", "b", (object.__new__(Server),))
+    embedded_services = EmbeddedServices("a", "b", {"web": "c"})
     monkeypatch.delenv("ANONCUP_SANDBOX", raising=False)
     assert build_sandbox_env(EmbeddedServices("a", "b")) == {}
     assert build_sandbox_env(embedded_services) == {"ANONCUP_SANDBOX": "wanted"}

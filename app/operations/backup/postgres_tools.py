@@ -31,12 +31,11 @@ def _run(
     name: str, url: str, *options: str, output: IO[bytes] | None = None, content: IO[bytes] | None = None
 ) -> None:
     """Run a program with ``content`` as its input. Raise Unavailable with its message if it fails."""
-    parameters = conninfo_to_dict(
-        make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
-    )
+    plain_url = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    parameters = {key: str(value) for key, value in conninfo_to_dict(plain_url).items()}
     # No list of processes has the password.
-    password = {"PGPASSWORD": str(parameters.pop("password"))} if "password" in parameters else {}
-    program = _find_program(name, is_local=str(parameters.get("host", "")).startswith("/"))
+    password = {"PGPASSWORD": parameters.pop("password")} if "password" in parameters else {}
+    program = _find_program(name, is_local=parameters.get("host", "").startswith("/"))
     command = [program, *options, *_WITHOUT_PRIVILEGES, "--dbname", make_conninfo(**parameters)]
     with TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603  # no shell, and only the settings' address is passed on
