@@ -95,15 +95,6 @@ def test_token_is_shown_once_and_has_the_chosen_scopes(arena: Arena) -> None:
     assert arena.get("/me", token=token).status_code == 401
 
 
-def test_changing_the_password_needs_the_old_one_and_keeps_this_session(arena: Arena) -> None:
-    path, new = "/account/password", "a new password"
-    wrong_response = post_form(arena, path, {"old": "not it", "new": new}, team="red")
-    assert_refused(wrong_response, 422, translate("The current password is wrong."))
-    response = send_form(arena, path, {"old": PASSWORD, "new": new}, team="red")
-    assert response.headers["location"] == "/account?done=password_changed"
-    assert get_page(arena, "/account", team="red").status_code == 200
-
-
 def test_invite_link_of_a_team_is_shown_once(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/team"
     arena.get_team_token("red")

@@ -76,13 +76,6 @@ def test_expired_session_is_treated_as_a_visitor(client: TestClient) -> None:
     assert get_with_cookie(client, "/account", other_cookie).status_code == 200
 
 
-def test_expired_api_token_is_refused(client: TestClient) -> None:
-    token, other_token = create_api_token(client), create_api_token(client)
-    expire_token(token)
-    assert read_refusal(get_me(client, token)) == (401, "invalid_token")
-    assert get_me(client, other_token).status_code == 200
-
-
 def test_session_expires_after_two_weeks(client: TestClient) -> None:
     cookie = sign_in_browser(client, "Olga")
     with transaction() as session:

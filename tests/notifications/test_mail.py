@@ -2,16 +2,12 @@
 
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import timedelta
-from email import message_from_string
-from email.policy import default
 from pathlib import Path
-from threading import Thread
 from uuid import UUID
 
 import pytest
@@ -21,13 +17,12 @@ from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
 from anoncup.errors import Unavailable
-from app.accounts.models import PasswordLink, UserIdentity
+from app.accounts.models import UserIdentity
 from app.config import Settings, SmtpServer, get_settings
 from app.core.db.models import Delivery, EmailAddress, User
 from app.core.db.transaction import transaction
 from app.core.http import throttle
-from app.core.identity import tokens
-from app.notifications import deliveries, mail, organizer_notifications
+from app.notifications import deliveries, mail
 from tests.support.accounts import list_audit_entries
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import Contest
@@ -187,18 +182,6 @@ def test_a_wrong_or_expired_code_confirms_nothing(contest: Contest, server: Mail
     with transaction() as session:
         mail.remove_unconfirmed(session)
     assert set(load_all(select(EmailAddress.address))) == {"green@example.org", "blue@example.org"}
-
-
-def test_codes_are_stored_as_digests(contest: Contest, server: MailServer) -> None:
-    add_address(contest.arena, server)
-    request_link(contest.arena)
-    deliver.send_due_mail()
-    code = find_code(server.take_text())
-    link = load_one(select(PasswordLink))
-    columns = {column.name: getattr(link, column.name) for column in PasswordLink.__table__.columns}
-    assert link.digest == tokens.hash_token(code)
-    assert code not in repr(columns)
-    assert timedelta(minutes=59) < link.expires_at - link.created_at <= timedelta(hours=1)
 
 
 def test_what_is_no_address_is_refused(contest: Contest) -> None:
@@ -559,15 +542,6 @@ def test_a_mail_that_may_have_been_accepted_or_was_refused_is_not_sent_again(
         assert server.take_text().startswith("Next")
 
 
-def test_a_refused_recipient_delays_no_other(contest: Contest, server: MailServer) -> None:
-    add_address(contest.arena, server)
-    add_address(contest.arena, server, "blue", "blue@example.org")
-    server.answers[f"RCPT {ADDRESS}"] = "550 no"
-    announce(contest)
-    assert deliver.send_due_mail() == 2
-    assert server.envelopes[0].rcpt_tos == ["blue@example.org"]
-
-
 @pytest.mark.parametrize(("command", "answer"), [("MAIL", "550 quota"), ("RCPT", "421 closing")])
 def test_a_server_that_stops_accepting_mail_gets_no_further_one(
     contest: Contest, server: MailServer, command: str, answer: str
@@ -613,47 +587,6 @@ def test_a_sender_that_is_killed_sends_one_mail_twice_at_most_and_loses_none(
     assert len(set(ids)) == 2
     assert len(ids) == (3 if moment == "on_mail" else 2)
     assert list_waiting() == []
-
-
-def test_each_of_two_mails_for_one_request_has_a_code_that_works(
-    contest: Contest, server: MailServer
-) -> None:
-    """Mail systems may drop the second mail because of its id, or the first may get lost."""
-    store_address(contest.arena)
-    with transaction() as session:
-        claimed = deliveries.claim_next(session, Delivery.email_address_id)
-        assert claimed is not None
-    settings = get_settings().smtp
-    assert settings is not None
-    with transaction() as session:
-        first = mail.write(session, settings, claimed)
-        second = mail.write(session, settings, claimed)
-    assert first is not None
-    assert second is not None
-    assert first["Message-ID"] == second["Message-ID"]
-    codes = [
-        find_code(message_from_string(str(message), policy=default).get_content())
-        for message in (first, second)
-    ]
-    assert codes[0] != codes[1]
-    for code in codes:
-        assert confirm(contest.arena, code).status_code == 303
-
-
-def test_mail_does_not_wait_for_a_notification(contest: Contest, server: MailServer) -> None:
-    add_address(contest.arena, server)
-    with socket.create_server(("127.0.0.1", 0)) as hanging:
-        with transaction() as session:
-            url = f"json://127.0.0.1:{hanging.getsockname()[1]}"
-            organizer_notifications.set_urls(session, contest.arena.slug, [url])
-        announce(contest)
-        sender = Thread(target=deliver.send_due_notifications)
-        sender.start()
-        connection, _ = hanging.accept()
-        assert deliver.send_due_mail() == 1
-        connection.close()
-        sender.join()
-    assert len(server.envelopes) == 1
 
 
 def test_a_late_process_does_not_overwrite_the_outcome_of_another(

@@ -20,7 +20,6 @@ from anoncup.errors import InvalidInput, NotFound
 from app.config import Settings
 from app.core.db.models import Delivery, NotificationUrl
 from app.core.db.transaction import transaction
-from app.jobs import health
 from app.notifications import deliveries, organizer_notifications
 from tests.support.contest import Contest
 from tests.support.database_rows import execute, load_all
@@ -225,15 +224,6 @@ def test_the_command_reads_urls_from_its_input_and_prints_none(
     assert not any(SECRET in output.stdout + output.stderr for output in outputs)
 
 
-def test_urls_are_replaced_and_what_waited_for_them_is_not_sent(contest: Contest, receiver: Receiver) -> None:
-    set_urls(contest, receiver.url, receiver.url)
-    announce(contest)
-    assert set_urls(contest) == []
-    assert deliver.send_due_notifications() == 0
-    announce(contest)
-    assert deliver.send_due_notifications() == 0
-
-
 def test_nothing_shows_a_url(contest: Contest, receiver: Receiver, capfd: pytest.CaptureFixture[str]) -> None:
     receiver.status = 500
     with capture_logs() as logs:
@@ -248,19 +238,6 @@ def test_nothing_shows_a_url(contest: Contest, receiver: Receiver, capfd: pytest
     texts = [*pages, export, contest.arena.get(f"{contest.path}/audit").text, str(logs), *capfd.readouterr()]
     assert [entry["sent"] for entry in logs if entry["event"] == "notification_attempted"] == [False]
     assert not any(SECRET in text for text in texts)
-
-
-def test_waiting_and_overdue_events_are_counted(contest: Contest, receiver: Receiver) -> None:
-    set_urls(contest, receiver.url)
-    announce(contest)
-    with transaction() as session:
-        session.execute(update(Delivery).values(next_attempt_at=datetime.now(UTC) - timedelta(hours=1)))
-        counts = health.count_deliveries(session)
-    assert counts.waiting == 1
-    assert 3600 <= counts.overdue_s < 7200
-    deliver.send_due_notifications()
-    with transaction() as session:
-        assert health.count_deliveries(session) == health.DeliveryCounts(0, 0.0)
 
 
 def test_old_deliveries_are_removed(contest: Contest, receiver: Receiver) -> None:
