@@ -43,6 +43,11 @@ class PageInspector:
         assert response is not None
         return response.status
 
+    def check_page(self, path: str) -> None:
+        """Open a page, and require that it has no faults."""
+        assert self.go(path) == 200, path
+        assert self.collect_faults() == [], path
+
     def collect_faults(self) -> list[str]:
         """Return all faults of the page in its present state."""
         violations = [f"refused: {entry}" for entry in self.page.evaluate("window.refused || []")]

@@ -65,8 +65,7 @@ def test_matrix_fits_and_shows_the_rate_at_the_pointer(browser: Browser, documen
     with inspect_pages(browser, SITE) as inspector:
         page = inspector.page
         serve_page(page, lambda: document)
-        inspector.go("/")
-        assert inspector.collect_faults() == []
+        inspector.check_page("/")
         assert page.evaluate(WIDTH_SCRIPT) < 1280
         assert page.evaluate(COLOUR_SCRIPT) == "rgba(0, 0, 0, 0)"
         page.locator("#matrix tbody tr").nth(3).locator("td").nth(2).hover()
@@ -79,8 +78,7 @@ def test_matrix_fits_and_shows_the_rate_at_the_pointer(browser: Browser, documen
 def test_matrix_fits_a_phone_in_the_dark(browser: Browser, document: str) -> None:
     with inspect_pages(browser, SITE, size=PHONE, is_dark=True) as inspector:
         serve_page(inspector.page, lambda: document)
-        inspector.go("/")
-        assert inspector.collect_faults() == []
+        inspector.check_page("/")
 
 
 def test_cells_have_numbers_without_scripts(browser: Browser, document: str) -> None:

@@ -1,8 +1,7 @@
-"""Contests of other tracks in a real browser: every page is sound, and each form checks its own file."""
+"""Contests of other tracks and of several rounds in a real browser: pages are sound, forms check their own file."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from fastapi.testclient import TestClient
@@ -15,56 +14,43 @@ from tests.support.arena import Arena
 from tests.support.browser import build_csv_payload
 from tests.support.contest import Contest, judge_everything
 from tests.support.translations import translate
+from tests.support.two_rounds import build_round, create_two_rounds
 
 pytestmark = pytest.mark.full
 
 TEAM_PAGES = ("", "/rules", "/submissions")
 ORGANIZER_PAGES = ("", "/data", "/file", "/rescores")
 SECOND_PHASE_PAGES = ("/targets", "/boards/anonymization", "/boards/reidentification", "/boards/matrix")
+ROUND_PAGES = (
+    "/",
+    "/competitions/small.try",
+    "/competitions/small.final/rules",
+    "/competitions/small.try/boards/anonymization",
+    "/competitions/small.try/organize/phases",
+    "/competitions/small.final/organize/data",
+    "/competitions/small.final/organize/threshold",
+    "/competitions/small.try/organize/rescores",
+    "/competitions/small.final/organize/file",
+)
 
 
-@dataclass(frozen=True)
-class GuessFiles:
-    """A wrong file with the problem that the form shows, and a valid file with the note about it."""
-
-    valid: bytes
-    wrong: bytes = b""
-    problem: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class TrackContest:
-    """A contest with scored releases by team, and the files that blue guesses with by question."""
+class TrackContest(NamedTuple):
+    """A contest in its first phase, the scored release of red, and a guess about it for each question."""
 
     contest: Contest
-    submissions: dict[str, str]
-    guesses: dict[str, GuessFiles] = field(default_factory=dict)
+    submission: str
+    guesses: dict[str, bytes]
 
     def open_attacks(self) -> str:
         """Open the second phase and return the path of red's target."""
         self.contest.open_attacks()
-        return f"/targets/{self.contest.find_target(self.submissions['red'])['id']}"
-
-    def get_session(self, reader: str) -> str:
-        arena = self.contest.arena
-        is_organizer = reader == "organizer"
-        return arena.get_session(arena.organizer_token if is_organizer else arena.get_team_token(reader))
+        return f"/targets/{self.contest.find_target(self.submission)['id']}"
 
 
 def create_membership_contest(client: TestClient) -> TrackContest:
-    created = membership_contest.create_contest(client)
-    rows = membership_contest.ROWS
-    scores = GuessFiles(
-        b"score\n" + b'.5\n"1e-3"\n' * (rows // 2),
-        wrong=b"score\n" + b"1\n" * (rows - 1) + b"1.01\n",
-        problem=f"score, row {rows}: ",
-        note=f"{rows} rows",
-    )
-    diseases = GuessFiles(
-        b"disease\n" + b"none\n" * rows, wrong=b"disease\nnone\n", problem=f"{rows}", note=f"{rows} rows"
-    )
-    return TrackContest(created.contest, created.submissions, {"membership": scores, "attribute": diseases})
+    created, rows = membership_contest.create_contest(client), membership_contest.ROWS
+    guesses = {"membership": b"score\n" + b"1e-3\n" * rows, "attribute": b"disease\n" + b"none\n" * rows}
+    return TrackContest(created.contest, created.submissions["red"], guesses)
 
 
 def create_monthly_contest(client: TestClient) -> TrackContest:
@@ -72,10 +58,9 @@ def create_monthly_contest(client: TestClient) -> TrackContest:
     submissions = {team: monthly_contest.submit_and_score(contest, team) for team in monthly_contest.METHODS}
     _, secret = monthly_contest.build_release("red")
     guesses = {
-        question: GuessFiles(monthly_contest.build_guess(secret, count))
-        for count, question in enumerate(QUESTIONS)
+        question: monthly_contest.build_guess(secret, count) for count, question in enumerate(QUESTIONS)
     }
-    return TrackContest(contest, submissions, guesses)
+    return TrackContest(contest, submissions["red"], guesses)
 
 
 @pytest.mark.parametrize(
@@ -85,73 +70,64 @@ def create_monthly_contest(client: TestClient) -> TrackContest:
         (create_monthly_contest, {"language": "en", "size": DESKTOP}),
     ],
 )
-def test_pages_of_other_tracks_are_accessible_and_fit_the_screen(
+def test_pages_of_other_tracks_have_no_faults(
     client: TestClient,
     browser: Browser,
     site: str,
     create: Callable[[TestClient], TrackContest],
     display: dict[str, Any],
 ) -> None:
-    played = create(client)
-    contest, path = played.contest, played.contest.path
+    created = create(client)
+    contest, path = created.contest, created.contest.path
+    arena = contest.arena
 
-    def check_pages(reader: str, *pages: str) -> None:
-        session = played.get_session(reader)
+    def check_pages(token: str, *pages: str) -> None:
+        session = arena.get_session(token)
         with inspect_pages(browser, site, session=session, **display) as inspector:
             for page in pages:
-                assert inspector.go(page) == 200, page
-                assert inspector.collect_faults() == [], page
+                inspector.check_page(page)
 
-    check_pages("red", f"/submissions/{played.submissions['red']}", *(path + page for page in TEAM_PAGES))
-    check_pages("organizer", *(f"{path}/organize{page}" for page in ORGANIZER_PAGES))
-    target = played.open_attacks()
-    for question, files in played.guesses.items():
-        target_id = target.removeprefix("/targets/")
-        response = contest.submit_guess("blue", target_id, files.valid, question=question)
-        assert response.status_code == 202, response.text
+    team_pages = [path + page for page in TEAM_PAGES]
+    check_pages(arena.get_team_token("red"), f"/submissions/{created.submission}", *team_pages)
+    check_pages(arena.organizer_token, *(f"{path}/organize{page}" for page in ORGANIZER_PAGES))
+    target = created.open_attacks()
+    for question, content in created.guesses.items():
+        contest.submit_guess("blue", target.removeprefix("/targets/"), content, question=question)
     judge_everything()
-    check_pages("blue", target, *(path + page for page in SECOND_PHASE_PAGES))
+    check_pages(arena.get_team_token("blue"), target, *(path + page for page in SECOND_PHASE_PAGES))
 
 
 def test_each_form_checks_and_sends_guesses_of_its_question(
     client: TestClient, browser: Browser, site: str
 ) -> None:
-    played = create_membership_contest(client)
-    with inspect_pages(browser, site, session=played.get_session("blue")) as inspector:
-        inspector.go(played.open_attacks())
+    created = create_membership_contest(client)
+    arena = created.contest.arena
+    session = arena.get_session(arena.get_team_token("blue"))
+    with inspect_pages(browser, site, session=session) as inspector:
+        inspector.go(created.open_attacks())
         page = inspector.page
-        for question, files in played.guesses.items():
-            page.set_input_files(f"#guess-{question}", build_csv_payload(files.wrong))
-            expect(page.locator(f"#guess-{question}-refused")).to_contain_text(files.problem)
-        for question, files in played.guesses.items():
-            page.set_input_files(f"#guess-{question}", build_csv_payload(files.valid))
-            expect(page.locator(f"#guess-{question}-checked")).to_contain_text(files.note)
+        for question, content in created.guesses.items():
+            header = content.partition(b"\n")[0]
+            page.set_input_files(f"#guess-{question}", build_csv_payload(header + b"\n1\n"))
+            expect(page.locator(f"#guess-{question}-refused")).not_to_be_empty()
+            page.set_input_files(f"#guess-{question}", build_csv_payload(content))
+            expect(page.locator(f"#guess-{question}-checked")).to_contain_text("60 rows")
             page.locator(f"#guessing-{question} button").first.click()
             expect(page.locator("#last-guess")).to_contain_text(translate(f"question_{question}"))
-        judge_everything()
-        expect(page.locator("#guesses tbody tr")).to_have_count(len(played.guesses))
-        guesses = played.contest.arena.get(f"{played.contest.path}/guesses", team="blue").json()
-        assert {guess["status"] for guess in guesses} == {"SCORED"}
+    guesses = arena.get(f"{created.contest.path}/guesses", team="blue").json()
+    assert {guess["question"] for guess in guesses} == created.guesses.keys()
 
 
-def test_monthly_release_and_its_secret_are_checked_and_sent(
-    client: TestClient, browser: Browser, site: str
+@pytest.mark.parametrize(("language", "size"), [("en", DESKTOP), ("ja", PHONE)])
+def test_pages_of_rounds_have_no_faults(
+    client: TestClient, browser: Browser, site: str, language: str, size: dict[str, int]
 ) -> None:
-    contest = monthly_contest.create_contest(client, Arena.create(client), *monthly_contest.ORIGINAL)
-    release, secret = monthly_contest.build_release("red")
-    session = contest.arena.get_session(contest.arena.get_team_token("red"))
-    with inspect_pages(browser, site, session=session) as inspector:
-        inspector.go(f"{contest.path}/submissions")
-        page = inspector.page
-        page.set_input_files("#transactions", build_csv_payload(release.replace(b"\n", b"\n ", 1)))
-        page.set_input_files("#secret", build_csv_payload(secret))
-        expect(page.locator("#transactions-problems li")).not_to_have_count(0)
-        page.set_input_files("#transactions", build_csv_payload(release))
-        page.set_input_files("#secret", build_csv_payload(secret.replace(b"customer", b"client", 1)))
-        expect(page.locator("#secret-problems")).to_contain_text(
-            "The columns in the first line are not the required ones"
-        )
-        page.set_input_files("#secret", build_csv_payload(secret))
-        expect(page.locator("#checked")).to_contain_text("No fault was found")
-        page.get_by_role("button", name="Send").click()
-        expect(page.locator("#taken-receipt")).to_be_visible()
+    rounds = build_round("try", begins=-0.5, practice=True) + build_round("preliminary", begins=7, weight=0.3)
+    final = build_round("final", begins=14, weight=0.7, data="previous")
+    final += "[rounds.excessive]\nthreshold = 0.3\n"
+    contest = create_two_rounds(client, preliminary=rounds, final=final)["try"]
+    contest.submit("red")
+    session = contest.arena.get_session(contest.arena.organizer_token)
+    with inspect_pages(browser, site, session=session, language=language, size=size) as inspector:
+        for path in ROUND_PAGES:
+            inspector.check_page(path)

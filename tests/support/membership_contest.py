@@ -1,6 +1,6 @@
 """A membership contest whose organizers hide a column and in which two teams have submitted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -40,12 +40,6 @@ def build_competition_toml() -> str:
     return replace_phases(text + f'\n[questions.attribute]\nhidden = "{HIDDEN_COLUMN}"\n', windows)
 
 
-def drop_hidden_column(full_original: MembershipOriginal) -> MembershipOriginal:
-    """Return the original without the hidden column of the candidates; the background keeps it."""
-    names = [name for name in full_original.candidates.schema.names if name != HIDDEN_COLUMN]
-    return MembershipOriginal(full_original.candidates.select_columns(*names), full_original.background)
-
-
 @dataclass
 class MembershipContest:
     """The contest and the organizers' data: the candidates with all columns."""
@@ -53,20 +47,13 @@ class MembershipContest:
     contest: Contest
     rules: Rules
     full_original: MembershipOriginal
-    releases: dict[str, bytes]
-    submissions: dict[str, str]
+    public_original: MembershipOriginal
+    hidden_file: bytes
+    submissions: dict[str, str] = field(default_factory=dict)
 
     @property
     def arena(self) -> Arena:
         return self.contest.arena
-
-    @property
-    def public_original(self) -> MembershipOriginal:
-        return drop_hidden_column(self.full_original)
-
-    @property
-    def hidden_file(self) -> bytes:
-        return write_table(self.full_original.candidates.select_columns(HIDDEN_COLUMN))
 
     def get_team_file(self, team: str) -> bytes:
         response = self.arena.get(f"{COMPETITION_PATH}/own/members.csv", team=team)
@@ -92,12 +79,6 @@ class MembershipContest:
         )
         return TRACK.files_of(release[0])["released"]
 
-    def submit_release(self, team: str, content: bytes, **other_files: bytes) -> Any:
-        files = {"released": ("r.csv", content)} | {
-            name: (name, file_content) for name, file_content in other_files.items()
-        }
-        return self.arena.post(f"{COMPETITION_PATH}/submissions", team=team, files=files)
-
     def submit_guess(self, team: str, victim_team: str, question: str, content: bytes) -> Any:
         target = self.contest.find_target(self.submissions[victim_team])["id"]
         return self.contest.submit_guess(team, target, content, question=question)
@@ -106,18 +87,22 @@ class MembershipContest:
 def create_contest(client: TestClient) -> MembershipContest:
     """Create the contest with two teams, their allocated members and a scored release of each."""
     text, full_original = build_competition_toml(), build_survey(ROWS)
-    rules = parse_competition(text)
-    arena = Arena.create(client, file=text, original=files_of(drop_hidden_column(full_original)))
-    contest = MembershipContest(Contest(arena), rules, full_original, {}, {})
-    hidden_response = contest.arena.put(f"{COMPETITION_PATH}/truth/hidden.csv", content=contest.hidden_file)
-    assert hidden_response.status_code == 200, hidden_response.text
-    early_response = contest.submit_release("red", b"")
-    assert (early_response.status_code, early_response.json()["code"]) == (409, "not_drawn_yet")
-    contest.arena.get_team_token("blue")
+    candidates = full_original.candidates
+    names = [name for name in candidates.schema.names if name != HIDDEN_COLUMN]
+    public_original = MembershipOriginal(candidates.select_columns(*names), full_original.background)
+    arena = Arena.create(client, file=text, original=files_of(public_original))
+    hidden_file = write_table(candidates.select_columns(HIDDEN_COLUMN))
+    contest = MembershipContest(
+        Contest(arena), parse_competition(text), full_original, public_original, hidden_file
+    )
+    response = arena.put(f"{COMPETITION_PATH}/truth/hidden.csv", content=hidden_file)
+    assert response.status_code == 200, response.text
+    for team in ("red", "blue"):
+        arena.get_team_token(team)
     run_clock()
     for team, method in (("red", "copy"), ("blue", "independent")):
-        contest.releases[team] = contest.build_release(team, method)
-        response = contest.submit_release(team, contest.releases[team])
+        files = {"released": ("r.csv", contest.build_release(team, method))}
+        response = arena.post(f"{COMPETITION_PATH}/submissions", team=team, files=files)
         assert response.status_code == 202, response.text
         contest.submissions[team] = response.json()["id"]
     score_everything()
