@@ -27,6 +27,7 @@ from anoncup.messages import (
         ("{most:,} in {age:.0f} s, {found}", {"most": 1000, "age": 1.7, "found": 0.3}, "1,000 in 2 s, 0.3"),
         ("{a} and {b}", {"a": None}, "None and {b}"),
         ("{a}", {"a": "{b}", "b": 1}, "{b}"),
+        ("{a:.0f} {b:,}", {"a": "many", "b": None}, "many None"),
     ],
 )
 def test_message_is_formatted_with_its_values(
@@ -38,10 +39,6 @@ def test_message_is_formatted_with_its_values(
 @pytest.mark.parametrize("template", ["{a.__class__}", "{a[0]}", "{a:1000000000}", "{a!s}", "{", "}", "{0}"])
 def test_hostile_templates_cannot_access_attributes(template: str) -> None:
     assert str(Message(template, a="secret", b="9")) == template
-
-
-def test_number_formats_do_not_apply_to_other_values() -> None:
-    assert str(Message("{a:.0f} {b:,}", a="many", b=None)) == "many None"
 
 
 def test_messages_round_trip_through_json() -> None:
@@ -86,11 +83,6 @@ def test_plural_messages_round_trip_and_degrade_to_plain_messages() -> None:
         )
 
 
-def test_values_rendered_in_english_are_plain() -> None:
-    message = Message("{a} {b}", a=("x", "y"), b=Message("from {c} up", c=0))
-    assert message.render_values_in_english() == {"a": ["x", "y"], "b": "from 0 up", "c": 0}
-
-
 def test_values_rendered_in_english_include_those_of_nested_messages() -> None:
     inner_message = Message("{low} of {deeper}", low=1, deeper=Message("{end}", end=9), name="inner")
     message = Message(
@@ -99,6 +91,10 @@ def test_values_rendered_in_english_include_those_of_nested_messages() -> None:
     assert message.render_values_in_english() == {
         "name": "outer", "parts": ["x", "1 of 9", "2 3"], "low": 1, "deeper": "9", "end": 9, "high": 3
     }  # fmt: skip
+    assert Message("{b}", b=Message("from {c} up", c=0)).render_values_in_english() == {
+        "b": "from 0 up",
+        "c": 0,
+    }
 
 
 def test_remote_message_keeps_its_text_and_values() -> None:
@@ -111,13 +107,8 @@ def test_remote_message_keeps_its_text_and_values() -> None:
         "row": 3,
         "names": ["a"],
     }
-
-
-def test_stored_remote_message_keeps_braces_of_its_text() -> None:
-    remote_message = RemoteMessage("{row} is what {sentence} wrote", row=3)
     restored_message = Message.from_json(json.loads(json.dumps(remote_message.to_json())))
-    assert str(restored_message) == str(remote_message)
-    assert restored_message.values["row"] == 3
+    assert (str(restored_message), restored_message.values["row"]) == (str(remote_message), 3)
 
 
 def test_control_characters_are_made_visible() -> None:

@@ -121,20 +121,6 @@ def test_first_of_two_packages_with_the_same_part_wins(tmp_path: Path) -> None:
     )
 
 
-def test_first_of_two_packages_with_the_same_ranking_function_wins(import_folder: Path) -> None:
-    code = (
-        "from anoncup.tracks.plugin import Plugin\nfrom anoncup.tracks.ranking_board import RankingFunction\n"
-        "PLUGIN = Plugin(api=0, ranking_functions={'best': RankingFunction('best', VERSION, list)})\n"
-    )
-    for number, name in enumerate(("a_cup", "b_cup"), 1):
-        install_package(import_folder, name, code.replace("VERSION", str(number)))
-    plugins = discover_plugins(BUILT_IN)
-    assert [package.parts for package in plugins.packages] == [("ranking_functions.best",), ()]
-    assert plugins.packages[1].broken == "there is best already"
-    assert plugins.ranking_functions["best"].version == 1
-    assert plugins.find_provider("ranking_functions.best") is plugins.packages[0]
-
-
 def test_packages_may_extend_each_others_tracks(tmp_path: Path) -> None:
     track = "from dataclasses import replace\nfrom anoncup.tracks.microdata import MICRODATA\n"
     plugin = "PLUGIN = Plugin(api=0, tracks={'chess': replace(MICRODATA, name='chess')})\n"
@@ -146,25 +132,9 @@ def test_packages_may_extend_each_others_tracks(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.full
-def test_broken_package_does_not_affect_other_commands(tmp_path: Path) -> None:
-    install_package(tmp_path, "coins", "import nothing_that_there_is")
-    (package,) = list_packages(tmp_path)
-    assert package["broken"] == "ModuleNotFoundError: No module named 'nothing_that_there_is'"
-    program = "from anoncup import parse_competition, template; parse_competition(template(2015))"
-    run_python(tmp_path, "-c", program)
-
-
 def test_importing_the_plugin_api_loads_no_numeric_packages() -> None:
     modules = "anoncup.tracks.plugin, anoncup.tracks.parts, anoncup.tracks.model, anoncup.rules.parameters"
     run_python(Path(), "-c", f"import {modules}, sys; assert not {{'numpy', 'pandas'}} & set(sys.modules)")
-
-
-@pytest.mark.full
-def test_library_exports_all_names() -> None:
-    run_python(
-        Path(), "-c", "from anoncup import *; import anoncup; assert set(anoncup.__all__) <= set(globals())"
-    )
 
 
 REQUIRES_TOML = "[requires]\ncoins = "
