@@ -21,7 +21,6 @@ from app.operations.backup import archive, backup_and_restore, keys, postgres_to
 from app.operations.backup.keys import KeyPaths
 from app.operations.embedded_servers import find_postgres_binary, run_embedded_services
 from migrations.run import migrate
-from tests.support import cli_zygote
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.backups import (
     BACKED_UP_SEEDS,
@@ -38,6 +37,8 @@ from tests.support.backups import (
 from tests.support.contest import Contest
 from tests.support.database_rows import load_all, load_one
 from tests.support.postgres_server import POSTGRES, run_postgres
+from tests.support.s3_server import BUCKET, S3Server
+from tests.support.shell_commands import start_program
 from tests.support.stored_files import build_blob_path
 from tests.support.uploads import score_everything
 from workers import deliver, tasks
@@ -161,7 +162,7 @@ def test_restored_service_sends_nothing_that_waited_until_it_is_told_to(
         assert deliver.send_due_notifications() == 0
         assert set(load_all(select(Delivery.attempt))) == {0}
         environment = {"DATABASE_URL": restore_url, "REDIS_URL": settings.redis_url, "PATH": os.defpath}
-        completed = cli_zygote.run(["deliver", "--send-waiting"], cwd=tmp_path, env=environment)
+        completed = start_program("deliver", "--send-waiting", cwd=tmp_path, env=environment)
         assert completed.stdout == "released: 3 notifications and mails\n"
         with transaction() as session:
             assert deliveries.claim_next(session, Delivery.notification_url_id)

@@ -16,13 +16,13 @@ from app.core.db.privileges import WEB, WORKER
 from app.core.db.transaction import transaction
 from app.jobs import health
 from app.notifications import organizer_notifications
-from tests.support import cli_zygote
 from tests.support.contest import Contest
 from tests.support.database_rows import execute
 from tests.support.mail_server import run_mail_server
 from tests.support.provider_sign_in import run_provider
 from tests.support.queue import run_full_queue
 from tests.support.role_session import build_role_url
+from tests.support.shell_commands import start_program
 
 pytestmark = pytest.mark.full
 
@@ -35,7 +35,7 @@ def examine(folder: Path, **variables: str) -> tuple[int, dict[str, Any]]:
         for name, value in os.environ.items()
         if name not in names and not name.startswith("ANONCUP_")
     }
-    result = cli_zygote.run(["doctor", "--json"], cwd=folder, env=environment | variables)
+    result = start_program("doctor", "--json", cwd=folder, env=environment | variables)
     assert result.stderr == ""
     entries = json.loads(result.stdout)
     return result.returncode, {entry["check"]: (entry["status"], entry["detail"]) for entry in entries}
@@ -111,7 +111,7 @@ def test_role_without_privileges_is_told_what_it_may_not_see(settings: Settings,
 
 def check_clock(folder: Path, variables: dict[str, str]) -> tuple[int, str]:
     """Return the exit status of ``scheduler --check`` and what it prints as an error."""
-    result = cli_zygote.run(["scheduler", "--check"], cwd=folder, env={"PATH": os.defpath} | variables)
+    result = start_program("scheduler", "--check", cwd=folder, env={"PATH": os.defpath} | variables)
     return result.returncode, result.stderr
 
 

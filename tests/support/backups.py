@@ -1,6 +1,5 @@
 """A backup of a contest, a database to restore it into, and readers of both."""
 
-import os
 import subprocess
 import tarfile
 from collections.abc import Iterator
@@ -19,9 +18,10 @@ from app.core.processes import runners
 from app.core.storage import Store, get_store, open_store
 from app.operations.backup import backup_and_restore
 from app.operations.backup.backup_and_restore import RestoreSummary
-from tests.support import cli_zygote
+from app.operations.backup.keys import KeyPaths
 from tests.support.application import build_application
 from tests.support.arena import Arena
+from tests.support.shell_commands import start_program
 from tests.support.uploads import score_everything
 
 
@@ -64,7 +64,7 @@ def restore(path: Path, url: str, data: Path, *, target_store: Store | None = No
 
 def run_command(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     """Run ``anoncup`` with an empty environment, as on a new machine."""
-    return cli_zygote.run(arguments, cwd=Path.cwd(), env={"PATH": os.defpath})
+    return start_program(*arguments, cwd=Path.cwd())
 
 
 @contextmanager

@@ -1,31 +1,40 @@
 """``anoncup`` with local files and an empty environment."""
 
+import io
 import json
 import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from tests.support import cli_zygote
+import pytest
 
-BIN_FOLDER = Path(sys.executable).parent
+from anoncup.cli.main import main
+
+EMPTY_ENVIRONMENT = {"PATH": os.defpath}
 
 
-def run_program(
-    *arguments: str | Path, cwd: Path, program: str = "anoncup"
-) -> "subprocess.CompletedProcess[str]":
-    """Run a program with nothing but ``PATH`` in its environment."""
-    env = {"PATH": os.defpath}
-    completed = (
-        cli_zygote.run(arguments, cwd=cwd, env=env)
-        if program == "anoncup"
-        else start_program(program, *arguments, cwd=cwd, env=env)
-    )
-    assert "Traceback" not in completed.stderr
-    assert "Traceback" not in completed.stdout
-    return completed
+def run_program(*arguments: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    """Run ``anoncup`` in this process, since loading its modules takes seconds."""
+    words = ["anoncup", *map(str, arguments)]
+    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with (
+        chdir(cwd),
+        patch.dict(os.environ, EMPTY_ENVIRONMENT, clear=True),
+        patch.object(sys, "argv", words),
+        redirect_stdout(stdout),
+        redirect_stderr(stderr),
+        pytest.raises(SystemExit) as exit_info,
+    ):
+        main()
+    texts = [(stream.seek(0), stream.read())[1] for stream in (stdout, stderr)]
+    assert "Traceback" not in "".join(texts)
+    return subprocess.CompletedProcess(words, int(exit_info.value.code or 0), *texts)
 
 
 def run_line(folder: Path, line: str, *, status: int = 0) -> str:
@@ -40,10 +49,11 @@ def run_json(folder: Path, line: str, *, status: int = 0) -> Any:
 
 
 def start_program(
-    program: str, *arguments: str | Path, cwd: Path, env: dict[str, str]
+    *arguments: str | Path, cwd: Path, env: Mapping[str, str] = EMPTY_ENVIRONMENT
 ) -> "subprocess.CompletedProcess[str]":
+    """Run ``anoncup`` in a process of its own, which reads its settings and connects anew."""
     return subprocess.run(
-        [BIN_FOLDER / program, *arguments],
+        [Path(sys.executable).parent / "anoncup", *arguments],
         cwd=cwd,
         env=env,
         capture_output=True,
