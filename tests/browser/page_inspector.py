@@ -101,17 +101,14 @@ def inspect_pages(
     language: str = "en",
     size: dict[str, int] = DESKTOP,
     is_dark: bool = False,
-    has_touch: bool = False,
 ) -> Iterator[PageInspector]:
-    """Open a page in a fresh browser profile, signed in with ``session``; ``has_touch`` emulates a phone."""
+    """Open a page in a fresh browser profile, signed in with ``session``."""
     scheme: Literal["dark", "light"] = "dark" if is_dark else "light"
     context = browser.new_context(
         viewport={"width": size["width"], "height": size["height"]},
         locale=language,
         color_scheme=scheme,
         timezone_id="Europe/Berlin",
-        has_touch=has_touch,
-        is_mobile=has_touch,
         permissions=["clipboard-write"],  # which a browser with a window gives to the page in front
     )
     try:

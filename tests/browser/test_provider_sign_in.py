@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.config import Settings
-from tests.browser.browser_user import JAPANESE_PHONE, BrowserUser, open_browser_user
+from tests.browser.page_inspector import PageInspector, inspect_pages
 from tests.support.provider_sign_in import CLIENT_SECRET, RunningProvider, run_provider
 from tests.support.service_processes import create_invite, open_small_contest, run_web_server
 
@@ -20,19 +20,12 @@ def authorize(page: Page, provider: RunningProvider) -> None:
     page.get_by_role("button", name="Authorize", exact=True).click()
 
 
-def sign_in(user: BrowserUser, provider: RunningProvider, address: str) -> None:
-    user.activate(user.find_control("button", "Sign in with {provider}"))
-    authorize(user.page, provider)
-    user.page.wait_for_url(address)
-    user.inspector.reported_faults.clear()  # of the provider's page
-    user.check_page()
-
-
-class ProviderUser(BrowserUser):
-    """A user to whom the provider is shown by its name."""
-
-    def translate(self, key: str, **values: object) -> str:
-        return super().translate(key, **{"provider": "Lab <ID>", **values})
+def sign_in(inspector: PageInspector, provider: RunningProvider, address: str) -> None:
+    inspector.page.get_by_role("button", name="Sign in with Lab <ID>").click()
+    authorize(inspector.page, provider)
+    inspector.page.wait_for_url(address)
+    inspector.reported_faults.clear()  # of the provider's page
+    assert inspector.collect_faults() == []
 
 
 def test_person_without_password_signs_up_confirms_and_signs_in(
@@ -41,28 +34,31 @@ def test_person_without_password_signs_up_confirms_and_signs_in(
     with (
         run_provider(tmp_path) as provider,
         run_web_server(tmp_path, provider.build_settings()) as url,
-        open_browser_user(browser, url, JAPANESE_PHONE) as opened,
+        inspect_pages(browser, url) as inspector,
     ):
-        user = ProviderUser(opened.inspector, JAPANESE_PHONE)
-        contest = open_small_contest(url)
-        user.visit(f"/sign-up?invite={create_invite(url, contest.slug)}")
-        sign_in(user, provider, f"{url}/sign-up?provider=lab&invite=*")
-        user.expect_text("You sign in with {provider}, without a password.")
-        user.fill_in({"Name of your team": "青 team", "Your name": "Hanako"})
-        user.press("button", "Create the account and the team")
-        user.expect_text("done_joined")
-        user.visit(f"/competitions/{contest.slug}/team")
-        with user.page.expect_popup() as popup:
-            user.activate(user.find_control("button", "Sign in again"))
+        page, contest = inspector.page, open_small_contest(url)
+        inspector.check_page(f"/sign-up?invite={create_invite(url, contest.slug)}")
+        sign_in(inspector, provider, f"{url}/sign-up?provider=lab&invite=*")
+        expect(page.locator("main")).to_contain_text("You sign in with Lab <ID>, without a password.")
+        page.get_by_label("Name of your team").fill("青 team")
+        page.get_by_label("Your name", exact=True).fill("Hanako")
+        page.get_by_role("button", name="Create the account and the team").click()
+        page.wait_for_url(f"{url}/competitions/**")
+        inspector.check_page(f"/competitions/{contest.slug}/team")
+        with page.expect_popup() as popup:
+            page.get_by_role("button", name="Sign in again").click()
         authorize(popup.value, provider)
         popup.value.wait_for_url(f"{url}/account?done=confirmed")
         popup.value.close()
-        user.press("button", "Make a link")
-        user.expect_text("Copy it now. It cannot be shown again.")
-        user.visit("/account")
-        user.press("button", "Sign out")
-        user.visit("/sign-in?to=/account")
-        sign_in(user, provider, f"{url}/account")
-        expect(user.page.get_by_role("heading", name="Hanako", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Make a link").click()
+        page.get_by_role("button", name="Copy", exact=True).click()
+        expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
+        assert inspector.collect_faults() == []
+        inspector.check_page("/account")
+        page.get_by_role("button", name="Sign out", exact=True).click()
+        page.wait_for_url(f"{url}/")
+        inspector.check_page("/sign-in?to=/account")
+        sign_in(inspector, provider, f"{url}/account")
+        expect(page.get_by_role("heading", name="Hanako", exact=True)).to_be_visible()
         assert CLIENT_SECRET not in "".join(path.read_text() for path in tmp_path.glob("web-*.log"))
-        assert CLIENT_SECRET not in "".join(user.visited_pages)
+        assert CLIENT_SECRET not in page.content()

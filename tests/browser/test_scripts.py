@@ -1,4 +1,4 @@
-"""The board in a real browser."""
+"""Scripts of boards and other pages in a real browser: local times, reloading."""
 
 import re
 
@@ -9,6 +9,8 @@ from tests.browser.page_inspector import inspect_pages
 from tests.support import large_contest
 from tests.support.contest import Contest
 from tests.support.large_contest import ContestSize
+from tests.support.rescores import begin_rescore, build_strict_file
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
@@ -49,4 +51,16 @@ def test_browser_formats_local_times_like_the_server(contest: Contest, browser: 
         inspector.go("/account")
         times = inspector.page.locator("time[data-own]")
         expect(times.first).to_have_text(re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$"))
+        assert inspector.collect_faults() == []
+
+
+def test_page_of_a_rescore_reloads_until_all_is_scored(contest: Contest, browser: Browser, site: str) -> None:
+    contest.submit("red")
+    rescore = begin_rescore(contest, build_strict_file(contest))
+    session = contest.arena.get_session(contest.arena.organizer_token)
+    with inspect_pages(browser, site, session=session) as inspector:
+        inspector.check_page(f"{contest.path}/organize/rescores/{rescore}")
+        expect(inspector.page.locator("[data-refresh]")).to_have_count(1)
+        score_everything()
+        expect(inspector.page.locator("[data-refresh]")).to_have_count(0)
         assert inspector.collect_faults() == []
