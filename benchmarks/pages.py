@@ -16,23 +16,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
+from uuid import uuid4
 
+import numpy as np
 import structlog
 from argon2 import PasswordHasher
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select, text
+from sqlalchemy import insert, select, text
 
 from anoncup.competition.parser import read_file
 from app.competitions import competitions
 from app.config import get_settings
 from app.core import sealing
 from app.core.db import engine
-from app.core.db.models import Competition, Round, Submission, Target, Team
+from app.core.db.models import (
+    Competition,
+    Evaluation,
+    RecordedVerdict,
+    Rescore,
+    Round,
+    Submission,
+    Target,
+    Team,
+)
 from app.core.db.transaction import transaction
 from app.core.identity import password_hashes
 from app.core.identity.session_cookie import COOKIE
+from app.core.storage import compute_digest
 from app.jobs import queue
 from app.main import create_app, create_served_app
 from app.operations.embedded_servers import run_embedded_services
@@ -47,6 +59,38 @@ _COMPETITION_COUNT = 200
 _SLOW_MS = 200.0
 _SKIPPED_PREFIXES = ("/api/", "/static", "/sign-out", "/healthz", "/readyz", "/metrics")
 """Paths that are not timed. The only API paths timed are the boards and the list of competitions."""
+
+
+def _create_rescore(contest: Contest) -> str:
+    """Create an open rescore with other scores for every evaluation. Return its identifier."""
+    rng = np.random.default_rng(1)
+    with transaction() as session:
+        row = session.scalars(
+            select(Round).join(Competition).where(Competition.slug == contest.arena.slug)
+        ).one()
+        submission = session.scalars(select(Submission).where(Submission.round_id == row.id).limit(1)).one()
+        rescore = Rescore(
+            round_id=row.id,
+            user_id=submission.user_id,
+            file=row.file,
+            competition_file=row.competition.file,
+            scales=row.scales,
+            replaces=compute_digest(row.file.encode()),
+        )
+        session.add(rescore)
+        session.flush()
+        query = select(Evaluation).join(Evaluation.submission).where(Submission.round_id == row.id)
+        evaluations = [large_contest.read_columns(evaluation) for evaluation in session.scalars(query)]
+        copies = [
+            evaluation | {"id": uuid4(), "rescore_id": rescore.id, "current": False}
+            for evaluation in evaluations
+            if evaluation["verdict"] is not None
+        ]
+        session.execute(insert(Evaluation), copies)
+        session.execute(
+            insert(RecordedVerdict), [large_contest.vary_verdict(copy, copy["id"], rng) for copy in copies]
+        )
+        return str(rescore.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +134,7 @@ def fill_contest(client: TestClient, size: ContestSize) -> tuple[Contest, dict[s
     contest = Contest.create(client, slug="crowded", extra_toml=_FEEDBACK)
     _add_empty_competitions(_COMPETITION_COUNT - 1)
     large_contest.fill(contest, size)
-    rescore_id = large_contest.create_rescore(contest)
+    rescore_id = _create_rescore(contest)
     with engine.get_engine().begin() as connection:
         connection.execute(text("ANALYZE"))  # autovacuum would do this within a minute
     with transaction() as session:

@@ -23,7 +23,9 @@ from sqlalchemy import func, select
 
 from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
+from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
@@ -41,7 +43,8 @@ from benchmarks.load import TimedResponse, send_spread
 from benchmarks.peers import growth
 from benchmarks.processes import measure_usage
 from benchmarks.service import BenchmarkService
-from tests.support.service_processes import build_shop_file, find_free_port, run_program
+from tests.support.arena import build_competition_toml
+from tests.support.service_processes import find_free_port, run_program
 
 _PROCESS_KINDS = (
     "web",
@@ -75,14 +78,21 @@ def _make_household_case(number: int) -> ScaleCase:
     return ScaleCase("8,333 x 25", rush.build_competition_file, {"original.csv": write_csv(table)}, releases)
 
 
+def _build_shop_file(slug: str) -> str:
+    """Return the 2016 template, open today."""
+    text = template(2016).replace('slug = "cup-2016"', f'slug = "{slug}"')
+    window = build_competition_toml(opens=-1, closes=1)
+    return replace_tables(text, "phases", window[window.index("[[phases]]") :])
+
+
 def _make_shop_case(number: int) -> ScaleCase:
     tables = load_tc400()
     releases = _make_releases(
-        build_shop_file("made"), TransactionOriginal(tables), "balance_clusters", number
+        _build_shop_file("made"), TransactionOriginal(tables), "balance_clusters", number
     )
     return ScaleCase(
         "TC400",
-        build_shop_file,
+        _build_shop_file,
         {f"{name}.csv": content for name, content in files_of(tables).items()},
         releases,
     )

@@ -15,7 +15,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.catalogues import find_package_catalogues, find_track_catalogues, load_translations
-from anoncup.competition import drafts, parser, required_packages, scoring_versions
+from anoncup.competition import parser, required_packages, scoring_versions
 from anoncup.competition.parser import parse_rounds
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.plugins import BUILT_IN, TRACKS, discover_plugins
@@ -257,16 +257,6 @@ def rounds(client: TestClient, track: AnyTrack) -> dict[str, PlayedRound]:
     for round_ in played.values():
         round_.upload()
     return played
-
-
-@pytest.mark.parametrize("step", ["data", "file"])
-def test_set_up_has_pages_where_the_package_is_installed(
-    rounds: dict[str, PlayedRound], monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    contest = rounds["final"].contest
-    monkeypatch.setattr(drafts, "DRAFT_SOURCES", (*drafts.DRAFT_SOURCES, "cup2026"))
-    page = get_page(contest.arena, f"{contest.path}/organize/{step}", organizer=True)
-    assert page.status_code == 200
 
 
 @pytest.mark.parametrize("reader", ["en", "ja"])

@@ -76,44 +76,6 @@ def test_example_is_listed_and_scores_and_anonymizes(
     assert environment.run("-c", light_program, cwd=cup).returncode == 0
 
 
-RECORD_VERSIONS = """
-from pathlib import Path
-from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import collect_scoring_versions
-from anoncup.competition.writer import replace_scored_by
-path = Path("competition.toml")
-text = path.read_text()
-counted = collect_scoring_versions(parse_competition(text))
-assert counted["packages.anoncup-example"] == "0.1.0", counted
-assert counted["measures.combinations_lost"] == counted["attackers.nearest_total"] == "1"
-path.write_text(replace_scored_by(text, counted))
-"""
-
-
-def test_recorded_version_of_a_package_is_required_to_score(
-    environment: PackageEnvironment, example: Path, cup: Path, tmp_path: Path
-) -> None:
-    environment.install(example, tmp_path / "wheels")
-    assert environment.run("-c", RECORD_VERSIONS, cwd=cup).returncode == 0
-    assert environment.run_anoncup("score", *RELEASE_OPTIONS, cwd=cup)["verdict"] == "accepted"
-    environment.upgrade(example, tmp_path / "wheels", "0.2.0")
-    assert read_refusal_code(environment, cup) == "part_version"
-    environment.upgrade(example, tmp_path / "wheels", "1.0")
-    assert read_refusal_code(environment, cup) == "package_version"
-    environment.uninstall()
-    assert read_refusal_code(environment, cup) == "package_missing"
-
-
-def test_scales_include_the_packages_measure_only_if_it_has_a_weight(
-    environment: PackageEnvironment, example: Path, cup: Path, tmp_path: Path
-) -> None:
-    environment.install(example, tmp_path / "wheels")
-    for text, has_scale in ((COMPETITION + PACKAGE_TABLES, True), (COMPETITION, False)):
-        (cup / "competition.toml").write_text(text, "utf-8")
-        completed = environment.run("-m", "anoncup.cli", "scales", *CONTEST_OPTIONS, cwd=cup)
-        assert ("combinations_lost = " in completed.stdout, completed.returncode) == (has_scale, 0)
-
-
 def test_failing_part_affects_only_contests_that_count_it(
     environment: PackageEnvironment, example: Path, cup: Path, tmp_path: Path
 ) -> None:

@@ -76,23 +76,3 @@ def read_points(path: Path) -> list[tuple[float, ...]]:
 
 def euclidean_distance(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return float(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5)
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "row"),
-    [
-        ("x,y\n1,2\n3,4000\n", "out_of_range", 2),
-        ("x,y\n1,two\n", "not_a_number", 1),
-        ("x\n1\n", "header", None),
-    ],
-)
-def test_invalid_release_is_refused_with_its_row(
-    environment: PackageEnvironment, cup: Path, text: str, code: str, row: int | None
-) -> None:
-    (cup / "mine/moved.csv").write_text(text)
-    completed = environment.run(
-        "-m", "anoncup.cli", "check", *CONTEST_OPTIONS, *RELEASE_OPTIONS[:2], "--json", cwd=cup
-    )
-    assert completed.returncode == 2
-    (problem,) = json.loads(completed.stdout)["errors"]
-    assert (problem["file"], problem["code"], problem["row"]) == ("moved.csv", code, row)

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers import __main__ as peers
-from benchmarks.peers import growth, inputs
+from benchmarks.peers import growth
 from benchmarks.peers.duel import DuelOutcome
-from tests.support.reference_data import needs_reference_data
 
 pytestmark = pytest.mark.full
 
@@ -47,17 +46,3 @@ def test_growth_is_measured_for_each_task(tmp_path: Path, capsys: pytest.Capture
     measurements = growth.parse_output(capsys.readouterr().out)
     assert set(measurements) == {*growth.MAX_EXPONENTS, "peak MB"}
     assert min(measurements.values()) > 0
-
-
-def test_growth_exponent_is_fitted() -> None:
-    assert growth.fit_exponent({rows: 3e-6 * rows**1.25 for rows in (100, 5_000, 10_000)}) == pytest.approx(
-        1.25
-    )
-
-
-@needs_reference_data
-def test_reference_data_have_the_expected_sizes() -> None:
-    folder = inputs.get_reference_folder()
-    assert folder is not None
-    assert inputs.load_real_table(folder).shape == (8333, 25)
-    assert len(inputs.load_retail(folder).customers) == 4334

@@ -3,24 +3,37 @@
 import csv
 import io
 import json
+import zipfile
 from hashlib import sha256
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from httpx2 import Response
 from sqlalchemy import select, text
 
 from app.config import Settings
 from app.core.db import engine
 from app.core.db.models import Secret, Token, User
 from app.core.db.transaction import transaction
-from tests.support.archives import download_export, unpack_export
 from tests.support.arena import PASSWORD, Arena, build_noisy_release
 from tests.support.contest import Contest
 from tests.support.secret_search import build_needles, find_leaks
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
+
+
+def download_export(arena: Arena) -> Response:
+    response = arena.get(f"/competitions/{arena.slug}/export.zip")
+    assert response.status_code == 200, response.text
+    return response
+
+
+def unpack_export(arena: Arena) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(download_export(arena).content)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def parse_table(content: bytes) -> list[dict[str, str]]:

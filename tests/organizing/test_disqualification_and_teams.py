@@ -10,8 +10,7 @@ from app.core.db.transaction import transaction
 from tests.support.accounts import sign_up
 from tests.support.arena import API, Arena
 from tests.support.database_rows import load_team_id
-from tests.support.disqualification_pages import ORGANIZE_PATH, submit_release
-from tests.support.organizer_pages import fail_evaluation, get_page_text
+from tests.support.organizer_pages import ORGANIZE_PATH, fail_evaluation, get_page_text, submit_release
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.translations import translate, translate_message
 from tests.support.uploads import score_everything

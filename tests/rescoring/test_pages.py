@@ -6,8 +6,7 @@ from html import unescape
 import pytest
 
 from tests.support.arena import Arena
-from tests.support.disqualification_pages import ORGANIZE_PATH, submit_release
-from tests.support.organizer_pages import get_page_text
+from tests.support.organizer_pages import ORGANIZE_PATH, get_page_text, submit_release
 from tests.support.page_requests import assert_refused, post_form, send_form
 from tests.support.translations import translate
 from tests.support.uploads import score_everything

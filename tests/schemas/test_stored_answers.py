@@ -2,19 +2,13 @@
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import select, update
 
 from anoncup import schemas
 from anoncup.client import transport
 from anoncup.messages import Message, describe_in_english
 from anoncup.runner.results import VerdictForm
-from app.boards.verdicts import extract_numbers
-from app.core.db.models import Evaluation, RecordedVerdict, State
-from app.core.db.transaction import transaction
 from tests import recorded
 from tests.recorded import RESPONSES, build_verdict
-from tests.support.arena import Arena
-from tests.support.page_requests import get_page
 
 
 def test_stored_verdict_is_returned_unchanged() -> None:
@@ -25,34 +19,6 @@ def test_stored_verdict_is_returned_unchanged() -> None:
     assert schemas.parse_verdict(recorded.VERDICT).model_dump(mode="json") == recorded.VERDICT | {
         "violations": violations
     }
-
-
-def test_whole_numbers_keep_their_type() -> None:
-    attacker = recorded.VERDICT["attackers"]["euc1"] | {"correct": 9, "rate": 1.0}
-    attacker_json = schemas.parse_verdict(build_verdict(attackers={"euc1": attacker})).model_dump(
-        mode="json"
-    )["attackers"]["euc1"]
-    assert (type(attacker_json["correct"]), type(attacker_json["rate"])) == (int, float)
-
-
-def test_boards_read_stored_verdicts() -> None:
-    scores = extract_numbers(recorded.VERDICT)
-    assert scores.measures == {name: value["value"] for name, value in recorded.VERDICT["measures"].items()}
-    assert scores.rounding == {
-        name: value["rounding"] for name, value in recorded.VERDICT["measures"].items()
-    }
-    assert scores.violations == ("excessive_anonymization",)
-
-
-def test_pages_show_a_stored_verdict(arena: Arena) -> None:
-    identifier = str(arena.submit("red").json()["id"])
-    with transaction() as session:
-        session.execute(update(Evaluation).values(state=State.REJECTED))
-        evaluation_id = session.scalars(select(Evaluation.id)).one()
-        session.add(RecordedVerdict(evaluation_id=evaluation_id, scorer="1", content=recorded.VERDICT))
-    assert arena.get_submission(identifier, "red")["result"]["utility"] == recorded.VERDICT["utility"]
-    for path in (f"/submissions/{identifier}", "/competitions/small/submissions"):
-        assert f"{recorded.VERDICT['utility']:.4f}" in get_page(arena, path, team="red").text
 
 
 @pytest.mark.parametrize("row", [schemas.BoardRow, schemas.AttackersRow, schemas.MatrixRow])

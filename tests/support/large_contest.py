@@ -13,11 +13,9 @@ from sqlalchemy.orm import Session, joinedload
 from app.boards import standing_updates
 from app.core.db.models import (
     Base,
-    Competition,
     Evaluation,
     Guess,
     RecordedVerdict,
-    Rescore,
     Round,
     Secret,
     State,
@@ -27,7 +25,6 @@ from app.core.db.models import (
 )
 from app.core.db.transaction import transaction
 from app.core.identity.names import build_key
-from app.core.storage import compute_digest
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, build_outcome
 
@@ -187,33 +184,3 @@ def vary_verdict(evaluation: dict[str, Any], new_id: UUID, rng: np.random.Genera
     varied_verdict["security"] = max(attacker["rate"] for attacker in varied_verdict["attackers"].values())
     varied_verdict["overall"] = (varied_verdict["utility"] + varied_verdict["security"]) / 2
     return {"evaluation_id": new_id, "scorer": evaluation["scorer"], "content": varied_verdict}
-
-
-def create_rescore(contest: Contest, *, seed: int = 1) -> str:
-    """Create an open rescore with other scores for every evaluation. Return its identifier."""
-    rng = np.random.default_rng(seed)
-    with transaction() as session:
-        row = session.scalars(
-            select(Round).join(Competition).where(Competition.slug == contest.arena.slug)
-        ).one()
-        submission = session.scalars(select(Submission).where(Submission.round_id == row.id).limit(1)).one()
-        rescore = Rescore(
-            round_id=row.id,
-            user_id=submission.user_id,
-            file=row.file,
-            competition_file=row.competition.file,
-            scales=row.scales,
-            replaces=compute_digest(row.file.encode()),
-        )
-        session.add(rescore)
-        session.flush()
-        query = select(Evaluation).join(Evaluation.submission).where(Submission.round_id == row.id)
-        evaluations = [read_columns(evaluation) for evaluation in session.scalars(query)]
-        copies = [
-            evaluation | {"id": uuid4(), "rescore_id": rescore.id, "current": False}
-            for evaluation in evaluations
-            if evaluation["verdict"] is not None
-        ]
-        session.execute(insert(Evaluation), copies)
-        session.execute(insert(RecordedVerdict), [vary_verdict(copy, copy["id"], rng) for copy in copies])
-        return str(rescore.id)

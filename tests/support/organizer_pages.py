@@ -13,6 +13,10 @@ from tests.support.page_requests import get_page
 ORGANIZE_PATH = "/competitions/small/organize"
 
 
+def submit_release(arena: Arena, team: str, seed: int = 1) -> str:
+    return str(arena.submit(team, seed=seed).json()["id"])
+
+
 def get_page_text(arena: Arena, path: str = "", *, language: str = "en", status: int = 200) -> str:
     response = get_page(arena, ORGANIZE_PATH + path, organizer=True, language=language)
     assert response.status_code == status, response.text

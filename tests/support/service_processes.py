@@ -230,13 +230,6 @@ def build_household_file(slug: str, columns: Columns | None = None) -> str:
     return text
 
 
-def build_shop_file(slug: str) -> str:
-    """Return the 2016 template, open today."""
-    text = template(2016).replace('slug = "cup-2016"', f'slug = "{slug}"')
-    window = build_competition_toml(opens=-1, closes=1)
-    return replace_tables(text, "phases", window[window.index("[[phases]]") :])
-
-
 def run_local_score(
     contest: ServedContest,
     folder: Path,
