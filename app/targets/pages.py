@@ -24,7 +24,6 @@ from app.core.db.models import Guess, Opening, Round, State, Target
 from app.core.db.transaction import transaction
 from app.core.identity.principal import Principal
 from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage, see_other
-from app.core.pages.questions import group_by_guess_file
 from app.submissions.receiving import receive_dry_run, receive_upload
 from app.submissions.upload_form import (
     UPLOAD_ERRORS,

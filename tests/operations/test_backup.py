@@ -37,7 +37,6 @@ from tests.support.backups import (
 from tests.support.contest import Contest
 from tests.support.database_rows import load_all, load_one
 from tests.support.postgres_server import POSTGRES, run_postgres
-from tests.support.s3_server import BUCKET, S3Server
 from tests.support.shell_commands import start_program
 from tests.support.stored_files import build_blob_path
 from tests.support.uploads import score_everything

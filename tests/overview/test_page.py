@@ -98,5 +98,3 @@ def test_next_step_is_the_data_then_the_rules_during_a_pause_and_none_for_the_di
     assert find_next_link(arena, team="red") == f"{path}/rules"
     arena.post(f"{path}/teams/{load_team_id('red')}/disqualify")
     assert '<a class="button"' not in get_page(arena, path, team="red").text
-
-

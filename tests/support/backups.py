@@ -18,7 +18,6 @@ from app.core.processes import runners
 from app.core.storage import Store, get_store, open_store
 from app.operations.backup import backup_and_restore
 from app.operations.backup.backup_and_restore import RestoreSummary
-from app.operations.backup.keys import KeyPaths
 from tests.support.application import build_application
 from tests.support.arena import Arena
 from tests.support.shell_commands import start_program
