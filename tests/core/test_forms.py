@@ -13,7 +13,8 @@ from starlette.routing import compile_path
 
 from app.config import get_settings
 from app.main import create_app
-from tests.security.access_scenario import AccessScenario, build_sign_up, create_password_link
+from tests.security.access_requests import create_invite, create_password_code
+from tests.security.access_scenario import AccessScenario
 from tests.security.access_table import AUDIENCES, TABLE
 from tests.support.page_requests import get_page
 
@@ -100,7 +101,7 @@ def test_forms_of_links_and_mail_send_the_fields_of_their_routes(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     scenario = AccessScenario.open(client)
-    invite, code = build_sign_up(scenario)["json"]["invite"], create_password_link(scenario)["json"]["code"]
+    invite, code = create_invite(scenario), create_password_code(scenario)
     for name, value in {
         "PUBLIC_URL": "https://cup.example.org",
         "SMTP__HOST": "127.0.0.1",

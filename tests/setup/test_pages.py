@@ -10,12 +10,12 @@ from httpx2 import Response
 from anoncup.competition import drafts
 from anoncup.competition.drafts import DRAFT_SOURCES, change_columns, create_draft
 from anoncup.competition.parser import parse_competition, parse_rounds
-from anoncup.competition.rules_text import set_threshold, set_weights
+from anoncup.competition.rules_text import set_weights
 from anoncup.competition.templates import TEMPLATES
 from anoncup.competition.writer import replace_attackers, replace_measures
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
-from anoncup.rules.toml_text import format_value
+from anoncup.rules.toml_text import format_value, replace_tables
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.column_roles import suggest_roles
 from app.competitions import competitions
@@ -63,7 +63,7 @@ def test_organizer_sets_up_a_competition_from_scratch(new_organizer: Arena) -> N
     )
     assert import_original(new_organizer, write_csv(new_organizer.table)).status_code == 303
     assert load_rules("fresh").columns == Columns(("sex", "age"), ("income", "rent"))
-    file = set_threshold(load_competition("fresh").file, 0.2)
+    file = replace_tables(load_competition("fresh").file, "excessive", "[excessive]\nthreshold = 0.2\n")
     path = "/competitions/fresh/organize/file"
     compared = post_form(new_organizer, path, {"text": file, "do": "compare"}, organizer=True)
     fields = {"text": file, "do": "save"} | extract_hidden_fields(compared.text)
