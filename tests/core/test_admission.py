@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select
 from starlette.datastructures import UploadFile
@@ -174,6 +175,25 @@ def test_full_disk_during_an_upload_costs_no_attempt(arena: Arena, monkeypatch: 
         upload.send_part(len(upload.body) // 2)
         assert upload.finish().status_and_code == (503, "storage_unavailable")
     assert count_attempts() == 0
+
+
+def test_oversized_file_is_stored_only_up_to_the_limit(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena = Arena.create(client, extra_toml="[limits]\nfile_mb = 1")
+    bytes_written, write = [0], UploadFile.write
+
+    async def write_and_count(file: UploadFile, content: bytes) -> None:
+        bytes_written[0] += len(content)
+        await write(file, content)
+
+    monkeypatch.setattr(UploadFile, "write", write_and_count)
+    with start_web_process() as web, open_upload(web, arena, "red") as upload:
+        upload.body = upload.body.replace(b"\r\n\r\n", b"\r\n\r\n" + b"x" * 5_000_000, 1)
+        while len(upload.body) > 64 * 1024:
+            upload.send_part(64 * 1024)
+        assert upload.finish().status_and_code == (413, "too_large")
+    assert bytes_written[0] < 1.1 * 2**20
 
 
 def test_without_redis_each_process_locks_teams_itself(

@@ -12,13 +12,12 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from anoncup.errors import FileProblem, InvalidUpload, MalformedRequest, Unavailable
-from anoncup.messages import N_, Message
+from anoncup.messages import Message
 from anoncup.tables.files import build_too_large_error
 from app.core.http.admission import get_admission
 from app.core.http.openapi import build_request_body
 from app.core.identity.authentication import CurrentPrincipal
 
-_UNREADABLE = N_("the request cannot be read: {reason}")
 _MAX_TEXT_BYTES = 64 * 1024
 _MAX_PARTS = 8
 
@@ -31,6 +30,45 @@ def set_spool_folder(folder: Path) -> None:
     if tempfile.gettempdir() in ("/tmp", "/var/tmp", "/usr/tmp"):  # noqa: S108  # the defaults
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.tempdir = str(folder)
+
+
+class LimitedParser(MultiPartParser):
+    """The framework's form parser with a limit on file sizes.
+
+    The rest of a file that is too large is read and discarded, so that the client can read the response.
+    """
+
+    def __init__(self, request: Request, *, max_file_bytes: int) -> None:
+        super().__init__(
+            request.headers,
+            request.stream(),
+            max_files=_MAX_PARTS,
+            max_fields=_MAX_PARTS,
+            max_part_size=_MAX_TEXT_BYTES,
+        )
+        self.max_file_bytes = max_file_bytes
+        self.part_bytes = 0
+        self.oversized_field = ""
+
+    async def parse(self) -> FormData:
+        form = await super().parse()
+        last_file = self._current_part.file
+        if last_file is not None and all(part is not last_file for _, part in form.multi_items()):
+            await last_file.close()
+            await form.close()
+            raise MultiPartException("The last file is cut off.")
+        return form
+
+    def on_part_begin(self) -> None:
+        super().on_part_begin()
+        self.part_bytes = 0
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        self.part_bytes += end - start
+        if self._current_part.file is not None and self.part_bytes > self.max_file_bytes:
+            self.oversized_field = self._current_part.field_name
+        else:
+            super().on_part_data(data, start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +102,19 @@ async def open_form(
         files = tuple(sorted(names))
         message = Message("send a multipart/form-data request with the files {names}", names=files)
         raise InvalidUpload([FileProblem("request", None, None, "not_multipart", message)])
-    form = await _parse_form(request)
+    form = await _parse_form(request, file_mb)
     try:
-        yield _collect_parts(form, file_mb)
+        yield _collect_parts(form)
     finally:
         await form.close()
 
 
-async def _parse_form(request: Request) -> FormData:
-    parser = MultiPartParser(
-        request.headers,
-        request.stream(),
-        max_files=_MAX_PARTS,
-        max_fields=_MAX_PARTS,
-        max_part_size=_MAX_TEXT_BYTES,
-    )
+async def _parse_form(request: Request, file_mb: int) -> FormData:
+    parser = LimitedParser(request, max_file_bytes=file_mb * 2**20)
     try:
         form = await parser.parse()
     except MultiPartException as problem:
-        raise MalformedRequest(_UNREADABLE, reason=problem.message) from None
+        raise MalformedRequest("the request cannot be read: {reason}", reason=problem.message) from None
     except UnicodeError:
         raise _build_encoding_error() from None
     except OSError as problem:
@@ -90,11 +122,9 @@ async def _parse_form(request: Request) -> FormData:
             async for _ in request.stream():
                 pass
         raise Unavailable("the upload could not be kept", code="storage_unavailable") from problem
-    last_file = parser._current_part.file  # the parser drops a file without an end
-    if last_file is not None and all(part is not last_file for _, part in form.multi_items()):
-        await last_file.close()
+    if parser.oversized_field:
         await form.close()
-        raise MalformedRequest(_UNREADABLE, reason="The last file is cut off.")
+        raise build_too_large_error(parser.oversized_field, file_mb)
     return form
 
 
@@ -103,7 +133,7 @@ def _build_encoding_error() -> InvalidUpload:
     return InvalidUpload([FileProblem("request", None, None, "encoding", message)])
 
 
-def _collect_parts(form: FormData, file_mb: int) -> MultipartForm:
+def _collect_parts(form: FormData) -> MultipartForm:
     files: dict[str, UploadFile] = {}
     texts: dict[str, str] = {}
     for name, part in form.multi_items():
@@ -114,12 +144,10 @@ def _collect_parts(form: FormData, file_mb: int) -> MultipartForm:
         if name in files or name in texts:
             message = Message("{name} is sent twice", name=name)
             raise InvalidUpload([FileProblem(name, None, None, "repeated_part", message)])
-        if not isinstance(part, UploadFile):
-            texts[name] = part
-        elif (part.size or 0) > file_mb * 2**20:
-            raise build_too_large_error(name, file_mb)
-        else:
+        if isinstance(part, UploadFile):
             files[name] = part
+        else:
+            texts[name] = part
     return MultipartForm(files, texts)
 
 
