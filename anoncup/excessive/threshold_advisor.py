@@ -15,7 +15,7 @@ from anoncup.excessive.fixed_point_odds import (
 )
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import JsonObject, Message, serialize_prefixed
-from anoncup.tracks.linkage.shuffling import make_shuffler, sample_derangement
+from anoncup.tracks.linkage.shuffling import sample_derangement, shuffle_within_groups
 from anoncup.tracks.parts import AnyDistance, HasRows
 
 _MAX_DECIMALS = 12
@@ -254,7 +254,7 @@ def _list_permutation_types(groups: IntArray) -> dict[str, _DrawPermutation]:
     return {
         "shift": lambda rng: sample_derangement(count, rng),
         "random": lambda rng: rng.permutation(count),
-        "group": make_shuffler(groups),
+        "group": lambda rng: shuffle_within_groups(groups, rng),
     }
 
 

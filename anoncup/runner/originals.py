@@ -19,6 +19,7 @@ from anoncup.runner.results import Count, Remarks
 from anoncup.storable import require_storable
 from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import AllocationContext
+from anoncup.tracks.files import SECRET_FILE
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import HasRows
 from anoncup.tracks.seeds import refuse_to_draw
@@ -253,13 +254,14 @@ class SampleReleaseJob(Job[Files]):
 def _make_sample_release(job: SampleReleaseJob, _: object) -> Files:
     from numpy.random import default_rng  # noqa: PLC0415
 
-    from anoncup.evaluation.samples import build_sample_release  # noqa: PLC0415  # numpy
-
     rules, track, original = job.load()
-    allocated_answer = {}
+    rng, allocated_answer = default_rng(job.seed), {}
     if job.answer is not None:
         allocated_answer["answer"] = track.read_allocated_answer(job.answer, original, rules)
-    return build_sample_release(track, job.method, original, rules, default_rng(job.seed), **allocated_answer)
+    release, answer = track.anonymize(track.methods[job.method], original, rules, rng, {}, **allocated_answer)
+    release, answer = track.shuffle(release, answer, rng=rng)
+    files = track.files_of(release)
+    return files if allocated_answer else {**files, SECRET_FILE: track.answer_spec.write(answer)}
 
 
 @dataclass(frozen=True, slots=True)

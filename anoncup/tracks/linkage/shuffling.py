@@ -1,12 +1,12 @@
 """Random permutations within groups, and derangements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import build_vocabulary, encode, get_column_texts, group_rows
 
 
@@ -19,31 +19,9 @@ def find_equivalence_classes(table: pd.DataFrame, quasi_identifiers: Sequence[st
 
 def shuffle_within_groups(group_of: IntArray, rng: Generator) -> IntArray:
     """Return a uniformly random permutation of the rows that keeps every row in its group."""
-    return make_shuffler(group_of)(rng)
-
-
-def make_shuffler(group_of: IntArray) -> Callable[[Generator], IntArray]:
-    """Return :func:`shuffle_within_groups` for these groups as a function that is fast to call repeatedly."""
-    rows = np.argsort(group_of, kind="stable")
-
-    def shuffle(rng: Generator) -> IntArray:
-        permutation = np.empty(len(group_of), dtype=np.int64)
-        permutation[rows] = _order_within_groups(group_of, rng.random(len(group_of)))
-        return permutation
-
-    return shuffle
-
-
-def _order_within_groups(group_of: IntArray, fractions: FloatArray) -> IntArray:
-    """Return the rows, (n,), sorted by group, then by ``fractions`` in [0, 1), then by row number.
-
-    Sorting by the sum of group and fraction is faster, and enough unless rounding makes sums equal.
-    """
-    keys = group_of + fractions
-    order = np.argsort(keys)
-    if (np.diff(keys[order]) > 0).all():
-        return order
-    return np.lexsort((fractions, group_of))
+    permutation = np.empty(len(group_of), dtype=np.int64)
+    permutation[np.argsort(group_of, kind="stable")] = np.lexsort((rng.random(len(group_of)), group_of))
+    return permutation
 
 
 def sample_derangement(rows: int, rng: Generator) -> IntArray:
