@@ -21,7 +21,7 @@ from app.core.db import engine
 from app.core.db.models import Round, Target
 from app.core.db.transaction import transaction
 from app.operations.service_access import use_services
-from tests.faults import contest_setup, expected_boards, invariant_checks
+from tests.faults import expected_boards, invariant_checks, organizers
 from tests.faults.calls import PATIENCE_S, Caller, CallRecorder
 from tests.faults.canaries import Canaries
 from tests.faults.expected_boards import check_competition
@@ -160,7 +160,7 @@ def check_everything(
         yield from invariant_checks.retry_refused(ledger, callers[ledger.slug])
     wait_for_all_work(installation, fault_log, ledgers)
     for ledger in ledgers:
-        closes = ledger.slug == contest_setup.PLANS[0].slug
+        closes = ledger.slug == organizers.PLANS[0].slug
         yield from check_competition(ledger, callers[ledger.slug], is_played_to_end=closes)
     yield from run.calls.problems
     yield from check_restart(installation, ledgers, callers)
@@ -218,12 +218,10 @@ def run_contest(seed: int, faults: int, *, keep_folder: bool) -> list[str]:
         use_services(installation.find_services(), installation.data)
         calls = CallRecorder(installation.url, Canaries())
         max_valid = max(6, faults // 8)
-        ledgers = [
-            contest_setup.open_competition(calls, plan, valid=max_valid) for plan in contest_setup.PLANS
-        ]
+        ledgers = [organizers.open_competition(calls, plan, valid=max_valid) for plan in organizers.PLANS]
         run = FaultRun(seed, calls)
         fault_log.started_at = time.monotonic()
-        contest_setup.start_everybody(run, ledgers)
+        organizers.start_everybody(run, ledgers)
         problems: list[str] = []
         try:
             inject_faults(installation, run, fault_log, faults=faults)

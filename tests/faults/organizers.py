@@ -1,12 +1,18 @@
-"""Organizers of a running contest: they move deadlines, disqualify and re-score."""
+"""Competitions of a run with their organizers, who move deadlines, disqualify and re-score."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
-from tests.faults.calls import Caller
-from tests.faults.ledger import Ledger
-from tests.faults.participants import FaultRun
+import httpx2
+
+from anoncup.tables.csv_text import write_csv
+from tests.faults.calls import PATIENCE_S, Caller, CallRecorder
+from tests.faults.ledger import ROWS, Ledger
+from tests.faults.participants import FaultRun, TeamMember, read_publicly
+from tests.support.arena import PASSWORD, Arena, build_competition_toml, build_original_table
+from tests.support.contest import SECOND_PHASE
 
 MIN_REMAINING_S = 900
 """The end of an open phase is moved away when less time than this is left."""
@@ -18,15 +24,79 @@ MIN_RELEASES = 10
 LAST_S = 15
 """Remaining time of a phase that may end."""
 MAX_REPORTS = 4
+LIMITS = """
+[limits]
+valid_per_day = 1000
+valid_total = {valid}
+attempts_per_day = 1000
+attempts_total = {attempts}
+guesses_per_target = 3
+[publication]
+feedback = "{feedback}"
+reveal_notice_hours = 0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ContestPlan:
+    """A competition, its teams, and the shares of all faults after which its phases may end (above 1: never)."""
+
+    slug: str
+    teams: tuple[str, ...]
+    end_shares: dict[str, float]
+    feedback: str
+    has_rescore: bool
+
+
+PLANS = (
+    ContestPlan(
+        "cup",
+        ("red", '緑の"組", ok', "=1+1", "blue", "Ａｂ"),
+        {"anonymization": 0.45, "reidentification": 0.85},
+        "hidden",
+        has_rescore=True,
+    ),
+    # Still open at the end: here the final checks see the state before the reveal.
+    ContestPlan(
+        "side",
+        ("north", "south", "east"),
+        {"anonymization": 0.25, "reidentification": 2.0},
+        "immediate",
+        has_rescore=False,
+    ),
+)
+
+
+def build_competition_file(plan: ContestPlan, *, valid: int) -> str:
+    now = datetime.now(UTC)
+    extra_rules = LIMITS.format(valid=valid, attempts=3 * valid, feedback=plan.feedback)
+    first_phase_text = build_competition_toml(
+        plan.slug, extra_toml=extra_rules, opens=-1, closes=MIN_REMAINING_S / 86_400
+    )
+    ends = (now + timedelta(seconds=seconds) for seconds in (MIN_REMAINING_S + 1, 2 * MIN_REMAINING_S))
+    start, end = (moment.isoformat() for moment in ends)
+    return first_phase_text + SECOND_PHASE.format(start=start, end=end)
+
+
+def open_competition(calls: CallRecorder, plan: ContestPlan, *, valid: int) -> Ledger:
+    """Create a competition with its data and teams through the API."""
+    client: Any = httpx2.Client(base_url=calls.url, trust_env=False, timeout=PATIENCE_S)
+    table, file = build_original_table(ROWS), build_competition_file(plan, valid=valid)
+    arena = Arena.create(client, slug=plan.slug, file=file, original={"original": write_csv(table)})
+    tokens = {team: arena.get_team_token(team) for team in plan.teams}
+    calls.canaries.plant_word(PASSWORD, "a password")
+    for token in (arena.organizer_token, *tokens.values()):
+        calls.canaries.plant_word(token, "a token")
+    rules = arena.get(f"/competitions/{plan.slug}/competition.toml").text
+    return Ledger(plan.slug, arena.organizer_token, tokens, table, rules)
 
 
 @dataclass
 class ContestOrganizer:
-    """``end_shares``: the share of all faults after which a phase may end; above 1 it stays open."""
+    """An organizer, who acts at random until the run ends."""
 
     ledger: Ledger
-    end_shares: dict[str, float]
-    has_rescore: bool = False
+    plan: ContestPlan
     phases_seen_at: dict[str, datetime] = field(default_factory=dict)
 
     def __call__(self, run: FaultRun, caller: Caller) -> None:
@@ -60,7 +130,7 @@ class ContestOrganizer:
     def may_end(self, run: FaultRun, phase: str, now: datetime) -> bool:
         first_seen_at = self.phases_seen_at.setdefault(phase, now)
         return (
-            run.fault_share >= self.end_shares[phase]
+            run.fault_share >= self.plan.end_shares[phase]
             and now >= first_seen_at + timedelta(seconds=MIN_PHASE_S)
             and len(self.ledger.list_accepted("release")) >= MIN_RELEASES
             and not (phase == "anonymization" and self.is_rescoring)
@@ -68,7 +138,7 @@ class ContestOrganizer:
 
     @property
     def is_rescoring(self) -> bool:
-        return self.has_rescore and self.ledger.rescore_state != "yes"
+        return self.plan.has_rescore and self.ledger.rescore_state != "yes"
 
     def rescore_failed(self, caller: Caller) -> None:
         """Score submissions in ERROR again, as the service promises."""
@@ -87,7 +157,7 @@ class ContestOrganizer:
             caller.request("POST", f"{self.path}/threshold-reports", json={"draws": 20})
         elif chance < 0.2:
             caller.request("GET", f"{self.path}/export.zip")
-        elif self.is_rescoring and run.fault_share > self.end_shares["anonymization"] / 2:
+        elif self.is_rescoring and run.fault_share > self.plan.end_shares["anonymization"] / 2:
             self.advance_rescore(caller)
 
     def advance_rescore(self, caller: Caller) -> None:
@@ -121,3 +191,17 @@ class ContestOrganizer:
             if disqualified:
                 caller.request("POST", f"/submissions/{submission_id}/reinstate")
             disqualified.add(submission_id)
+
+
+def start_everybody(run: FaultRun, ledgers: list[Ledger]) -> None:
+    """Start the threads of all organizers, members and readers."""
+    for plan, ledger in zip(PLANS, ledgers, strict=True):
+        run.start(f"organizer of {plan.slug}", ContestOrganizer(ledger, plan), ledger.organizer)
+        for position, (team, token) in enumerate(ledger.tokens.items()):
+            # The first two teams have two members each, who act at once.
+            for member in range(2 if position < 2 else 1):
+                run.start(f"{plan.slug} {team} {member}", TeamMember(ledger, team), token)
+    tokens = [None, ledgers[0].organizer, next(iter(ledgers[0].tokens.values()))]
+    for number, reader_token in enumerate(tokens):
+        read = partial(read_publicly, [ledger.slug for ledger in ledgers])
+        run.start(f"reader {number}", read, reader_token)
