@@ -10,8 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from anoncup.runner import memory_files, sandbox
-from anoncup.runner.protocol import FINISHED, MAX_FILES_BYTES, MAX_MESSAGE_BYTES, MEMORY_STATUS, JobLimits
+from anoncup.runner import sandbox
+from anoncup.runner.protocol import (
+    FINISHED,
+    MAX_FILES_BYTES,
+    MAX_MESSAGE_BYTES,
+    MEMORY_STATUS,
+    JobLimits,
+    read_file,
+    write_file,
+)
 from anoncup.runner.sandbox import Sandbox, kernel, privileges
 
 RESOURCE_LIMITS = {
@@ -96,7 +104,7 @@ def _serve(template: socket.socket) -> None:
         if not content:
             return
         steps, request, result = descriptors
-        memory_files.write(result, answer(memory_files.read(request), steps))
+        write_file(result, answer(read_file(request), steps))
         os.write(steps, FINISHED)
         for descriptor in descriptors:
             os.close(descriptor)

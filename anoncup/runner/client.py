@@ -16,7 +16,6 @@ from typing import Annotated, NamedTuple, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from anoncup.errors import DomainError
-from anoncup.runner import memory_files
 from anoncup.runner.answers import read_answer, write_request
 from anoncup.runner.jobs import Job, ResultT
 from anoncup.runner.protocol import (
@@ -28,6 +27,8 @@ from anoncup.runner.protocol import (
     JobLimits,
     Order,
     RunnerError,
+    create_file,
+    read_file,
 )
 from anoncup.runner.results import MAX_STEPS
 from anoncup.runner.sandbox import Sandbox
@@ -155,7 +156,7 @@ class _Exchange:
     """The files of a job, and the sockets for its steps and for the report on its end."""
 
     def __init__(self, request: Sequence[bytes]) -> None:
-        self.request, self.result = memory_files.create(*request), memory_files.create()
+        self.request, self.result = create_file(*request), create_file()
         self.steps, self.child_steps = _create_sockets()
         self.report, self.template_report = _create_sockets()
 
@@ -199,7 +200,7 @@ class _Exchange:
         if end != "finished":
             raise LimitExcess(end)
         try:
-            result = read_answer(job, memory_files.read(self.result, job.max_result_bytes))
+            result = read_answer(job, read_file(self.result, job.max_result_bytes))
         except ValueError as problem:
             raise InvalidAnswer from problem
         except DomainError:

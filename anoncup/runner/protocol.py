@@ -1,5 +1,6 @@
 """What callers, template and children tell each other beside the jobs themselves."""
 
+import os
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
@@ -50,3 +51,24 @@ class Order:
 
 
 ORDER = TypeAdapter(Order)
+
+
+def create_file(*parts: bytes) -> int:
+    """Return the descriptor of a file in memory, whose content no disk and no process in between gets."""
+    descriptor = os.memfd_create("job")
+    for part in parts:
+        write_file(descriptor, part)
+    return descriptor
+
+
+def write_file(descriptor: int, content: bytes) -> None:
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(content)
+
+
+def read_file(descriptor: int, max_bytes: int | None = None) -> bytes:
+    """Return the content; raise ValueError if it is longer than ``max_bytes``."""
+    size = os.fstat(descriptor).st_size
+    if max_bytes is not None and size > max_bytes:
+        raise ValueError("the file is too large")
+    return os.pread(descriptor, size, 0)
