@@ -3,7 +3,6 @@
 import json
 import re
 import resource
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
@@ -15,7 +14,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.orm import sessionmaker
 from structlog.testing import capture_logs
 
-from app.config import Settings, get_settings
+from app.config import Settings
 from app.core.db import engine
 from app.core.db import transaction as transactions
 from app.core.db.transaction import transaction
@@ -27,6 +26,7 @@ from tests.support.database_rows import execute
 from tests.support.openapi_contract import CheckedClient
 from tests.support.queue import empty_queue, run_full_queue
 from tests.support.service_processes import run_web_server
+from tests.support.setting_changes import change_settings
 from tests.support.uploads import score_everything
 from tests.support.wait import TIMEOUT_S, poll_until
 from workers import clock, tasks
@@ -103,20 +103,6 @@ def test_jobs_are_counted_by_state_with_maximum_age(arena: Arena) -> None:
     assert get_sample(idle, "anoncup_oldest_queued_seconds") == get_sample(idle, "anoncup_queue_depth") == 0
 
 
-@pytest.fixture
-def override_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """A function that sets settings through the environment until the test ends."""
-
-    def change_settings(**settings: str) -> None:
-        for name, value in settings.items():
-            monkeypatch.setenv(f"ANONCUP_{name.upper()}", value)
-        get_settings.cache_clear()
-
-    yield change_settings
-    monkeypatch.undo()
-    get_settings.cache_clear()
-
-
 TOKEN, PUBLIC_URL = "an-operators-own-token", "https://cup.example.org"
 
 
@@ -137,19 +123,15 @@ def test_metrics_are_served_to_localhost_only(
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.7"])
 def test_with_a_public_url_metrics_are_served_to_holders_of_the_token(
-    client: TestClient, override_settings: Callable[..., None], address: str
+    client: TestClient, address: str
 ) -> None:
-    override_settings(public_url=PUBLIC_URL)
-    assert build_client_at(client, address).get("/metrics").status_code == 404
-    override_settings(metrics_token=TOKEN)
-    for sent, status in {
-        "": 404,
-        "Bearer ": 404,
-        f"Bearer {TOKEN[:-1]}": 404,
-        f"Bearer {TOKEN}": 200,
-    }.items():
-        headers = {"Authorization": sent} if sent else {}
-        assert build_client_at(client, address).get("/metrics", headers=headers).status_code == status
+    operator_client = build_client_at(client, address)
+    with change_settings(ANONCUP_PUBLIC_URL=PUBLIC_URL):
+        assert operator_client.get("/metrics").status_code == 404
+    with change_settings(ANONCUP_PUBLIC_URL=PUBLIC_URL, ANONCUP_METRICS_TOKEN=TOKEN):
+        for sent, status in {"": 404, TOKEN[:-1]: 404, TOKEN: 200}.items():
+            headers = {"Authorization": f"Bearer {sent}"}
+            assert operator_client.get("/metrics", headers=headers).status_code == status
 
 
 @pytest.mark.parametrize("weak_token", ["short", "with spaces in it and long", "\u00e9" * 20])
@@ -198,16 +180,11 @@ def test_it_is_not_ready_before_the_first_heartbeat_nor_after_a_stale_one(
     assert read_readiness() == (200, None)
 
 
-def test_empty_store_is_reported_and_accepts_nothing(
-    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_empty_store_is_reported_and_accepts_nothing(arena: Arena, tmp_path: Path) -> None:
     run_clock()
     quota_before = arena.submit("red").json()["quota_left"]
-    with monkeypatch.context() as patch:
-        patch.setenv("ANONCUP_STORE", str(tmp_path / "empty"))
-        get_settings.cache_clear()
+    with change_settings(ANONCUP_STORE=tmp_path / "empty"):
         ready, refusal = arena.client.get("/readyz"), arena.submit("red", seed=2)
-    get_settings.cache_clear()
     for response in ready, refusal:
         assert (response.status_code, response.json()["code"]) == (503, "storage_unavailable")
         assert "is it the right store" in response.json()["detail"]
@@ -278,11 +255,8 @@ def test_service_whose_queue_cannot_be_written_is_not_ready(
     run_clock()
     with run_full_queue(tmp_path) as url:
         for queue_url in (url, "redis://127.0.0.1:1/0"):
-            with monkeypatch.context() as patch:
-                patch.setenv("REDIS_URL", queue_url)
-                get_settings.cache_clear()
+            with change_settings(REDIS_URL=queue_url):
                 response = client.get("/readyz")
-            get_settings.cache_clear()
             assert (response.status_code, response.json()["code"]) == (503, "queue_unavailable")
     assert client.get("/readyz").status_code == 200
     monkeypatch.setattr(queue, "count_messages", lambda: None)

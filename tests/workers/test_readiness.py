@@ -1,6 +1,6 @@
 """A worker without the store, a stored file or a key takes no work and uses up no attempts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from app.config import Settings, get_settings
+from app.config import Settings
 from app.core import sealing
 from app.core.db.models import Evaluation, State, Submission, ThresholdReport
 from app.core.db.transaction import transaction
@@ -17,6 +17,7 @@ from app.jobs import queue
 from tests.support.arena import Arena
 from tests.support.database_rows import claim_evaluation, load_evaluation, submit_evaluation
 from tests.support.queue import clear_retry_delays, empty_queue
+from tests.support.setting_changes import change_settings
 from tests.support.stored_files import build_blob_path
 from workers import clock, readiness, tasks
 
@@ -27,25 +28,6 @@ pytestmark = pytest.mark.full
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "READY_TIMEOUT_S", 0.0)
     monkeypatch.setattr(readiness, "POLL_INTERVAL_S", 0.0)
-
-
-@pytest.fixture
-def worker_environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """This process acts as a worker on another host when its environment changes; ``undo`` restores it."""
-    yield monkeypatch
-    monkeypatch.undo()
-    get_settings.cache_clear()
-
-
-def set_environment(worker_environment: pytest.MonkeyPatch, **environment: object) -> None:
-    for name, value in environment.items():
-        worker_environment.setenv(name, str(value))
-    get_settings.cache_clear()
-
-
-def restore_environment(worker_environment: pytest.MonkeyPatch) -> None:
-    worker_environment.undo()
-    get_settings.cache_clear()
 
 
 def score_evaluation(identifier: UUID) -> Evaluation:
@@ -59,44 +41,40 @@ def score(identifier: UUID) -> tuple[State, int]:
     return evaluation.state, evaluation.attempt
 
 
-def test_worker_with_another_store_takes_no_work_until_fixed(
-    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_worker_with_another_store_takes_no_work_until_fixed(arena: Arena, tmp_path: Path) -> None:
     identifier = submit_evaluation(arena)
     with capture_logs() as logs:
-        set_environment(worker_environment, ANONCUP_STORE=tmp_path)
-        for _ in range(5):
-            assert score(identifier) == (State.QUEUED, 0)
-        restore_environment(worker_environment)
+        with change_settings(ANONCUP_STORE=tmp_path):
+            for _ in range(5):
+                assert score(identifier) == (State.QUEUED, 0)
         assert score(identifier) == (State.SCORED, 1)
     refused, resumed = (entry for entry in logs if entry["event"].startswith("takes_"))
     assert (refused["event"], resumed["event"]) == ("takes_no_work", "takes_work_again")
     assert "is it the right store" in refused["reason"]
 
 
-def test_worker_without_keys_takes_only_reports(
-    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_worker_without_keys_takes_only_reports(arena: Arena, tmp_path: Path) -> None:
     identifier = submit_evaluation(arena)
     report = arena.post("/competitions/small/threshold-reports", json={}).json()["id"]
-    set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path)
-    assert score(identifier) == (State.QUEUED, 0)
-    tasks.advise()
+    with change_settings(ANONCUP_OPENING_KEYS_DIR=tmp_path):
+        assert score(identifier) == (State.QUEUED, 0)
+        tasks.advise()
     with transaction() as session:
         assert session.get_one(ThresholdReport, UUID(report)).state == State.SCORED
 
 
-def test_claim_without_its_key_is_returned_uncounted(
-    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_claim_without_its_key_is_returned_uncounted(arena: Arena, tmp_path: Path) -> None:
     identifier = submit_evaluation(arena)
     sealing.create_keys(tmp_path / "other.pub", tmp_path / "private")
-    set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path / "private")
-    for attempt in range(1, 6):
-        evaluation = score_evaluation(identifier)
-        assert (evaluation.state, evaluation.attempt, evaluation.excused) == (State.QUEUED, attempt, attempt)
-        clear_retry_delays()
-    restore_environment(worker_environment)
+    with change_settings(ANONCUP_OPENING_KEYS_DIR=tmp_path / "private"):
+        for attempt in range(1, 6):
+            evaluation = score_evaluation(identifier)
+            assert (evaluation.state, evaluation.attempt, evaluation.excused) == (
+                State.QUEUED,
+                attempt,
+                attempt,
+            )
+            clear_retry_delays()
     assert (score_evaluation(identifier).state, load_evaluation(identifier).failure) == (State.SCORED, None)
 
 
@@ -142,13 +120,11 @@ def read_release_digest(identifier: UUID) -> str:
         return str(session.get_one(Submission, load_evaluation(identifier).submission_id).files["anonymized"])
 
 
-def test_returned_evaluation_is_delayed_before_the_next_claim(
-    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_returned_evaluation_is_delayed_before_the_next_claim(arena: Arena, tmp_path: Path) -> None:
     identifier = submit_evaluation(arena)
     sealing.create_keys(tmp_path / "other.pub", tmp_path / "private")
-    set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path / "private")
-    score_evaluation(identifier)
+    with change_settings(ANONCUP_OPENING_KEYS_DIR=tmp_path / "private"):
+        score_evaluation(identifier)
     with transaction() as session:
         session.execute(text("UPDATE evaluations SET created_at = created_at - interval '1 hour'"))
     empty_queue()
