@@ -4,6 +4,7 @@ import io
 import logging
 import zipfile
 from collections.abc import Iterator
+from itertools import product
 from uuid import UUID
 
 import pytest
@@ -21,7 +22,6 @@ from tests.support.secret_search import build_needles, find_leaks, iterate_datab
 
 pytestmark = pytest.mark.full
 
-AUDIENCES = ("visitor", "red", "blue", "organizer")
 ROUTES = [
     route
     for route in TABLE
@@ -48,48 +48,40 @@ class WatchedContest:
     def read_responses(self) -> Iterator[tuple[str, bytes]]:
         """Yield the responses of every GET route to every audience, and the contents of archives."""
         arena = self.contest.arena
-        team = arena.get(f"{self.contest.path}/teams").json()[0]
-        ids = {"team_id": team["id"], "user_id": team["members"][0]["user_id"]}
-        response_of_targets = arena.get(f"{self.contest.path}/targets")
-        targets = (
-            [row["id"] for row in response_of_targets.json()]
-            if response_of_targets.status_code == 200
-            else []
-        )
-        for route in ROUTES:
-            for audience in AUDIENCES:
-                for number, submission in enumerate(
-                    self.submissions if "_id}" in route else self.submissions[:1]
-                ):
-                    target = targets[number] if targets else UUID(int=0)
-                    path = self.format_path(route, submission, str(target), ids)
-                    token = {"visitor": None, "organizer": arena.organizer_token}.get(
-                        audience, arena.team_tokens.get(audience)
-                    )
-                    headers = {"Authorization": f"Bearer {token}"} if token else {}
-                    response = arena.client.get(path, headers=headers, follow_redirects=False)
-                    assert response.status_code < 500, path
-                    yield (
-                        f"{audience} {path}",
-                        response.content + repr(response.headers.multi_items()).encode(),
-                    )
-                    if path.endswith(".zip") and response.status_code == 200:
-                        yield f"{audience} {path}", unpack(response.content)
+        tokens = {"visitor": None, **arena.team_tokens, "organizer": arena.organizer_token}
+        for path, (audience, token) in product(sorted(self.list_paths()), tokens.items()):
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
+            response = arena.client.get(path, headers=headers, follow_redirects=False)
+            assert response.status_code < 500, path
+            yield f"{audience} {path}", response.content + repr(response.headers.multi_items()).encode()
+            if path.endswith(".zip") and response.status_code == 200:
+                yield f"{audience} {path}", unpack(response.content)
 
-    def format_path(self, route: str, submission: str, target: str, users: dict[str, str]) -> str:
-        return route.removeprefix("GET ").format_map(
-            {
-                "slug": self.contest.arena.slug,
-                "submission_id": submission,
-                "target_id": target,
-                "file": "original.csv" if "original" in route else "anonymized.csv",
-                "name": "reidentification",
-                "act": "extend",
-                "rescore_id": UUID(int=0),
-                "report_id": UUID(int=0),
-            }
-            | users
-        )
+    def list_paths(self) -> set[str]:
+        """Return the paths of all routes for each submission and its target."""
+        arena = self.contest.arena
+        team = arena.get(f"{self.contest.path}/teams").json()[0]
+        answer = arena.get(f"{self.contest.path}/targets")
+        targets = [row["id"] for row in answer.json()] if answer.status_code == 200 else [UUID(int=0)] * 2
+        values = {
+            "slug": arena.slug,
+            "team_id": team["id"],
+            "user_id": team["members"][0]["user_id"],
+            "name": "reidentification",
+            "act": "extend",
+            "rescore_id": UUID(int=0),
+            "report_id": UUID(int=0),
+        }
+        return {
+            route.removeprefix("GET ").format(
+                submission_id=submission,
+                target_id=target,
+                file="original.csv" if "original" in route else "anonymized.csv",
+                **values,
+            )
+            for route in ROUTES
+            for submission, target in zip(self.submissions, targets, strict=True)
+        }
 
     def find_leaks(self) -> set[str]:
         """Return the responses that contain a canary."""
@@ -150,7 +142,8 @@ def test_target_secrets_are_only_in_the_revealed_files(client: TestClient, setti
     contest.close_attacks()
     leaks = watched_contest.find_leaks()
     targets = {item["id"] for item in contest.arena.get(f"{contest.path}/targets").json()}
-    expected = {f"{item} /api/v1/targets/{target}/secret" for item in AUDIENCES for target in targets}
+    audiences = ("visitor", "red", "blue", "organizer")
+    expected = {f"{item} /api/v1/targets/{target}/secret" for item in audiences for target in targets}
     expected.add(f"organizer /api/v1{contest.path}/archive.zip")
     assert leaks == expected
     digests = {compute_digest(write_secret(source)) for source in contest.secrets.values()}
