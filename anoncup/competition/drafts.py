@@ -1,16 +1,15 @@
 """Create draft competition files, and change the columns of a file."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anoncup.competition.parser import parse_common_rules
 from anoncup.competition.templates import TEMPLATES, template
-from anoncup.competition.writer import replace_attackers, replace_columns, replace_measures
+from anoncup.competition.writer import replace_columns, set_threshold, set_weights
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter, Roles
-from anoncup.rules.settings import Columns, MeasureSettings, Parameters
+from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import format_table, format_value, parse_toml, replace_tables
 
 PLACEHOLDER_COLUMNS = Columns(("quasi_identifier",), ("sensitive",))
@@ -27,21 +26,16 @@ def create_draft(source: str) -> str:
         return _create_empty_draft(source)
     # The template's comments describe its settings. They would become wrong when the settings are changed.
     text = "".join(line for line in template(source).splitlines(True) if not line.startswith("#"))
-    excessive: Any = parse_toml(text).get("excessive", {})
-    if "threshold" not in excessive:
-        return text
-    without_threshold = {key: value for key, value in excessive.items() if key != "threshold"}
-    return replace_tables(text, "excessive", format_table("excessive", without_threshold))
+    return set_threshold(text, None)
 
 
 def _create_empty_draft(track: str) -> str:
     """Return a competition file of a track in which all measures have equal weights."""
     text = f'format = 1\nslug = "draft"\ntitle = "draft"\ntrack = {format_value(track)}\ntimezone = "UTC"\n'
-    weights = {
-        name: MeasureSettings(1.0) for name, measure in TRACKS[track].measures.items() if measure.weighs
-    }
-    return replace_measures(
-        replace_columns(text, PLACEHOLDER_COLUMNS) if TRACKS[track].settings.has_columns else text, weights
+    if TRACKS[track].settings.has_columns:
+        text = replace_columns(text, PLACEHOLDER_COLUMNS)
+    return set_weights(
+        text, {name: 1.0 for name, measure in TRACKS[track].measures.items() if measure.weighs}
     )
 
 
@@ -50,31 +44,28 @@ def change_columns(text: str, columns: Columns) -> str:
     rules = parse_common_rules(text)
     track = TRACKS[rules.track]
     roles = track.settings.list_columns_by_role(columns, rules.settings)
-    measures = {
-        name: replace(
-            settings, parameters=_fit_parameters(settings.parameters, track.measures[name].parameters, roles)
-        )
-        for name, settings in rules.measures.items()
-    }
-    attackers = {
-        name: replace(
-            settings, parameters=_fit_parameters(settings.parameters, track.attackers[name].parameters, roles)
-        )
-        for name, settings in rules.attackers.items()
-    }
-    text = replace_columns(text, columns)
-    if measures != dict(rules.measures):
-        text = replace_measures(text, measures)
-    if attackers != dict(rules.attackers):
-        text = replace_attackers(text, track, attackers)
-    return text
+    tables: Any = parse_toml(text)
+    for kind, parts in (("measures", track.measures), ("attackers", track.attackers)):
+        entries = tables.get(kind, {})
+        fitted = {
+            name: _fit_parameters(entry, parts[name].parameters, roles) for name, entry in entries.items()
+        }
+        if fitted != entries:
+            text = replace_tables(
+                text,
+                kind,
+                "\n\n".join(format_table(f"{kind}.{name}", entry) for name, entry in fitted.items()),
+            )
+    return replace_columns(text, columns)
 
 
-def _fit_parameters(values: Parameters, parameters: Sequence[Parameter], roles: Roles) -> dict[str, object]:
-    """Remove unknown column names from the values, and drop parameters that become empty."""
+def _fit_parameters(
+    entry: Mapping[str, object], parameters: Sequence[Parameter], roles: Roles
+) -> dict[str, object]:
+    """Return the settings of a part without unknown column names and parameters that become empty."""
     fitted = {
-        parameter.name: parameter.drop_unknown_columns(values[parameter.name], roles)
+        parameter.name: parameter.drop_unknown_columns(entry[parameter.name], roles)
         for parameter in parameters
-        if parameter.name in values
+        if parameter.name in entry
     }
-    return {name: value for name, value in fitted.items() if value is not None}
+    return {name: value for name, value in {**entry, **fitted}.items() if value is not None}

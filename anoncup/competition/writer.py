@@ -5,18 +5,16 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from anoncup.competition.parser import CompetitionFile, parse_rounds
+from anoncup.errors import InvalidCompetition
 from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import (
-    AttackerSettings,
     Columns,
     Excessive,
-    MeasureSettings,
     Phase,
 )
 from anoncup.rules.timetable import replace_phases
-from anoncup.rules.toml_text import format_key, format_table, format_value, replace_tables
+from anoncup.rules.toml_text import format_key, format_table, format_value, parse_toml, replace_tables
 from anoncup.rules.toml_values import make_moment_reader
-from anoncup.tracks.model import AnyTrack
 
 
 def _replace_top_level_values(text: str, values: Mapping[str, object]) -> str:
@@ -36,31 +34,32 @@ def replace_columns(text: str, columns: Columns) -> str:
     return _replace_table(text, "columns", roles)
 
 
-def replace_measures(text: str, measures: Mapping[str, MeasureSettings]) -> str:
-    """Return the file with these measures. Measures with weight 0 and no parameters are left out."""
-    tables = [
-        format_table(f"measures.{name}", {"weight": settings.weight or None, **settings.parameters})
-        for name, settings in measures.items()
-        if settings.weight or settings.parameters
-    ]
+def set_weights(text: str, weights: Mapping[str, float]) -> str:
+    """Return the file with these weights; other settings and other measures are unchanged."""
+    parent = _get_table(parse_toml(text), "measures")
+    measures = {name: _get_table(parent, name) for name in parent}
+    for name, weight in weights.items():
+        measures[name] = {**measures.get(name, {}), "weight": float(weight)}
+    tables = [format_table(f"measures.{name}", content) for name, content in measures.items()]
     return replace_tables(text, "measures", "\n\n".join(tables))
 
 
-def replace_attackers(text: str, track: AnyTrack, attackers: Mapping[str, AttackerSettings]) -> str:
-    """Return the file with these attackers. Attackers with default settings are left out."""
-    registry = track.attackers
-    default_counts = {
-        name: entry.may_count if entry.counts_by_default else None for name, entry in registry.items()
-    }
-    tables = [
-        format_table(
-            f"attackers.{name}",
-            {"counts": None if entry.counts == default_counts[name] else entry.counts, **entry.parameters},
-        )
-        for name, entry in attackers.items()
-        if entry.counts != (registry[name].may_count and registry[name].counts_by_default) or entry.parameters
-    ]
-    return replace_tables(text, "attackers", "\n\n".join(tables))
+def set_threshold(text: str, threshold: float | None) -> str:
+    """Return the file with this threshold of the rule against excessive anonymization; None removes it."""
+    table = _get_table(parse_toml(text), "excessive")
+    new_table = {**table, "threshold": threshold}
+    if threshold is None:
+        if "threshold" not in table:
+            return text
+        del new_table["threshold"]
+    return replace_tables(text, "excessive", format_table("excessive", new_table))
+
+
+def _get_table(parent: Mapping[str, object], key: str) -> dict[str, object]:
+    table = parent.get(key, {})
+    if not isinstance(table, dict):
+        raise InvalidCompetition("{key} must be a table", code="wrong_type", key=key)
+    return table
 
 
 def replace_excessive(text: str, excessive: Excessive) -> str:

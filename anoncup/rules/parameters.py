@@ -95,13 +95,13 @@ class Parameter:
             raise build_value_error(self.name, Message("the name of a column"))
         return self.read(text.split(",") if self.is_list else text, self.name, roles)
 
-    def drop_unknown_columns(self, value: ParameterValue, roles: Roles) -> ParameterValue:
-        """Remove column names that the roles do not contain; return None if nothing is left."""
+    def drop_unknown_columns(self, value: object, roles: Roles) -> object:
+        """Return a value of a file without column names that are in no role; None if nothing is left."""
         if self.is_number:
             return value
         allowed = self.allowed_names(roles)
-        if isinstance(value, tuple):
-            return tuple(name for name in allowed if name in value) or None
+        if isinstance(value, list):
+            return [name for name in value if name in allowed] or None
         return value if value in allowed else None
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from anoncup.competition.parser import parse_common_rules
-from anoncup.competition.rules_text import set_weights
+from anoncup.competition.writer import set_weights
 from anoncup.errors import Conflict, InvalidCompetition, Unavailable
 from anoncup.messages import Message
 from anoncup.runner.originals import (

@@ -10,10 +10,8 @@ from httpx2 import Response
 from anoncup.competition import drafts
 from anoncup.competition.drafts import DRAFT_SOURCES, change_columns, create_draft
 from anoncup.competition.parser import parse_competition, parse_rounds
-from anoncup.competition.rules_text import set_weights
 from anoncup.competition.templates import TEMPLATES
-from anoncup.competition.writer import replace_attackers, replace_measures
-from anoncup.plugins import TRACKS
+from anoncup.competition.writer import set_threshold, set_weights
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import format_value, replace_tables
 from anoncup.tables.csv_text import write_csv
@@ -251,14 +249,6 @@ def test_submissions_fix_the_data_and_new_rules_start_a_rescore(arena: Arena) ->
     assert_refused(repeated_response, 409, "進行中の再採点があります")
     arena.post(f"/rescores/{rescore['id']}/cancel")
     assert post_form(arena, path, fields, organizer=True).status_code == 303
-
-
-@pytest.mark.parametrize("start", DRAFT_SOURCES)
-def test_settings_round_trip_through_the_file(start: str) -> None:
-    rules = parse_competition(text := create_draft(start))
-    text = replace_attackers(replace_measures(text, rules.measures), TRACKS[rules.track], rules.attackers)
-    used = {name: item for name, item in rules.measures.items() if item.weight or item.parameters}
-    assert dict(parse_competition(text).measures) == used
 
 
 def test_column_names_are_escaped_in_toml() -> None:

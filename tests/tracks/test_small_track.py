@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.rules_text import set_weights
 from anoncup.competition.scoring_versions import collect_scoring_versions
+from anoncup.competition.writer import set_weights
 from anoncup.errors import (
     DomainError,
     FileProblem,
