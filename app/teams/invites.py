@@ -1,5 +1,6 @@
 """Invite codes with which people create or join a team."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -11,7 +12,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
 from app.competitions import competitions, phases
 from app.core import audit
-from app.core.db.models import AuditEntry, Competition, Team
+from app.core.db.models import Competition, Team
 from app.core.identity import tokens
 from app.core.identity.principal import Principal
 from app.teams.models import Invite
@@ -25,14 +26,6 @@ class UsableInvite:
 
     competition: Competition
     team: Team | None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenInvite:
-    """An invite with which teams can still be created. ``created_by`` is None if it was not recorded."""
-
-    invite: Invite
-    created_by: str | None
 
 
 def create_for_new_teams(
@@ -68,21 +61,11 @@ def can_only_guess(session: Session, competition: Competition) -> bool:
     return states.isdisjoint({"draft", phases.ANONYMIZATION})
 
 
-def list_open(session: Session, principal: Principal, slug: str) -> list[OpenInvite]:
+def list_open(session: Session, principal: Principal, slug: str) -> Sequence[Invite]:
     """Return the invites with which teams can still be created, newest first. Only for organizers."""
     round_ = competitions.find_for_organizer(session, principal, slug)
-    open_invites = session.scalars(
-        select(Invite)
-        .where(*_build_open_conditions(round_.competition_id))
-        .order_by(Invite.created_at.desc(), Invite.id)
-    ).all()
-    creation_entries = select(AuditEntry.subject, AuditEntry.actor).where(
-        AuditEntry.competition_id == round_.competition_id,
-        AuditEntry.action == "invite.create",
-        AuditEntry.subject.in_([str(invite.id) for invite in open_invites]),
-    )
-    creators: dict[str, str] = dict(iter(session.execute(creation_entries)))
-    return [OpenInvite(invite, creators.get(str(invite.id))) for invite in open_invites]
+    open_invites = select(Invite).where(*_build_open_conditions(round_.competition_id))
+    return session.scalars(open_invites.order_by(Invite.created_at.desc(), Invite.id)).all()
 
 
 def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID) -> None:

@@ -101,7 +101,6 @@ def test_open_invites_can_be_listed_and_withdrawn(arena: Arena) -> None:
     assert code not in repeated_response.text
     html = get_page_text(arena, "/teams")
     assert html.count("Teams left: 3") == 1
-    assert re.search(r"\(organizer \d+\) · Until", html)
     assert key[:8] in get_page_text(arena, "/audit")
     withdrawal = post_form(arena, f"{path}/{key}/withdraw", organizer=True)
     assert withdrawal.headers["location"].endswith("?done=invite_withdrawn")
