@@ -1,7 +1,6 @@
 """Edit the competition file: preview its rules page, compare it with the stored file, then save it."""
 
 import difflib
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fastapi import APIRouter
@@ -44,25 +43,15 @@ _CONTEXT_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class DiffLine:
-    """One line of a comparison.
-
-    ``kind`` is ``added``, ``removed``, ``kept``, or ``skipped`` for a gap between differences.
-    """
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class FileComparison:
     """Differences between the stored file and a new one, and the effects of saving it.
 
-    ``parts`` are the changed keys and tables. The flags tell whether saving begins a rescore of the
-    submissions, and whether it removes the original because the columns have changed.
+    ``lines`` are those of a unified diff. ``parts`` are the changed keys and tables. The flags tell whether
+    saving begins a rescore of the submissions, and whether it removes the original because the columns have
+    changed.
     """
 
-    lines: tuple[DiffLine, ...]
+    lines: tuple[str, ...]
     parts: tuple[str, ...]
     begins_rescore: bool
     removes_original: bool
@@ -204,8 +193,9 @@ def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
     """Compare a text with the stored file, and determine the effects of saving it."""
     round_ = context.frame.round
     file = round_.competition.file
+    diff = difflib.unified_diff(file.splitlines(), text.splitlines(), lineterm="", n=_CONTEXT_LINES)
     return FileComparison(
-        lines=tuple(_iter_diff_lines(file, text)),
+        lines=tuple(diff)[3:],  # without the header and the start of the first difference
         parts=tuple(competitions.find_changed_parts(file, text)),
         begins_rescore=context.has_submissions
         and changes_scores(round_, revisions.compute_file_revision(round_, text)),
@@ -221,11 +211,3 @@ def _removes_original(competition: Competition, text: str) -> bool:
         round_.original and round_.rules.columns != new_rules[name].columns
         for name, round_ in stored_rounds.items()
     )
-
-
-def _iter_diff_lines(old_text: str, new_text: str) -> Iterator[DiffLine]:
-    kinds = {"+": "added", "-": "removed", " ": "kept", "@": "skipped"}
-    lines = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=_CONTEXT_LINES)
-    for index, line in enumerate(lines):
-        if index > 2:  # the first three lines are the header and the start of the first difference
-            yield DiffLine(kinds[line[0]], "" if line[0] == "@" else line[1:])

@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -39,20 +39,6 @@ _PHASE_NAMES: tuple[Literal["anonymization"], Literal["reidentification"]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CompetitionBasics:
-    slug: str
-    titles: dict[str, str]
-    zone: ZoneInfo
-    phases: tuple[Phase, ...]
-
-    def apply_to(self, file_text: str) -> str:
-        """Return the competition file with these values."""
-        return replace_basics(
-            file_text, slug=self.slug, titles=self.titles, timezone=self.zone.key, phases=self.phases
-        )
-
-
 @router.get("/organize/new")
 def show_new(page: RequestedUserPage) -> HTMLResponse:
     competitions.require_can_create(page.principal)
@@ -63,12 +49,12 @@ def show_new(page: RequestedUserPage) -> HTMLResponse:
 def create(page: RequestedUserPage, form: FormBody) -> Response:
     competitions.require_can_create(page.principal)
     start = form.parse_choice("start", DRAFT_SOURCES)
-    basics = _parse_basics(form, slug=form.text("slug") or _suggest_slug(form))
+    apply_basics = _parse_basics(form, slug=form.text("slug") or _suggest_slug(form))
     rejection: FormRejection | None = None
-    if basics is not None and not form.errors:
+    if apply_basics is not None and not form.errors:
         try:
             with transaction() as session:
-                round_ = competitions.create(session, page.principal, basics.apply_to(create_draft(start)))
+                round_ = competitions.create(session, page.principal, apply_basics(create_draft(start)))
                 return see_other(f"/competitions/{round_.address}/organize/data", notice="created")
         except Conflict as conflict:
             form.errors["slug"] = f"wrong_{conflict.code}"
@@ -126,8 +112,8 @@ def _build_default_values() -> dict[str, str]:
     }
 
 
-def _parse_basics(form: ParsedForm, *, slug: str) -> CompetitionBasics | None:
-    """Parse the form, and record its errors in ``form.errors``.
+def _parse_basics(form: ParsedForm, *, slug: str) -> Callable[[str], str] | None:
+    """Parse the form, and record its errors in ``form.errors``. The result puts its values into a file.
 
     Return None if the time zone is invalid, because the phases cannot be parsed without it.
     """
@@ -144,7 +130,8 @@ def _parse_basics(form: ParsedForm, *, slug: str) -> CompetitionBasics | None:
     if zone is None:
         form.errors["zone"] = "wrong_zone"
         return None
-    return CompetitionBasics(slug, titles, zone, _parse_phases(form, zone))
+    phases = _parse_phases(form, zone)
+    return partial(replace_basics, slug=slug, titles=titles, timezone=zone.key, phases=phases)
 
 
 def _parse_phases(form: ParsedForm, zone: ZoneInfo) -> tuple[Phase, ...]:
