@@ -4,15 +4,11 @@ uvicorn runs one process, or ``ANONCUP_WEB_PROCESSES`` below a parent process th
 do not answer.
 """
 
-import hashlib
 import os
-import platform
 import resource
 import secrets
-import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,8 +30,6 @@ log = structlog.get_logger(__name__)
 
 _MAX_CONNECTIONS = 1600
 """Maximum number of open connections; requests beyond it get a 503."""
-_SHUTDOWN_GRACE_S = 7.0
-"""Time for processes to end. Each gives its requests 5 s, and the supervisor waits longer than this."""
 SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
 
 
@@ -55,22 +49,11 @@ def main() -> None:
         return
     # All processes sign with the same key.
     os.environ["ANONCUP_COOKIE_KEY"] = settings.cookie_key or secrets.token_urlsafe(32)
-    with _share_metrics(port):
-        supervisor = _WebProcesses(config, sockets=[config.bind_socket()])
+    with share_metrics(settings.data):
+        supervisor = Multiprocess(config, sockets=[config.bind_socket()])
         supervisor.run()
     if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
         sys.exit(STARTUP_FAILURE)
-
-
-class _WebProcesses(Multiprocess):
-    """uvicorn's parent process. When it stops, it does not wait for a process that hangs."""
-
-    def join_all(self) -> None:
-        deadline = time.monotonic() + _SHUTDOWN_GRACE_S
-        for process in self.processes:
-            process.process.join(max(0.0, deadline - time.monotonic()))
-            process.process.kill()  # does nothing if it has ended
-            process.join()
 
 
 def _build_config(host: str, port: int) -> Config:
@@ -119,37 +102,17 @@ def allow_open_files(count: int) -> None:
 
 
 @contextmanager
-def _share_metrics(port: int) -> Iterator[None]:
-    """Provide a folder in which all processes count requests, so that each can report the totals."""
-    folder = create_metrics_folder(get_settings().data, port)
-    # prometheus_client reads the variable when the application imports it.
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
-    try:
-        yield
-    finally:
-        _remove_folder(folder)
+def share_metrics(data_folder: Path) -> Iterator[None]:
+    """Provide a folder in which all processes count requests, so that each can report the totals.
 
-
-def create_metrics_folder(data_folder: Path, port: int) -> Path:
-    """Create the folder, if possible in shared memory.
-
-    On a full disk, writing to a memory-mapped file would kill the process.
+    It is in shared memory if possible: on a full disk, writing to a memory-mapped file would kill a process.
     """
-    parent = (
-        SHARED_MEMORY_FOLDER
-        if os.access(SHARED_MEMORY_FOLDER, os.W_OK | os.X_OK)
-        else data_folder.resolve() / "metrics"
-    )
-    parent.mkdir(parents=True, exist_ok=True)
-    data_digest = hashlib.sha256(bytes(data_folder.resolve())).hexdigest()[:16]
-    prefix = f"anoncup-{platform.node()}-{port}-{data_digest}-"
-    for leftover in parent.glob(f"{prefix}*"):  # left by killed processes
-        _remove_folder(leftover)
-    return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-
-
-def _remove_folder(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+    is_shared = os.access(SHARED_MEMORY_FOLDER, os.W_OK | os.X_OK)
+    parent = SHARED_MEMORY_FOLDER if is_shared else data_folder
+    with tempfile.TemporaryDirectory(prefix="anoncup-", dir=parent, ignore_cleanup_errors=True) as folder:
+        # prometheus_client reads the variable when the application imports it.
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        yield
 
 
 if __name__ == "__main__":
