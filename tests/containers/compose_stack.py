@@ -75,12 +75,9 @@ class ComposeStack:
         command = (*self.engine.prefix, *self.engine.compose_command, *options, *arguments)
         return require_success(command, run(command, stdin=stdin, env=self.engine.env))
 
-    def start(self, *, scale: Mapping[str, int] | None = None) -> None:
+    def start(self) -> None:
         """Start all services with the documented command and wait until they are healthy."""
-        scale_options = [
-            part for name, number in (scale or {}).items() for part in ("--scale", f"{name}={number}")
-        ]
-        self.compose("up", "--detach", "--no-build", *scale_options)
+        self.compose("up", "--detach", "--no-build")
         for name in (*self.servers, *LONG_RUNNING):
             assert poll_until(partial(self.is_healthy, name)), self.read_logs(name)
 

@@ -164,22 +164,6 @@ def test_backups_are_restored_on_an_empty_machine(stack: ComposeStack, folder: P
     submit_release(violet, folder, slug, seed=2)
 
 
-def test_each_worker_scores_while_the_others_are_frozen(stack: ComposeStack, folder: Path) -> None:
-    organizer, slug = stack.get_organizer(), "scaled"
-    open_competition(organizer, folder, file=build_competition_toml(slug))
-    yellow = stack.sign_up_member("yellow", slug=slug)
-    stack.start(scale={"worker": 3})
-    workers = stack.list_containers("worker")
-    assert len(workers) == 3
-    for number, active_worker in enumerate(workers):
-        frozen = [name for name in workers if name != active_worker]
-        stack.engine("pause", *frozen)
-        try:
-            submit_release(yellow, folder, slug, seed=number)
-        finally:
-            stack.engine("unpause", *frozen)
-
-
 def test_services_are_unprivileged_and_images_read_only(stack: ComposeStack) -> None:
     for name in (*SERVERS, *SERVICES):
         status = stack.run_inside(name, "cat", "/proc/1/status").stdout

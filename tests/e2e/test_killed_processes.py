@@ -157,14 +157,11 @@ def test_accepted_upload_survives_a_killed_web_server(
     contest_elsewhere.wait_for_state(identifier, "SCORED")
 
 
-@pytest.mark.parametrize("size_mb", [70, 200])
-def test_oversized_upload_gets_a_response(
-    settings: Settings, server: str, tmp_path: Path, size_mb: int
-) -> None:
+def test_oversized_upload_gets_a_response(settings: Settings, server: str, tmp_path: Path) -> None:
     contest = open_small_contest(server)
     oversized_file = tmp_path / "huge.csv"
     with oversized_file.open("wb") as file:
-        file.truncate(size_mb * 2**20)
+        file.truncate(200 * 2**20)
     with oversized_file.open("rb") as file:
         response = httpx2.post(
             f"{server}/api/v1/competitions/small/submissions",

@@ -40,10 +40,6 @@ name = "reidentification"
 start = 2027-01-25T09:00:00
 end = 2027-02-08T09:00:00
 """
-ROUNDS = "".join(
-    f'[[rounds]]\nname = "{name}"\n' + PHASES.replace("[[phases]]", "[[rounds.phases]]").replace("2027", year)
-    for name, year in (("preliminary", "2027"), ("final", "2028"))
-)
 ROWS = [f"{'男女'[row % 2]},{20 + row % 5 * 10}代,{300 + row * 7}" for row in range(40)]
 TABLE = "\r\n".join(["性別,年代,収入", *ROWS, ""])
 
@@ -112,6 +108,7 @@ def test_own_contest_with_japanese_columns_is_played(folder: Path) -> None:
     with run_demo(folder, port) as printed:
         assert "own-cup: Own cup (0 is best)" in printed
         accounts = json.loads((folder / "data/demo.json").read_text())["accounts"]
+        assert (folder / "data/demo.json").stat().st_mode & 0o777 == 0o600
         organizer = next(account for account in accounts if account["role"] == "organizer")
         with Client(f"http://127.0.0.1:{port}", organizer["token"]) as client:
             competition = client.get_competition("own-cup")
@@ -143,15 +140,6 @@ def test_own_contest_with_files_that_the_service_draws_is_played(folder: Path) -
     with run_demo(folder, find_free_port(), "shop.toml", "customers.csv", "transactions.csv") as printed:
         assert "own-shop: Own shop (0 is best)" in printed
         assert "pseudonyms in own-shop" in printed
-
-
-def test_first_of_two_rounds_is_played(folder: Path) -> None:
-    text = COMPETITION.replace("format = 1", "format = 2") + ROUNDS
-    (folder / "own.toml").write_text(text, "utf-8")
-    port = find_free_port()
-    with run_demo(folder, port), Client(f"http://127.0.0.1:{port}") as client:
-        assert client.get_competition("own-cup").address == "own-cup.preliminary"
-        assert len(client.get_attackers_board("own-cup").rows) > 1
 
 
 @pytest.mark.parametrize(

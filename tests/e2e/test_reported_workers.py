@@ -62,5 +62,7 @@ def test_workers_report_their_name_work_sandbox_and_what_they_lack(arena: Arena,
         assert workers[keyless].lacks == "there is no private key in ANONCUP_OPENING_KEYS_DIR"
         redacted = list_workers(arena, arena.organizer_token)[keyless]
         assert redacted.lacks == "takes no work; administrators can read why"
-        sandboxes = {report.name: report.is_sandbox_complete for report in worker_reports.list_workers() or ()}
+        sandboxes = {
+            report.name: report.is_sandbox_complete for report in worker_reports.list_workers() or ()
+        }
         assert not sandboxes[unconfined]

@@ -1,9 +1,5 @@
 """The demo contests: varied releases, and a file that lists all accounts."""
 
-import json
-import stat
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,8 +7,6 @@ from anoncup.competition.parser import parse_rounds
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from app.operations.demo_contest import (
     DEMO_CONTESTS,
-    ORGANIZER,
-    DemoAccounts,
     DemoContest,
     build_competition_file,
     build_original,
@@ -62,29 +56,3 @@ def test_demo_releases_vary_and_only_the_cheat_is_rejected(
         point for point in accepted if not any(rival < point and rival[1] < point[1] for rival in accepted)
     ]
     assert len(undominated) >= 3
-
-
-def test_accounts_file_lists_the_contest_of_each_account(tmp_path: Path) -> None:
-    path = tmp_path / "demo.json"
-    notes = DemoAccounts(path)
-    token = "a token of the team"
-    for demo in DEMO_CONTESTS:
-        for entry in demo.entries:
-            notes.get_team_account(demo.slug, entry)["token"] = token
-    slugs = [demo.slug for demo in DEMO_CONTESTS]
-    assert notes.get_organizer(slugs)["competitions"] == ["demo", "demo-shop", "demo-duel"]
-    assert notes.get_organizer(["own"])["competitions"] == [*slugs, "own"]
-    notes.save()
-    accounts = {account["name"]: account for account in json.loads(path.read_text())["accounts"]}
-    assert accounts["member of Shell game"] == {
-        "name": "member of Shell game",
-        "role": "team member",
-        "competitions": ["demo-duel"],
-        "team": "Shell game",
-        "password": accounts["member of Shell game"]["password"],
-        "token": token,
-    }
-    assert accounts[ORGANIZER]["role"] == "organizer"
-    assert len({account["password"] for account in accounts.values()}) == len(accounts)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert DemoAccounts(path).accounts == notes.accounts

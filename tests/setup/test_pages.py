@@ -13,7 +13,7 @@ from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.competition.templates import TEMPLATES
 from anoncup.competition.writer import set_threshold, set_weights
 from anoncup.rules.settings import Columns
-from anoncup.rules.toml_text import format_value, replace_tables
+from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.column_roles import suggest_roles
 from app.competitions import competitions

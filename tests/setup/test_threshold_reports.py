@@ -3,22 +3,16 @@
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.errors import Unavailable
 from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
-from app.core.db.models import State, ThresholdReport
-from app.core.db.transaction import transaction
-from app.jobs import queue
 from app.originals.threshold_reports import MAX_UNFINISHED
 from tests.support.arena import Arena, build_competition_toml
-from tests.support.queue import empty_queue
 from tests.support.threshold_reports import add_waiting_reports
-from workers import clock, jobs, tasks
+from workers import tasks
 
 pytestmark = pytest.mark.full
 
@@ -67,32 +61,6 @@ def test_invalid_report_request_is_refused(arena: Arena, question: dict[str, Any
     refusal = arena.post(PATH, json=question)
     assert (refusal.status_code, refusal.json()["code"]) == (422, code)
     assert arena.get(PATH).json() == []
-
-
-def test_report_is_made_once_despite_lost_messages_and_kills(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    identifier = request_report(arena)
-    empty_queue()
-    with transaction() as session:
-        report = session.scalars(select(ThresholdReport)).one()
-        report.created_at = report.created_at.replace(year=report.created_at.year - 1)
-    clock.sweep()
-    assert queue.count_messages() == 1
-
-    def raise_child_died(*_: object, **__: object) -> None:
-        raise Unavailable(jobs.DIED_MESSAGE, code="child_died")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(jobs, "run", raise_child_died)
-        tasks.advise()
-    queued_report = arena.get(f"/threshold-reports/{identifier}").json()
-    assert (queued_report["status"], queued_report["failure_code"]) == ("QUEUED", "child_died")
-    tasks.advise()
-    first = arena.get(f"/threshold-reports/{identifier}").json()
-    tasks.advise()
-    assert arena.get(f"/threshold-reports/{identifier}").json() == first
-    assert first["status"] == State.SCORED
 
 
 def test_report_needs_original_data(arena: Arena) -> None:
