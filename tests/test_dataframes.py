@@ -1,6 +1,7 @@
 """The functions for notebooks give the numbers of ``evaluate``, from tables, arrays and files."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.evaluation.threshold_report import AdvisorReport
 from anoncup.rules.settings import Excessive
 from anoncup.tables.csv_text import write_csv
-from tests.support import rounding_cases
+from tests.support.arena import build_competition_toml
 from tests.support.competition_texts import MINIMAL
 from tests.support.shell_commands import run_program
 
@@ -38,14 +39,67 @@ def anonymize(original: Any, competition: str) -> Any:
     return anoncup.anonymize(original, "add_noise", competition=competition, strength=0.2, seed=3)
 
 
+GROUPS = "sex", "region"
+
+
+def build_units_tables(unit: float, other_unit: float) -> tuple[pd.DataFrame, pd.DataFrame, float]:
+    """Return X, Y and ``cross_mean`` of hours, which Y moves by 3.9; assets have another unit."""
+    rng = np.random.default_rng(5)
+    cells = [(sex, region) for sex in "fm" for region in "nesw"] * 12
+    hours = rng.integers(4, 70, len(cells))
+    table = pd.DataFrame(cells, columns=GROUPS).assign(
+        assets=rng.integers(1, 4_000, len(cells)) * other_unit, hours=hours * unit
+    )
+    return table, table.assign(hours=hours * unit + 3.9 * unit), 3.9 * unit
+
+
+def compute_null_cross_mean(table: pd.DataFrame, target: str) -> float:
+    """Return the mean of ``cross_mean`` over the five null releases, cell by cell."""
+    differences = []
+    for seed in range(5):
+        rng = np.random.Generator(np.random.PCG64(seed))
+        permuted = pd.DataFrame({name: table[name].to_numpy()[rng.permutation(len(table))] for name in table})
+        for sex in "fm":
+            for region in "nesw":
+                means = [
+                    rows.loc[(rows["sex"] == sex) & (rows["region"] == region), target].mean()
+                    for rows in (table, permuted)
+                ]
+                differences.append(abs(means[0] - (0.0 if np.isnan(means[1]) else means[1])))
+    return float(np.mean(differences))
+
+
+def build_wide_tables(columns: int, values: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return X with many quasi-identifiers, and Y in which each of them is permuted by itself."""
+    rng, rows = np.random.default_rng(6), 60
+    names = [f"q{number}" for number in range(columns)]
+    table = pd.DataFrame({name: rng.permutation(np.arange(rows) % values) for name in names})
+    permuted = pd.DataFrame({name: rng.permutation(table[name]) for name in names})
+    income = rng.integers(100, 1_000, rows)
+    return table.assign(income=income), permuted.assign(income=income)
+
+
+def build_file(table: pd.DataFrame, sensitive: list[str], **weights: float) -> str:
+    """Return a competition file with these sensitive columns and weights; all other columns are discrete."""
+    measures = "".join(f"[measures.{name}]\nweight = {weight}\n" for name, weight in weights.items())
+    return re.sub(
+        r"(?s)quasi_identifiers.*(?=\[excessive\])",
+        lambda _: (
+            f"quasi_identifiers = {json.dumps([*table.columns.drop(sensitive)])}\n"
+            f"sensitive = {json.dumps(sensitive)}\n{measures}"
+        ),
+        build_competition_toml(),
+    )
+
+
 @pytest.mark.parametrize(("unit", "other_unit"), [(1.0, 1e6), (1e-6, 1e9), (1e-25, 1e-3), (1e20, 1.0)])
 def test_losses_count_however_large_other_columns_are(unit: float, other_unit: float) -> None:
-    table, released, expected = rounding_cases.build_units_tables(unit, other_unit)
-    file = rounding_cases.build_file(table, ["assets", "hours"], cross_mean=1.0)
+    table, released, expected = build_units_tables(unit, other_unit)
+    file = build_file(table, ["assets", "hours"], cross_mean=1.0)
     file = file.replace("[measures.cross_mean]", '[measures.cross_mean]\ntarget = ["hours"]')
     result = anoncup.score(table, released, np.arange(len(table)), competition=file)
     assert result.verdict.measures["cross_mean"].value == pytest.approx(expected)
-    scale = rounding_cases.compute_null_cross_mean(table, "hours")
+    scale = compute_null_cross_mean(table, "hours")
     assert result.utility == pytest.approx(expected / scale)
     unchanged = anoncup.score(table, table[::-1], np.arange(len(table))[::-1], competition=file)
     assert unchanged.utility == 0.0
@@ -53,8 +107,8 @@ def test_losses_count_however_large_other_columns_are(unit: float, other_unit: f
 
 @pytest.mark.parametrize(("columns", "values"), [(16, 9), (40, 12)])
 def test_counts_are_exact_however_many_cells_divide_them(columns: int, values: int) -> None:
-    table, released = rounding_cases.build_wide_tables(columns, values)
-    file = rounding_cases.build_file(table, ["income"], cross_count=1.0, information_loss=1.0)
+    table, released = build_wide_tables(columns, values)
+    file = build_file(table, ["income"], cross_count=1.0, information_loss=1.0)
     result = anoncup.score(table, released, np.arange(len(table)), competition=file)
     counts = [frame.drop(columns="income").value_counts() for frame in (table, released)]
     expected = counts[0].sub(counts[1], fill_value=0).abs().sum() / values**columns
@@ -72,8 +126,8 @@ def test_counts_are_exact_however_many_cells_divide_them(columns: int, values: i
     ],
 )
 def test_measure_without_a_scale_is_refused_as_by_a_service(changes: Any, measure: str) -> None:
-    table = rounding_cases.build_wide_tables(2, 3)[0].assign(**changes)
-    file = rounding_cases.build_file(table, ["income"], **{measure: 1.0})
+    table = build_wide_tables(2, 3)[0].assign(**changes)
+    file = build_file(table, ["income"], **{measure: 1.0})
     with pytest.raises(InvalidCompetition, match=f"{measure} has no scale") as excinfo:
         anoncup.score(table, table, np.arange(len(table)), competition=file)
     assert excinfo.value.code == "scale_zero"

@@ -51,24 +51,6 @@ def numbers(executed_notebook: NotebookNode) -> Numbers:
     return results
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_notebook_has_no_outputs_and_imports_only_anoncup(name: str) -> None:
-    notebook = read_notebook(name)
-    nbformat.validate(notebook)
-    cells = list_code_cells(notebook)
-    assert [cell.outputs for cell in cells] == [[] for _ in cells]
-    assert {cell.execution_count for cell in cells} == {None}
-    assert all(cell.metadata == {} for cell in notebook.cells)
-    lines = {line for cell in cells for line in cell.source.splitlines() if "import " in line}
-    assert "import anoncup" in lines
-    assert lines <= {
-        "import matplotlib.pyplot as plt",
-        "import numpy as np",
-        "import pandas as pd",
-        "import anoncup",
-    }
-
-
 @pytest.mark.parametrize(
     ("name", "figures"),
     [

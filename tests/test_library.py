@@ -1,12 +1,8 @@
 """The wheel: the library without the service, with only its declared dependencies."""
 
 import json
-import subprocess
-import sys
-import tarfile
 from importlib.metadata import distribution, version
 from pathlib import Path
-from typing import IO, cast
 from zipfile import ZipFile
 
 import nbformat
@@ -14,7 +10,6 @@ import pytest
 from packaging.requirements import Requirement
 
 from anoncup.cli.exit_status import SCORING_PACKAGES
-from tests.support.environments import build_wheel
 from tests.support.library_environment import ROOT, find_dependencies, python, run_python, wheel
 
 __all__ = ["python", "wheel"]
@@ -33,38 +28,6 @@ def test_wheel_contains_only_the_library(wheel: Path) -> None:
         f"{info}/licenses/LICENSE",
         f"{info}/licenses/NOTICE",
     }
-
-
-def test_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (source,) = tmp_path.glob("*.tar.gz")
-    extract_files(source, tmp_path)
-    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    assert {path.name for path in folder.iterdir()} == {
-        "anoncup",
-        "CHANGELOG.md",
-        "LICENSE",
-        "NOTICE",
-        "PKG-INFO",
-        "README.md",
-        "pyproject.toml",
-        ".gitignore",
-    }
-    rebuilt = build_wheel(folder, tmp_path / "wheel")
-    assert read_contents(rebuilt) == read_contents(wheel)
-
-
-def extract_files(source: Path, folder: Path) -> None:
-    with tarfile.open(source) as archive:
-        for member in filter(tarfile.TarInfo.isfile, archive):
-            (folder / member.name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / member.name).write_bytes(cast(IO[bytes], archive.extractfile(member)).read())
-
-
-def read_contents(wheel: Path) -> dict[str, bytes]:
-    with ZipFile(wheel) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_library_needs_no_server_database_or_web_framework() -> None:

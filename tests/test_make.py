@@ -1,4 +1,4 @@
-"""``make serve`` with the real make: no process survives when make or the supervisor is killed."""
+"""``make serve`` with the real make: no process survives when make is killed."""
 
 import os
 import signal
@@ -39,12 +39,6 @@ def run_make(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[psut
             process.kill()
 
 
-def find_process(program: str, children: list[psutil.Process]) -> psutil.Process:
-    return next(
-        child for child in children if any(program in argument for argument in read_command_line(child))
-    )
-
-
 def is_alive(process: psutil.Process) -> bool:
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
@@ -59,21 +53,19 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("program", "signal_number"),
+    "signal_number",
     [
-        pytest.param("make", signal.SIGTERM, marks=pytest.mark.full, id="make is asked to end"),
-        pytest.param("make", signal.SIGKILL, id="make is killed"),
-        pytest.param("bin/anoncup", signal.SIGKILL, marks=pytest.mark.full, id="the supervisor is killed"),
+        pytest.param(signal.SIGTERM, id="make is asked to end"),
+        pytest.param(signal.SIGKILL, id="make is killed"),
     ],
 )
-def test_no_process_survives(program: str, signal_number: signal.Signals, data: Path) -> None:
+def test_no_process_survives(signal_number: signal.Signals, data: Path) -> None:
     with run_make("serve", f"PORT={find_free_port()}", f"DATA={data}") as (process, children):
         names = " ".join(" ".join(read_command_line(child)) for child in children)
         assert all(
             part in names
             for part in ("valkey", "postgres", "app.operations.web_server", "workers.main", "workers.clock")
         )
-        victim = psutil.Process(process.pid) if program == "make" else find_process(program, children)
-        victim.send_signal(signal_number)
+        process.send_signal(signal_number)
         assert poll_until(lambda: not any(map(is_alive, children)))
         process.wait(TIMEOUT_S)
