@@ -18,9 +18,9 @@ import psutil
 from app.core.identity.session_cookie import COOKIE
 from app.core.processes import child_process
 from app.operations.supervisor import wait_until_healthy
+from benchmarks.large_contest import ContestSize
 from benchmarks.load import HOST
 from benchmarks.pages import fill_contest, run_application
-from tests.support.large_contest import ContestSize
 from tests.support.service_processes import find_free_port, require_running
 
 _MIN_RATIO = 0.8

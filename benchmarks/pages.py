@@ -48,10 +48,10 @@ from app.core.storage import compute_digest
 from app.jobs import queue
 from app.main import create_app, create_served_app
 from app.operations.embedded_servers import run_embedded_services
+from benchmarks import large_contest
+from benchmarks.large_contest import ContestSize
 from migrations.run import migrate
-from tests.support import large_contest
 from tests.support.contest import Contest
-from tests.support.large_contest import ContestSize
 from tests.support.query_counter import log_queries
 
 _FEEDBACK = '[publication]\nfeedback = "immediate"'

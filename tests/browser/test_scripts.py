@@ -6,9 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.page_inspector import inspect_pages
-from tests.support import large_contest
 from tests.support.contest import Contest
-from tests.support.large_contest import ContestSize
 from tests.support.rescores import begin_rescore, build_strict_file
 from tests.support.uploads import score_everything
 
@@ -34,7 +32,8 @@ def find_covered_teams(page: Page) -> list[str]:
 def test_own_row_sticks_to_the_screen_and_covers_no_other(
     contest: Contest, browser: Browser, site: str
 ) -> None:
-    large_contest.fill(contest, ContestSize(teams=12, submissions_per_team=3, targets=0))
+    for team in (*(f"Team {number}" for number in range(11)), "the first"):
+        contest.submit(team)
     session = contest.arena.get_session(contest.arena.get_team_token("the first"))
     boards = f"{contest.path}/boards"
     with inspect_pages(browser, site, session=session) as inspector:
