@@ -4,7 +4,6 @@ from app.core.features import Feature
 from app.organizing import (
     api,
     baseline_pages,
-    disqualification_pages,
     pages,
     phase_pages,
     submission_pages,
@@ -15,7 +14,6 @@ FEATURE = Feature(
     api=(api.router, api.baseline_router, api.log_router),
     pages=(
         baseline_pages.router,
-        disqualification_pages.router,
         pages.router,
         phase_pages.router,
         submission_pages.router,

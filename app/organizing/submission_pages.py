@@ -1,14 +1,16 @@
 """List all submissions of a competition for its organizers, and show a single one."""
 
+from typing import Annotated, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, NotFound
+from app.accounts.step_up import FormReauthentication
 from app.competitions.frame import Frame
 from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage, parse_uuid
 from app.core.db.models import State, Submission
@@ -26,12 +28,20 @@ _SUBMISSION_STATES = tuple(state for state in State if state != State.REFUSED)
 """States of submissions. Only guesses are refused after they were accepted."""
 
 
-def render_submission(
-    page: OrganizerPage, submission_id: UUID, *, problem: DomainError | None = None
+def _render_submission(
+    page: OrganizerPage, submission_id: UUID, *, problem: DomainError | None = None, reason: str = ""
 ) -> HTMLResponse:
     with transaction() as session:
-        frame, submission = load_submission(session, page, submission_id)
-    return page.render("organizing/ruling.html", frame=frame, submission=submission, problem=problem)
+        frame, submission = _load_submission(session, page, submission_id)
+    return page.render(
+        "organizing/submission.html",
+        frame=frame,
+        submission=submission,
+        reason=reason,
+        longest=disqualification.MAX_REASON_LENGTH,
+        lets_guess_again=disqualification.reinstating_allows_guesses(frame.round),
+        problem=problem,
+    )
 
 
 @router.get("")
@@ -70,19 +80,39 @@ def show_submissions(
 
 @router.get("/{submission_id}")
 def show_submission(page: RequestedOrganizerPage, submission_id: UUID) -> HTMLResponse:
-    return render_submission(page, submission_id)
+    return _render_submission(page, submission_id)
 
 
 @router.post("/{submission_id}/rescore")
-@show_problem(render_submission)
+@show_problem(_render_submission)
 def reevaluate(page: RequestedOrganizerPage, submission_id: UUID) -> Response:
     with transaction() as session:
-        load_submission(session, page, submission_id)
+        _load_submission(session, page, submission_id)
         disqualification.rescore(session, page.principal, submission_id)
     return see_other(f"{page.path}/submissions/{submission_id}", notice="queued_again")
 
 
-def load_submission(session: Session, page: OrganizerPage, submission_id: UUID) -> tuple[Frame, Submission]:
+@router.post("/{submission_id}/{act}")
+@show_problem(_render_submission)
+def rule_on_submission(
+    page: RequestedOrganizerPage,
+    submission_id: UUID,
+    act: Literal["disqualify", "reinstate"],
+    *,
+    reauthenticate: FormReauthentication,
+    reason: Annotated[str, Form(pattern=r"\S")],
+) -> Response:
+    principal, is_disqualified = reauthenticate(), act == "disqualify"
+    with transaction() as session:
+        _load_submission(session, page, submission_id)
+        disqualification.set_submission_disqualified(
+            session, principal, submission_id, disqualified=is_disqualified, reason=reason
+        )
+    notice = "disqualified" if is_disqualified else "reinstated"
+    return see_other(f"{page.path}/submissions/{submission_id}", notice=notice)
+
+
+def _load_submission(session: Session, page: OrganizerPage, submission_id: UUID) -> tuple[Frame, Submission]:
     """Return a submission; raise ``NotFound`` if it belongs to another competition."""
     frame = page.load_frame(session)
     submission = submissions.find_visible(session, page.principal, submission_id)

@@ -1,6 +1,6 @@
 """Manage teams, organizers, invites, quota grants and password links."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Form
@@ -64,7 +64,7 @@ def _render_teams(
     )
 
 
-def render_team(
+def _render_team(
     page: OrganizerPage,
     team_id: UUID,
     *,
@@ -76,7 +76,7 @@ def render_team(
     password: dict[str, Any] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame, entrant = load_entrant(session, page, team_id)
+        frame, entrant = _load_entrant(session, page, team_id)
         phase = phases.ANONYMIZATION if frame.round.published_at is None else phases.REIDENTIFICATION
         content: dict[str, Any] = {
             "caps": quota.load_caps(session, frame.round, team_id, phase, frame.status.now),
@@ -95,6 +95,7 @@ def render_team(
         most_points=adjustments.MAX_POINTS,
         points=points,
         longest=disqualification.MAX_REASON_LENGTH,
+        lets_guess_again=disqualification.reinstating_allows_guesses(frame.round),
         cap=cap,
         amount=amount,
         reason=reason,
@@ -170,11 +171,11 @@ def remove_organizer(
 
 @router.get("/{team_id}")
 def show_team(page: RequestedOrganizerPage, team_id: UUID) -> HTMLResponse:
-    return render_team(page, team_id)
+    return _render_team(page, team_id)
 
 
 @router.post("/{team_id}/method")
-@show_problem(render_team)
+@show_problem(_render_team)
 def remove_method_description(page: RequestedOrganizerPage, team_id: UUID) -> Response:
     with transaction() as session:
         disqualification.remove_method_description(session, page.principal, page.slug, team_id)
@@ -182,7 +183,7 @@ def remove_method_description(page: RequestedOrganizerPage, team_id: UUID) -> Re
 
 
 @router.post("/{team_id}/grants")
-@show_problem(render_team)
+@show_problem(_render_team)
 def grant_quota(
     page: RequestedOrganizerPage,
     team_id: UUID,
@@ -201,7 +202,7 @@ def grant_quota(
 
 
 @router.post("/{team_id}/adjustments")
-@show_problem(render_team)
+@show_problem(_render_team)
 def adjust_team(
     page: RequestedOrganizerPage, team_id: UUID, *, points: _FormText = "", reason: _FormText = ""
 ) -> Response:
@@ -218,32 +219,51 @@ def adjust_team(
 
 
 @router.post("/{team_id}/adjustments/{adjustment_id}/withdraw")
-@show_problem(render_team)
+@show_problem(_render_team)
 def withdraw_adjustment(page: RequestedOrganizerPage, team_id: UUID, adjustment_id: UUID) -> Response:
     with transaction() as session:
         adjustments.withdraw(session, page.principal, adjustment_id)
     return see_other(f"{page.path}/teams/{team_id}", notice="withdrawn")
 
 
+@router.post("/{team_id}/{act}")
+@show_problem(_render_team)
+def rule_on_team(
+    page: RequestedOrganizerPage,
+    team_id: UUID,
+    act: Literal["disqualify", "reinstate"],
+    *,
+    reauthenticate: FormReauthentication,
+    reason: Annotated[str, Form(pattern=r"\S")],
+) -> Response:
+    principal, is_disqualified = reauthenticate(), act == "disqualify"
+    with transaction() as session:
+        disqualification.set_team_disqualified(
+            session, principal, page.slug, team_id, disqualified=is_disqualified, reason=reason
+        )
+    notice = "team_disqualified" if is_disqualified else "team_reinstated"
+    return see_other(f"{page.path}/teams/{team_id}", notice=notice)
+
+
 @router.post("/{team_id}/members/{user_id}/password-link")
-@show_problem(render_team)
+@show_problem(_render_team)
 def create_password_link(
     page: RequestedOrganizerPage, team_id: UUID, user_id: UUID, *, reauthenticate: FormReauthentication
 ) -> HTMLResponse:
     """Create a password link and show it once."""
     principal = reauthenticate()
     with transaction() as session:
-        _, entrant = load_entrant(session, page, team_id)
+        _, entrant = _load_entrant(session, page, team_id)
         name = next((member.name for member in entrant.members if member.user_id == user_id), None)
         if name is None:
             raise NotFound("the team has no such member", code="no_such_user")
         issued_link = passwords.issue_link(session, principal, name)
     link = f"{get_service_url(page.request)}/password?code={issued_link.code}"
     password = {"link": link, "name": name, "expires_at": issued_link.expires_at}
-    return render_team(page, team_id, password=password)
+    return _render_team(page, team_id, password=password)
 
 
-def load_entrant(session: Session, page: OrganizerPage, team_id: UUID) -> tuple[Frame, EntrantTeam]:
+def _load_entrant(session: Session, page: OrganizerPage, team_id: UUID) -> tuple[Frame, EntrantTeam]:
     frame = page.load_frame(session)
     entrant = next(
         (

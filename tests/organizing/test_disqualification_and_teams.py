@@ -43,10 +43,9 @@ def test_submission_can_be_disqualified_and_reinstated(arena: Arena) -> None:
     red = submit_release(arena, "red")
     score_everything()
     path = f"{ORGANIZE_PATH}/submissions/{red}"
-    confirmation = get_page_text(arena, f"/submissions/{red}/disqualify")
-    assert translate("run_disqualify_note") in confirmation
-    assert "Apart from the team, only organizers can read it, in the audit log." in confirmation
-    assert len(arena.get_board()["rows"]) == 1  # nothing has happened
+    form_page = get_page_text(arena, f"/submissions/{red}")
+    assert translate("run_disqualify_note") in form_page
+    assert "Apart from the team, only organizers can read it, in the audit log." in form_page
     response = post_form(arena, path + "/disqualify", {"reason": " copied  from\nblue "}, organizer=True)
     assert response.headers["location"] == path + "?done=disqualified"
     assert arena.get_board()["rows"] == []
@@ -56,7 +55,6 @@ def test_submission_can_be_disqualified_and_reinstated(arena: Arena) -> None:
     assert "copied from blue" in html
     repeated = post_form(arena, path + "/disqualify", {"reason": "again"}, organizer=True, language="ja")
     assert_refused(repeated, 409, translate_message("it is disqualified already", "ja"))
-    assert translate("run_reinstate_note") in get_page_text(arena, f"/submissions/{red}/reinstate")
     send_form(arena, path + "/reinstate", {"reason": "a mistake"}, organizer=True)
     assert len(arena.get_board()["rows"]) == 1
     assert "copied from blue" in get_page_text(arena, "/audit")
@@ -135,7 +133,6 @@ def test_baseline_can_be_added_and_removed(arena: Arena) -> None:
     html = get_page_text(arena, f"/submissions/{submission_id}")
     assert "This is the release of a baseline: it has no team and is no target." in html
     assert translate("run_disqualify") not in html
-    assert get_page_text(arena, f"/submissions/{submission_id}/disqualify", status=404)
     (removal,) = re.findall(r'action="([^"]+/remove)"', get_page_text(arena, "/baselines"))
     send_form(arena, removal, organizer=True)
     assert arena.get_board()["rows"] == []

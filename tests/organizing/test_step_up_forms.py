@@ -35,8 +35,8 @@ pytestmark = [pytest.mark.full, pytest.mark.contest(teams=("red",))]
 
 
 def build_disqualification_form(contest: Contest) -> PasswordForm:
-    path = f"{contest.path}/organize/teams/{load_team_id('red')}/disqualify"
-    return path, path, {"reason": "x"}
+    path = f"{contest.path}/organize/teams/{load_team_id('red')}"
+    return path, f"{path}/disqualify", {"reason": "x"}
 
 
 def build_removal_form(contest: Contest) -> PasswordForm:
@@ -71,8 +71,8 @@ def build_reinstate_form(contest: Contest) -> PasswordForm:
     """Return the form that reinstates a disqualified team once there are targets."""
     request_reinstatement(contest, request_disqualification(contest))
     contest.open_attacks()
-    path = f"{contest.path}/organize/teams/{load_team_id('red')}/reinstate"
-    return path, path, {"reason": "cousins"}
+    path = f"{contest.path}/organize/teams/{load_team_id('red')}"
+    return path, f"{path}/reinstate", {"reason": "cousins"}
 
 
 def build_extension_form(contest: Contest) -> PasswordForm:

@@ -221,10 +221,8 @@ CONTENT: dict[str, Callable[["AccessScenario"], Content]] = {
     f"POST {DESK}/original/{{file}}/import": send_form(held="0" * 64),
     f"POST {DESK}/data": build_changed_columns,
     f"POST {DESK}/phases/{{name}}/{{act}}": send_form(end="2099-01-01T09:00"),
-    f"POST {DESK}/submissions/{{submission_id}}/disqualify": withdraw,
-    f"POST {DESK}/submissions/{{submission_id}}/reinstate": withdraw,
-    f"POST {DESK}/teams/{{team_id}}/disqualify": withdraw,
-    f"POST {DESK}/teams/{{team_id}}/reinstate": withdraw,
+    f"POST {DESK}/submissions/{{submission_id}}/{{act}}": withdraw,
+    f"POST {DESK}/teams/{{team_id}}/{{act}}": withdraw,
     f"POST {DESK}/rescores": send_form(by="rules", threshold="0.1"),
     f"POST {DESK}/teams/organizers": lambda _: {
         "data": {"name": create_person(Role.ORGANIZER), "password": PASSWORD}
