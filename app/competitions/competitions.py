@@ -314,6 +314,10 @@ def has_submissions(session: Session, round_id: UUID) -> bool:
     return bool(session.scalar(select(exists().where(Submission.round_id == round_id))))
 
 
+def has_any_submission(session: Session, competition: Competition) -> bool:
+    return any(has_submissions(session, round_.id) for round_ in competition.rounds)
+
+
 def describe_allocation(rules: Rules) -> dict[str, object]:
     """Return what the service allocates in a competition, independent of the track; {}: nothing."""
     allocation = TRACKS[rules.track].allocation

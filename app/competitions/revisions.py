@@ -1,6 +1,6 @@
 """Revisions of a competition's file and data: compute one, check that it is allowed, and apply it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
@@ -14,7 +14,7 @@ from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
 from anoncup.messages import N_
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import Phase, Publication
+from anoncup.rules.settings import Phase
 from anoncup.runner.originals import ParseOriginalJob
 from anoncup.tables.files import Remark
 from app.competitions import competitions, phases, reveal_notice
@@ -31,26 +31,18 @@ FileAndDigests = tuple[str, dict[str, str]]
 """A round's rules and the digests of its original data."""
 CompetitionState = tuple[str, dict[str, dict[str, str]]]
 """A competition's file and the digests of the original data of each round by its id."""
-_DISCLOSURE_ORDER: Mapping[str, tuple[str, ...]] = {
-    "board": ("organizers", "teams", "public"),
-    "feedback": ("hidden", "daily", "immediate"),
-    "owners": ("hidden", "shown"),
-}
-"""Choices of the settings in ``[publication]``, in order of increasing disclosure."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundRevision:
     """A new state of a round's rules and data.
 
-    ``round_id``: None for a new round. ``file``: its rules as a competition file without rounds. ``weight``:
-    how much it counts in the total.
+    ``round_id``: None for a new round. ``file``: its rules as a competition file without rounds.
     """
 
     round_id: UUID | None
     file: str
     rules: Rules
-    weight: float
     original: dict[str, str]
     original_rows: int | None
     scales: dict[str, float]
@@ -145,9 +137,7 @@ def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None
             round_contents = contents
         else:
             round_contents = _load_kept_contents(stored, rules) if stored else {}
-        round_revision = _compute_round(
-            stored, new_file.round_texts[name], rules, entry.settings.weight, round_contents
-        )
+        round_revision = _compute_round(stored, new_file.round_texts[name], rules, round_contents)
         round_revisions.append(round_revision)
         remarks = round_revision.remarks if stored is round_ else remarks
     return Revision(file, tuple(round_revisions), describe_state(competition), remarks)
@@ -161,7 +151,7 @@ def match_rounds(rounds: Sequence[Round], names: Sequence[str]) -> dict[str, Rou
 
 
 def _compute_round(
-    stored: Round | None, file: str, rules: Rules, weight: float, contents: dict[str, bytes]
+    stored: Round | None, file: str, rules: Rules, contents: dict[str, bytes]
 ) -> RoundRevision:
     """Parse and store the original data of a round; compute the scales once all files are present."""
     in_use = stored is not None and bool(stored.scored_by)
@@ -172,7 +162,6 @@ def _compute_round(
         stored.id if stored else None,
         file,
         rules,
-        weight,
         digests,
         parsed_original.individuals,
         parsed_original.scales,
@@ -194,7 +183,10 @@ def find_original_part(round_: Round, file_name: str) -> str:
 
 
 def apply_revision(session: Session, principal: Principal, slug: str, revision: Revision) -> Round:
-    """Apply a revision; after the first submission, data and scoring rules can no longer change."""
+    """Apply a revision; after the first submission, data and scoring rules can no longer change.
+
+    Another file then needs the password: what it shows to others cannot be taken back.
+    """
     round_ = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
     competition = round_.competition
     require_unchanged(describe_state(competition), revision.replaces)
@@ -207,6 +199,8 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
             rules = round_revision.rules
             notice = timedelta(hours=rules.publication.reveal_notice_hours)
             reveal_notice.record_new_ends(session, sibling, rules.phases, notice)
+    if competition.file != revision.file and competitions.has_any_submission(session, competition):
+        principal.require_reauthentication()
     _audit_revision(session, principal, competition, revision)
     for position, round_revision in enumerate(revision.rounds):
         _apply_to_round(session, competition, position, round_revision)
@@ -227,7 +221,6 @@ def _remove_round(session: Session, round_: Round) -> None:
 def _check_round(session: Session, principal: Principal, round_: Round, revision: RoundRevision) -> None:
     _check_fixed_parts(session, round_, revision)
     require_step_up_for_earlier_end(session, principal, round_, revision.rules.phases)
-    _require_step_up_after_submissions(session, principal, round_, revision)
 
 
 def _apply_to_round(
@@ -325,7 +318,7 @@ def require_step_up_for_earlier_end(
 ) -> None:
     """Require the password for an earlier or removed end of a phase once the contest has begun.
 
-    The ends in an unreadable file are unknown; ``_require_step_up_after_submissions`` is about those files.
+    The ends in an unreadable file are unknown.
     """
     try:
         is_under_way = phases.has_contest_begun(session, round_)
@@ -336,28 +329,6 @@ def require_step_up_for_earlier_end(
     if is_under_way and any(
         phase.name not in new_ends or new_ends[phase.name] < phase.end for phase in current_phases
     ):
-        principal.require_reauthentication()
-
-
-def _require_step_up_after_submissions(
-    session: Session, principal: Principal, round_: Round, revision: RoundRevision
-) -> None:
-    """Require the password if, after the first submission, others see more or teams may guess more often.
-
-    Another weight in the total needs it, too, and a longer notice, because it can never be shortened again,
-    and the replacement of an unreadable file, because nobody knows what that file kept hidden, and until
-    when.
-    """
-    try:
-        current_rules = round_.rules
-        needs_password = (
-            discloses_more(current_rules, revision.rules)
-            or round_.settings.weight != revision.weight
-            or _get_notice_hours(revision.rules) > _get_notice_hours(current_rules)
-        )
-    except CompetitionUnavailable:
-        needs_password = True
-    if needs_password and competitions.has_submissions(session, round_.id):
         principal.require_reauthentication()
 
 
@@ -459,49 +430,3 @@ def build_scoring_key(rules: Rules, effective_scales: dict[str, float]) -> tuple
         rules.ranking.collect_value_names() & TRACKS[rules.track].measures.keys(),
         rules.ranking.list_functions(),
     )
-
-
-def discloses_more(current: Rules, proposed: Rules) -> bool:
-    """Whether ``proposed`` shows anything to more people, sooner or in more detail, or allows more guesses.
-
-    Settings that hide more do not compensate for this.
-    """
-    return (
-        _shows_more(current.publication, proposed.publication)
-        or proposed.limits.guesses_per_target > current.limits.guesses_per_target
-        or proposed.ranking != current.ranking  # discloses a second order of the rows, or other tables
-        or _moves_midnight(current, proposed)
-        or _opens_sooner(current, proposed)
-    )
-
-
-def _shows_more(current: Publication, proposed: Publication) -> bool:
-    is_more_open = any(
-        order.index(getattr(proposed, name)) > order.index(getattr(current, name))
-        for name, order in _DISCLOSURE_ORDER.items()
-    )
-    frozen_from = current.frozen_from
-    freezes_later = frozen_from is not None and (
-        proposed.frozen_from is None or proposed.frozen_from > frozen_from
-    )
-    return (
-        is_more_open
-        or freezes_later
-        or proposed.digits > current.digits
-        or (current.shuffle_targets and not proposed.shuffle_targets)
-    )
-
-
-def _moves_midnight(current: Rules, proposed: Rules) -> bool:
-    """Whether another time zone moves the midnight that publishes scores of guesses, up to a day earlier."""
-    is_daily = {current.publication.feedback, proposed.publication.feedback} == {"daily"}
-    return is_daily and current.timezone != proposed.timezone
-
-
-def _opens_sooner(current: Rules, proposed: Rules) -> bool:
-    """Whether the teams get the targets earlier, or get any where they had none."""
-    starts = [
-        phase.start if (phase := rules.phase("reidentification")) else None for rules in (current, proposed)
-    ]
-    current_start, proposed_start = starts
-    return proposed_start is not None and (current_start is None or proposed_start < current_start)

@@ -129,9 +129,7 @@ def _render_repair(
     """Render the editor for a competition file that cannot be read."""
     with transaction() as session:
         competition = competitions.find_for_organizer(session, page.principal, page.slug).competition
-        has_submissions = any(
-            competitions.has_submissions(session, round_.id) for round_ in competition.rounds
-        )
+        has_submissions = competitions.has_any_submission(session, competition)
     return page.render(
         "setup/repair.html",
         has_submissions=has_submissions,
