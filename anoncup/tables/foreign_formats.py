@@ -77,11 +77,6 @@ def _find_archive_format(content: bytes) -> str | None:
     )
 
 
-def is_binary_format(content: bytes) -> bool:
-    signatures = (*_SPREADSHEET_SIGNATURES, *_COMPRESSED_SIGNATURES)
-    return content.startswith(signatures) or _is_utf16(content)
-
-
 def _is_utf16(content: bytes) -> bool:
     """Return whether the text is UTF-16, judged by its byte order mark or by NULs in every second byte."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -8,8 +8,6 @@ from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
-from app.boards import anonymization
-from app.competitions import visibility
 from app.competitions.frame import Frame, load_frame
 from app.core.db.transaction import transaction
 from app.core.locale.language import Translator
@@ -38,9 +36,7 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
         )
         (line,) = submissions.build_lines(session, [submission])
         verdict = line.evaluation.parsed_verdict
-        access = visibility.find_board_access(session, page.principal, frame.round.address)
-        board = anonymization.build_board(session, access) if access and verdict else None
-        content = _build_result_content(frame, verdict, board, t) if verdict else {}
+        content = _build_result_content(frame, verdict, t) if verdict else {}
     response = page.render(
         "overview/submission.html",
         frame=frame,
@@ -60,15 +56,13 @@ def show_submission(page: RequestedUserPage, submission_id: UUID) -> HTMLRespons
     return response
 
 
-def _build_result_content(
-    frame: Frame, verdict: schemas.Verdict, board: schemas.Board | None, t: Translator
-) -> dict[str, Any]:
+def _build_result_content(frame: Frame, verdict: schemas.Verdict, t: Translator) -> dict[str, Any]:
     """Return the verdict under the current rules as table lines and charts, for the template."""
     rules = frame.rules
     attackers = build_attacker_lines(rules, verdict)
     comparison = compare_with_threshold(rules, verdict)
     return {
-        "measures": build_measure_lines(rules, frame.round.track, verdict, board),
+        "measures": build_measure_lines(rules, frame.round.track, verdict),
         "attackers": attackers,
         "details": list(dict.fromkeys(part for line in attackers for part in line.entry.details or ())),
         "limit": comparison,

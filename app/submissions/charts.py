@@ -2,26 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import accumulate
 
 from anoncup.schemas.verdicts import Excess
-from app.core.db.models import State
 from app.core.locale.language import Translator
 from app.core.pages.notation import format_clock_time, localize_number
 from app.core.pages.vega import (
     DATA,
     DESCRIBED,
-    OWN,
     Chart,
     Spec,
-    choose,
     draw_rules,
     encode_number,
     encode_time,
     find_ends,
     format_wall_clock,
 )
-from app.submissions.submissions import SubmissionSummary
 from app.submissions.verdict_parts import ThresholdComparison
 
 _LABEL_ROOM = 1.3
@@ -33,24 +28,21 @@ _Bin = tuple[float, float, int]
 def draw_distances(excess: Excess, comparison: ThresholdComparison, t: Translator) -> Chart | None:
     """Draw the histogram with the threshold, or nothing without individuals.
 
-    Bars beyond the threshold differ if it applies to each individual. Under Approach I it applies to
-    distances to other individuals, which are not drawn.
+    Under Approach I the threshold applies to distances to other individuals, which are not drawn.
     """
     bins = [bin_ for bin_ in _list_bins(excess) if bin_[2]]
     if not bins:
         return None
     threshold = excess.threshold if comparison.compared_distance else None
-    limit = threshold if comparison.compared_distance == "largest" else None
     title = t.label(f"distance_{excess.distance}", "") or excess.distance
     bars = [
         {
             "low": low,
             "high": high,
             "count": count,
-            "beyond": limit is not None and low >= limit,
             "description": f"{_format_range(low, high, t)}: {localize_number(count, t)}",
         }
-        for low, high, count in _split_bins(bins, limit)
+        for low, high, count in bins
     ]
     rules = {t("Threshold"): threshold, t("Mean"): excess.mean}
     x = encode_number("low", title, (0, max(bins[-1][1], excess.mean, threshold or 0)))
@@ -59,8 +51,8 @@ def draw_distances(excess: Excess, comparison: ThresholdComparison, t: Translato
         "x": x | {"bin": "binned"},
         "x2": {"field": "high"},
         "y": y | {"axis": {"tickMinStep": 1}},
-        "color": choose("datum.beyond", OWN, DATA),
-        "fillOpacity": choose("datum.beyond", 0.45, 0.75),
+        "color": {"value": DATA},
+        "fillOpacity": {"value": 0.75},
         **DESCRIBED,
     }
     lines = {f"{name} {localize_number(at, t)}": at for name, at in rules.items() if at is not None}
@@ -91,30 +83,8 @@ def _list_bins(excess: Excess) -> Iterator[_Bin]:
         yield end * index / len(counts), end * (index + 1) / len(counts), count
 
 
-def _split_bins(bins: Sequence[_Bin], limit: float | None) -> Iterator[_Bin]:
-    """Divide the bin that contains the limit, so that the parts of its bar can differ."""
-    for low, high, count in bins:
-        if limit is not None and low < limit < high:
-            yield low, limit, count
-            yield limit, high, count
-        else:
-            yield low, high, count
-
-
 def _format_range(low: float, high: float, t: Translator) -> str:
     return f"{localize_number(low, t)} – {localize_number(high, t)}"
-
-
-def draw_submissions(summaries: Sequence[SubmissionSummary], t: Translator, zone: str) -> Chart | None:
-    """Draw the scores of the accepted submissions that count, with a line of the best so far."""
-    scores = sorted(
-        (summary.received_at, summary.overall)
-        for summary in summaries
-        if summary.state == State.SCORED and summary.overall is not None and not summary.is_disqualified
-    )
-    best = list(accumulate((score for _, score in scores), min))
-    titles = t("Your scores over time"), t("Overall score (lower is better)")
-    return draw_scores(scores, best, titles, t, zone=zone)
 
 
 def draw_scores(

@@ -2,11 +2,9 @@
 
 import hashlib
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
@@ -32,18 +30,14 @@ from app.jobs.leases import UNFINISHED
 from app.originals import allocated_files
 from app.originals.allocated_files import TeamFiles
 from app.submissions import quota, submissions
-from app.submissions.charts import draw_submissions
 from app.submissions.quota import QuotaCap
 from app.submissions.receiving import receive_dry_run, receive_upload
 from app.submissions.submissions import SubmissionSummary
 from app.submissions.upload_form import (
-    MAX_SCANNED_BYTES,
     UPLOAD_ERRORS,
-    Hint,
     build_parts,
     classify_problem,
     classify_remarks,
-    find_hints,
     get_check_status,
     get_secret_spec,
     list_file_names,
@@ -69,7 +63,6 @@ class RejectedForm:
     problem: DomainError
     comment: str = ""
     key: str | None = None
-    files: Mapping[str, bytes] = field(default_factory=dict)
     is_upload: bool = False
 
     @property
@@ -125,7 +118,6 @@ def _render_submissions(
         lines=lines,
         finals=submissions.summarize_finals(frame, state.summaries),
         own=state.team_files,
-        timeline=draw_submissions(state.summaries, t, frame.rules.timezone),
         older=next_cursor,
         cursor=cursor,
         unfinished=any(summary.state in UNFINISHED for summary in state.summaries),
@@ -157,18 +149,14 @@ def _load_state(session: Session, principal: Principal, frame: Frame) -> _PageSt
 
 
 def _describe_form(frame: Frame, rejection: RejectedForm | None) -> dict[str, Any]:
-    """Return the files of the form, with hints about common mistakes in the rejected ones."""
-    round_ = frame.round
-    parts, secret = build_parts(round_), get_secret_spec(round_.track)
-    mistakes: dict[str, list[Hint]] = {}
-    if rejection is not None and rejection.file_problems:
-        headers = {part.name: part.sample.header for part in parts}
-        rows = round_.original_rows or 0
-        mistakes = find_hints(rejection.files, headers, secret=secret, original_rows=rows)
-    fields = list_file_names(round_.track)
+    """Return the files of the form and their problems."""
+    track = frame.round.track
     return {
-        "fields": fields, "parts": parts, "secret": secret, "rejection": rejection, "mistakes": mistakes
-    }  # fmt: skip
+        "fields": list_file_names(track),
+        "parts": build_parts(frame.round),
+        "secret": get_secret_spec(track),
+        "rejection": rejection,
+    }
 
 
 @router.get("/competitions/{slug}/submissions/state")
@@ -197,7 +185,7 @@ async def submit(page: RequestedUserPage, slug: str, key: _IdempotencyKey = None
     try:
         submission = await run_upload(receive_upload(page.request, page.principal, form))
     except UPLOAD_ERRORS as error:
-        rejection = RejectedForm(error, form.comment, key, form.file_starts, is_upload=True)
+        rejection = RejectedForm(error, form.comment, key, is_upload=True)
         return await run_in_threadpool(_render_submissions, page, slug, rejection=rejection)
     return see_other(f"/submissions/{submission.id}", notice="received")
 
@@ -209,7 +197,7 @@ async def check_files(page: RequestedUserPage, slug: str) -> HTMLResponse:
     try:
         checked_upload = await run_upload(receive_dry_run(page.request, page.principal, form))
     except UPLOAD_ERRORS as error:
-        return await run_in_threadpool(_render_failed_check, page, slug, error, form.file_starts)
+        return await run_in_threadpool(_render_failed_check, page, slug, error)
     return await run_in_threadpool(_render_check, page, form, checked_upload)
 
 
@@ -217,7 +205,6 @@ def _render_check(page: UserPage, upload: ReleaseUpload, checked_upload: Release
     return page.render(
         "submissions/upload_checked.html",
         fields=upload.file_names,
-        mistakes={},
         verdict=classify_remarks(checked_upload.remarks),
         warnings=checked_upload.remarks,
         summary=page.t.ngettext(
@@ -226,14 +213,12 @@ def _render_check(page: UserPage, upload: ReleaseUpload, checked_upload: Release
     )
 
 
-def _render_failed_check(
-    page: UserPage, slug: str, problem: DomainError, files: Mapping[str, bytes]
-) -> HTMLResponse:
+def _render_failed_check(page: UserPage, slug: str, problem: DomainError) -> HTMLResponse:
     """Render the problems of a failed check. Files that are not chosen yet do not count as problems."""
     rejection, message, verdict = None, "", "incomplete"
     remaining_problem = _drop_missing_files(problem)
     if remaining_problem is not None:
-        rejection, verdict = RejectedForm(remaining_problem, files=files), classify_problem(remaining_problem)
+        rejection, verdict = RejectedForm(remaining_problem), classify_problem(remaining_problem)
         message = translate_error(remaining_problem, page.t)
         if isinstance(remaining_problem, InvalidUpload):
             message = page.t.ngettext(
@@ -268,33 +253,25 @@ def _drop_missing_files(problem: DomainError) -> DomainError | None:
 
 
 class ReleaseForm(ReleaseUpload):
-    """A release sent with the form. It remembers the beginning of rejected files for hints."""
-
-    file_starts: Mapping[str, bytes] = MappingProxyType({})
+    """A release sent with the form."""
 
     def parse(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> None:
-        with self._select_chosen(files) as chosen_files:
-            super().parse(chosen_files, {name: text.replace("\r\n", "\n") for name, text in texts.items()})
+        texts = {name: text.replace("\r\n", "\n") for name, text in texts.items()}
+        super().parse(_select_chosen(files), texts)
 
     def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> ReleaseCheck:  # noqa: ARG002
         """Check the files only; the comment may still be written."""
-        with self._select_chosen(files) as chosen_files:
-            return super().check(chosen_files, {})
-
-    @contextmanager
-    def _select_chosen(self, files: Mapping[str, bytes]) -> Iterator[dict[str, bytes]]:
-        """Yield the files without empty ones, which browsers send for each field without a file."""
-        chosen_files = {name: content for name, content in files.items() if content}
-        try:
-            yield chosen_files
-        except InvalidUpload:
-            self.file_starts = {name: text[:MAX_SCANNED_BYTES] for name, text in chosen_files.items()}
-            raise
+        return super().check(_select_chosen(files), {})
 
     def list_missing(self, files: Collection[str]) -> list[FileProblem]:
         message = Message("no file was chosen, or it is empty")
         missing_names = [problem.file for problem in super().list_missing(files)]
         return [FileProblem(name, None, None, "missing_file", message) for name in missing_names]
+
+
+def _select_chosen(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files without empty ones, which browsers send for each field without a file."""
+    return {name: content for name, content in files.items() if content}
 
 
 @router.get("/submissions/{submission_id}/row")

@@ -1,10 +1,8 @@
-"""The files that the upload form asks for, its errors and hints, and the texts of its script."""
+"""The files that the upload form asks for, its errors, and the texts of its script."""
 
-import csv
-import re
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from anoncup.errors import (
     Conflict,
@@ -17,11 +15,8 @@ from anoncup.errors import (
     TooManyRequests,
     Unavailable,
 )
-from anoncup.messages import N_, replace_control_characters
 from anoncup.rules.settings import count_required_rows
 from anoncup.tables.files import Remark
-from anoncup.tables.foreign_formats import explain_header, is_binary_format
-from anoncup.tables.header_line import find_header_end, parse_header
 from anoncup.tracks.files import SECRET_FILE, FileSpec, allow_any_row_count
 from anoncup.tracks.model import AnyTrack
 from app.core.db.models import Round
@@ -31,13 +26,6 @@ from app.originals import samples
 from app.originals.samples import FileSample
 
 ResultT = TypeVar("ResultT")
-Hint = tuple[str, dict[str, Any]]
-"""A message template and its values."""
-
-MAX_SCANNED_BYTES = 8 << 20
-"""Number of bytes searched in each file: enough for a table's header and for any valid secret."""
-_MAX_LISTED_NAMES = 8
-"""Maximum number of column names in a hint."""
 
 UPLOAD_ERRORS = (
     Conflict,
@@ -159,56 +147,3 @@ def translate_script_texts(t: Translator) -> dict[str, str]:
         "taken": t("Your release has been received. Its score appears below."),
         "warned": t("Nothing has been sent yet. Read the warning; press the button again to send."),
     }
-
-
-def find_hints(
-    files: Mapping[str, bytes],
-    headers: Mapping[str, Sequence[str]],
-    *,
-    secret: FileSpec | None,
-    original_rows: int,
-) -> dict[str, list[Hint]]:
-    """Return the hints by file name. ``headers`` are the required headers of the public files."""
-    hints = {
-        name: _find_table_hints(files[name], header) for name, header in headers.items() if name in files
-    }
-    if secret and secret.name in files:
-        hints[secret.name] = _find_secret_hints(files[secret.name], secret, original_rows)
-    return {name: file_hints for name, file_hints in hints.items() if file_hints}
-
-
-def _find_table_hints(content: bytes, expected: Sequence[str]) -> list[Hint]:
-    header = [] if is_binary_format(content) else _read_header(content)
-    if not header or explain_header(header, expected):
-        return []
-    names_by_text = {
-        N_("Missing columns: {names}."): [name for name in expected if name not in header],
-        N_("Not among the columns: {names}."): [name for name in header if name not in expected],
-    }
-    return [(text, {"names": _format_names(names)}) for text, names in names_by_text.items() if names]
-
-
-def _read_header(content: bytes) -> list[str]:
-    """Return the names of the columns, as far as they can be decoded."""
-    header = content[: find_header_end(content)]
-    try:
-        return parse_header(header.decode("utf-8-sig", errors="replace"), strict=False)
-    except csv.Error:
-        return []
-
-
-def _find_secret_hints(content: bytes, secret: FileSpec, original_rows: int) -> list[Hint]:
-    """Return a hint if rows seem to be counted from 0: one is 0, and all are less than their number."""
-    if is_binary_format(content) or secret.kind != "permutation" or _read_header(content) != ["original_row"]:
-        return []
-    numbers = [int(digits) for digits in re.findall(rb'(?m)^[ \t]*"?([0-9]{1,9})"?[ \t]*\r?$', content)]
-    if 0 not in numbers or max(numbers) >= original_rows:
-        return []
-    return [(N_("Rows seem to be counted from 0; they count from 1, so add 1 to each number."), {})]
-
-
-def _format_names(names: Sequence[str]) -> str:
-    """Join the names, cut to a few short ones, because a malformed file may have thousands."""
-    listed_names = ", ".join(replace_control_characters(name[:40]) for name in names[:_MAX_LISTED_NAMES])
-    unlisted_count = len(names) - _MAX_LISTED_NAMES
-    return f"{listed_names}, … (+{unlisted_count})" if unlisted_count > 0 else listed_names

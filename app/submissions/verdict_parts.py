@@ -1,7 +1,6 @@
 """Prepare a verdict for tables: the contributions to the scores, and the distance to the threshold."""
 
 from dataclasses import dataclass
-from statistics import median
 from typing import Literal
 
 from anoncup import schemas
@@ -21,7 +20,7 @@ class MeasureLine:
 
     ``weight`` is its share of the sum of all weights, or 1 if the track takes the largest measure. ``scale``
     is the divisor of its value. The utility loss is the sum of all contributions or the largest one,
-    depending on the track. ``board_values`` are the values of all teams.
+    depending on the track.
     """
 
     name: str
@@ -30,11 +29,6 @@ class MeasureLine:
     weight: float | None
     scale: float | None
     contribution: float | None
-    board_values: tuple[float, ...]
-
-    @property
-    def board_median(self) -> float:
-        return median(self.board_values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +66,9 @@ class ThresholdComparison:
         return self.percent is not None and self.percent >= 100 * _NEAR_SHARE
 
 
-def build_measure_lines(
-    rules: Rules, track: AnyTrack, verdict: schemas.Verdict, board: schemas.Board | None
-) -> list[MeasureLine]:
-    """Return a line for every measure. ``board`` is the board that this viewer may see, or None."""
+def build_measure_lines(rules: Rules, track: AnyTrack, verdict: schemas.Verdict) -> list[MeasureLine]:
+    """Return a line for every measure."""
     total_weight = sum(rules.weights.values())
-    board_rows = [row for row in board.rows if not row.baseline] if board and board.is_exact else []
     lines = []
     for name, entry in verdict.measures.items():
         measure = track.measures.get(name)  # None if it no longer exists
@@ -96,7 +87,6 @@ def build_measure_lines(
                 weight=share,
                 scale=scale,
                 contribution=contribution,
-                board_values=tuple(row.measures[name] for row in board_rows if name in row.measures),
             )
         )
     return lines

@@ -264,7 +264,6 @@ def check_submissions(reader: Reader) -> None:
     assert [re.findall(r"<dd[^>]*>([^<]*)</dd>", line) for line in lines] == [
         [notation.format_score(result[name]) for name in names] for result in results
     ]
-    assert len(parse_body(reader.read_page(path), 'id="timeline"')) == len(results)
     for submission, result in zip(submissions, results, strict=True):
         html = reader.read_page(f"/submissions/{submission['id']}")
         rows = {row[0].split()[-1]: row for row in reversed(parse_rows(html)) if row}

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.full
 def test_contributions_add_up_to_the_utility_loss_and_deciding_attackers_have_the_risk(arena: Arena) -> None:
     result = arena.get_submission(submit_and_score(arena), "red")["result"]
     rules, verdict = parse_competition(build_published_file(load_round())), schemas.parse_verdict(result)
-    lines = build_measure_lines(rules, TRACKS[rules.track], verdict, None)
+    lines = build_measure_lines(rules, TRACKS[rules.track], verdict)
     weights = {line.name: line.weight for line in lines if line.weight}
     assert weights == {"mean_mae": 0.25, "cross_count": 0.25, "information_loss": 0.5}
     assert sum(line.contribution or 0 for line in lines) == pytest.approx(result["utility"], abs=1e-12)

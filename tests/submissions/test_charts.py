@@ -17,7 +17,7 @@ START = datetime(2026, 7, 1, tzinfo=UTC)
 
 
 def draw_counts(
-    counts: list[int], distance: Literal["mean", "largest"] | None = None, language: str = "en"
+    counts: list[int], distance: Literal["mean", "largest"] | None = None, language: str = "ja"
 ) -> Chart | None:
     """Draw individuals at distances up to 0.5, with a mean of 0.125 and a threshold of 0.3."""
     histogram = Histogram(counts=counts, end=0.5)
@@ -28,33 +28,24 @@ def draw_counts(
     return draw_distances(excess, comparison, load_translator(language))
 
 
-def test_bar_with_the_threshold_of_individuals_is_divided() -> None:
-    chart = draw_counts([5, 0, 2, 1], "largest")
-    assert chart is not None
-    bars, *_ = chart.specification["layer"]
-    assert [tuple(bar.values()) for bar in bars["data"]["values"]] == [
-        (0.0, 0.125, 5, False, "0 – 0.125: 5"),
-        (0.25, 0.3, 2, False, "0.25 – 0.3: 2"),
-        (0.3, 0.375, 2, True, "0.3 – 0.375: 2"),
-        (0.375, 0.5, 1, True, "0.375 – 0.5: 1"),
-    ]
-    assert [bars["encoding"][axis]["scale"]["domain"] for axis in "xy"] == [[0, 0.5], [0, 6.5]]
-    assert chart.description == "8 individuals, at distances from 0 to 0.5."
-    assert chart.head == ("Gower’s distance", "Individuals")
-    assert chart.rows == [("0 – 0.125", 5), ("0.25 – 0.375", 2), ("0.375 – 0.5", 1)]
-
-
 @pytest.mark.parametrize(
     ("distance", "labels"), [("mean", ["しきい値 0.3", "平均 0.125"]), (None, ["平均 0.125"])]
 )
-def test_threshold_of_other_distances_divides_no_bar(
+def test_distances_are_bars_with_lines_at_threshold_and_mean(
     distance: Literal["mean"] | None, labels: list[str]
 ) -> None:
-    chart = draw_counts([5, 0, 2, 1], distance, "ja")
+    chart = draw_counts([5, 0, 2, 1], distance)
     assert chart is not None
     bars, rule, _ = chart.specification["layer"]
-    assert [bar["beyond"] for bar in bars["data"]["values"]] == [False] * 3
+    assert [tuple(bar.values()) for bar in bars["data"]["values"]] == [
+        (0.0, 0.125, 5, "0 – 0.125: 5"),
+        (0.25, 0.375, 2, "0.25 – 0.375: 2"),
+        (0.375, 0.5, 1, "0.375 – 0.5: 1"),
+    ]
+    assert [bars["encoding"][axis]["scale"]["domain"] for axis in "xy"] == [[0, 0.5], [0, 6.5]]
     assert [value["label"] for value in rule["data"]["values"]] == labels
+    assert chart.head == ("Gower 距離", "人数")
+    assert chart.rows == [("0 – 0.125", 5), ("0.25 – 0.375", 2), ("0.375 – 0.5", 1)]
 
 
 def test_scores_are_points_on_a_line_with_the_best_at_the_top() -> None:

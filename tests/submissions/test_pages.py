@@ -9,11 +9,10 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from app.core.db.models import Submission
-from app.core.locale.language import LANGUAGES
 from tests.support.accounts import count_rows
 from tests.support.arena import Arena, build_noisy_release
 from tests.support.page_requests import SAME_ORIGIN, extract_words, get_page, post_form
-from tests.support.translations import translate, translate_message
+from tests.support.translations import translate
 from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, score_everything
 
 pytestmark = pytest.mark.full
@@ -87,29 +86,6 @@ def test_malformed_file_is_shown_with_its_errors(client: TestClient) -> None:
         assert row is None or not content or f" {row}" in problem_html, name
         assert 'value="kept &lt;b&gt;"' in response.text
     assert count_rows(Submission) == 0
-
-
-EXCEL = "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
-LABELLED = (
-    "the first column holds row labels: write the file without them; in pandas use to_csv(…, index=False)"
-)
-FROM_ZERO = b"original_row\n" + b"".join(b"%d\n" % row for row in range(40))
-QUOTED_FROM_ZERO = b'"original_row"\n' + b"".join(b'"%d"\n' % row for row in range(40))
-FROM_ZERO_HINT = "Rows seem to be counted from 0; they count from 1, so add 1 to each number."
-COMMON_MISTAKES = (
-    ("anonymized", b",sex,age,income,rent\n0,f,20,1,1\n", LABELLED),
-    ("anonymized", b"PK\x03\x04\x14\x00", EXCEL),
-    ("secret", FROM_ZERO, FROM_ZERO_HINT),
-    ("secret", QUOTED_FROM_ZERO, FROM_ZERO_HINT),
-    ("secret", b"\xd0\xcf\x11\xe0\xa1\xb1", EXCEL),
-)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_common_mistakes_are_recognized(arena: Arena, language: str) -> None:
-    for file, content, mistake in COMMON_MISTAKES:
-        _, problem_html = post_changed_file(arena, file, content, language)
-        assert translate_message(mistake, language) in problem_html
 
 
 def test_refused_cell_is_shown_with_its_line(arena: Arena) -> None:

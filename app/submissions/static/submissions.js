@@ -1,4 +1,4 @@
-// Keeps the list of a team's submissions, its quota and its timeline current: other members submit and choose, too.
+// Keeps the list of a team's submissions and its quota current: other members submit and choose, too.
 
 import { poll, replaceElements } from "./live_update.js";
 
@@ -8,7 +8,7 @@ const getList = () => document.getElementById("own");
 export async function refreshSubmissions() {
   if (!getList()) return;
   const { taking } = getList().dataset;
-  await replaceElements("own", "caps", "timeline-section");
+  await replaceElements("own", "caps");
   // The start or end of a phase changes the whole page. A reload would lose chosen files.
   const hasFiles = [...document.querySelectorAll('input[type="file"]')].some((input) => input.files.length);
   if (getList().dataset.taking !== taking && !hasFiles) location.reload();
