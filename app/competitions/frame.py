@@ -1,11 +1,9 @@
 """The data that every page of a competition shows: its state, and the reader's role in it."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
-from urllib.parse import quote
 
 from sqlalchemy.orm import Session
 
@@ -16,9 +14,6 @@ from app.competitions import competitions, phases, reveal_notice
 from app.competitions.phases import ContestState, PhaseBoundary, PhaseStatus
 from app.core.db.models import Round, Team
 from app.core.identity.principal import Principal
-
-_PAGE = re.compile(r"/(?:competitions/[^/]+(?:/|$))?((?:organize/|boards/)?[a-z]*)")
-"""A path that begins with that of a page of a competition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +49,9 @@ class RoundEntry:
         """The round's own title, without that of the competition."""
         return self.settings.title or {"en": self.settings.name}
 
-    def find_page(self, path: str) -> str:
-        """Return the path of this round's page that is like the page at ``path``, which may be of any round.
-
-        A page that only one round has, such as that of a submission, leads to the page that lists such pages,
-        or else to the overview.
-        """
-        match = _PAGE.match(path)
-        name = match[1] if match else ""
-        if name == "organize/threshold" and self.rules.excessive is None:
-            name = "organize"
-        if name == "teams" or (name == "targets" and self.round.published_at is None):
-            name = ""
-        return f"/competitions/{quote(self.round.address)}/{name}".rstrip("/")
+    @property
+    def path(self) -> str:
+        return f"/competitions/{self.round.address}"
 
 
 @dataclass(frozen=True, slots=True)

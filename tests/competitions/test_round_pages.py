@@ -40,37 +40,6 @@ def test_pages_list_the_rounds_with_their_states(rounds: dict[str, Contest]) -> 
     assert [title for _, title, *_ in japanese] == ["予選", "本戦"]
 
 
-PUBLIC_PAGES = ("rules", "boards/anonymization", "boards/matrix", "boards/history", "clarifications")
-ORGANIZER_PAGES = ("phases", "submissions", "teams", "data", "file")
-
-
-def test_rounds_link_to_the_same_page_of_each_other(rounds: dict[str, Contest]) -> None:
-    for page in (*PUBLIC_PAGES, "organize", *(f"organize/{name}" for name in ORGANIZER_PAGES)):
-        paths = [f"/competitions/small.{name}/{page}" for name in rounds]
-        for path in paths:
-            response = get_page(rounds["final"].arena, path, organizer=True)
-            assert response.status_code == 200, path
-            assert [link for link, *_ in list_round_links(response.text)] == paths
-
-
-def test_round_without_the_page_is_linked_by_the_nearest_one(rounds: dict[str, Contest]) -> None:
-    preliminary = rounds["preliminary"]
-    submission = preliminary.submit("red")
-    preliminary.open_attacks()
-    target = preliminary.find_target(submission)["id"]
-
-    def find_link_to_final(path: str) -> str:
-        html = get_page(preliminary.arena, path, team="red").text
-        return {title: link for link, title, *_ in list_round_links(html)}["Final"]
-
-    assert find_link_to_final(f"/submissions/{submission}") == "/competitions/small.final/submissions"
-    targets_page = "/competitions/small.preliminary/targets"
-    for path in (f"/targets/{target}", targets_page):
-        assert find_link_to_final(path) == "/competitions/small.final"
-    html = get_page(preliminary.arena, targets_page, team="red").text
-    assert "anoncup download small.preliminary --targets" in html
-
-
 def test_menu_and_links_of_a_page_stay_within_its_round(rounds: dict[str, Contest]) -> None:
     rounds["preliminary"].submit("red")
     for page in ("", "/rules", "/boards/anonymization", "/organize", "/organize/phases", "/organize/teams"):
