@@ -1,18 +1,15 @@
 """The deadlines of a competition as an iCalendar file (RFC 5545)."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 
 import icalendar
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy import and_, cast, func, or_, select
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import Session
 
 from anoncup.rules.rounds import choose_text
 from app.competitions import competitions
-from app.core.db.models import AuditEntry, Competition, Round
+from app.core.db.models import Round
 from app.core.db.transaction import transaction
 from app.core.http.etags import send_if_changed
 from app.core.identity.authentication import get_service_url
@@ -22,16 +19,12 @@ from app.core.pages.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 
-_CALENDAR_PARTS = ("phases", "rounds", "title")
-"""The parts of a competition's file that appear in its calendar."""
-
 
 @router.get("/competitions/{slug}/calendar.ics")
 def download_calendar(request: Request, slug: str) -> Response:
     """Return a calendar that clients can subscribe to; it asks them to refresh it every hour."""
     with transaction() as session:
         competition = competitions.find(session, None, slug).competition
-        version = _load_version(session, competition)
         rounds = competition.rounds
     t, service_url = language.negotiate_translator(request), get_service_url(request)
     calendar = icalendar.Calendar()
@@ -44,7 +37,7 @@ def download_calendar(request: Request, slug: str) -> Response:
     for property_name in ("NAME", "X-WR-CALNAME"):
         calendar.add(property_name, title)  # icalendar escapes neither unless it is a vText
     for round_ in rounds:
-        for event in _iter_events(round_, version, service_url, t):
+        for event in _iter_events(round_, service_url, t):
             calendar.add_component(event)
     headers = {
         "Cache-Control": "no-cache",
@@ -56,41 +49,18 @@ def download_calendar(request: Request, slug: str) -> Response:
     )
 
 
-def _load_version(session: Session, competition: Competition) -> tuple[int, datetime]:
-    """Return the number of changes to the calendar, from the audit log, and the time of the last one."""
-    changed_parts = cast(AuditEntry.after["changed"], JSONB)
-    calendar_actions = or_(
-        AuditEntry.action.startswith("phase."),
-        and_(
-            AuditEntry.action == "competition.revise",
-            or_(*(changed_parts.contains([part]) for part in _CALENDAR_PARTS)),
-        ),
-    )
-    query = select(func.count(), func.max(AuditEntry.at)).where(
-        AuditEntry.competition_id == competition.id, calendar_actions
-    )
-    sequence, changed_at = session.execute(query).one()
-    return sequence, changed_at or competition.created_at
+def _iter_events(round_: Round, service_url: str, t: Translator) -> Iterator[icalendar.Event]:
+    """Yield an event for each phase. A moved event keeps its identifier.
 
-
-def _iter_events(
-    round_: Round, version: tuple[int, datetime], service_url: str, t: Translator
-) -> Iterator[icalendar.Event]:
-    """Yield an event for each phase.
-
-    A moved event keeps its identifier and gets a higher sequence number. Events of a paused round are
-    tentative, because the deadlines then keep moving.
+    Events of a paused round are tentative, because the deadlines then keep moving.
     """
-    sequence, changed_at = version
     title, text_parameters = choose_text(round_.rules.title, t.language), {"language": t.language}
     url = f"{service_url}/competitions/{round_.address}"
     hint = t("The competition’s page says what to do until then:")
     for phase in round_.rules.phases:
         event = icalendar.Event.new(
             uid=f"{round_.id}-{phase.name}@anoncup",
-            stamp=changed_at,
-            last_modified=changed_at,
-            sequence=sequence,
+            stamp=round_.competition.created_at,
             start=phase.start.astimezone(UTC),
             end=phase.end.astimezone(UTC),
             url=url,
