@@ -11,14 +11,13 @@ from sqlalchemy.orm import Session
 
 from anoncup.competition.required_packages import find_changed_package, is_unsupported
 from anoncup.messages import Message
-from app.boards import load_facts, standing_updates, verdicts
+from app.boards import standing_updates
 from app.competitions import revisions
 from app.competitions.frame import Frame
 from app.competitions.phases import ANONYMIZATION
 from app.core.db.models import (
     Evaluation,
     Guess,
-    RecordedVerdict,
     Round,
     StaleStanding,
     State,
@@ -84,7 +83,6 @@ TaskCode = Literal[
     "rescore_ready",
     "newer_scorer",
     "changed_package",
-    "mixed_versions",
     "stale_standings",
 ]
 
@@ -110,7 +108,6 @@ class OrganizerTask:
 class Dashboard:
     """Everything that the dashboard shows.
 
-    ``mixed_versions``: submissions scored by other versions than the current ones.
     ``missing_files``: organizer files still to be uploaded.
     ``duties``: those of other features.
     ``unallocated_teams``: teams for which no data are left.
@@ -120,7 +117,6 @@ class Dashboard:
     counts: ContestCounts
     workload: Workload
     open_rescore: RescorePreview | None
-    mixed_versions: int
     missing_files: tuple[str, ...]
     duties: tuple[OrganizerTask, ...]
     unallocated_teams: int
@@ -135,7 +131,6 @@ def load_dashboard(session: Session, frame: Frame, features: Iterable[Feature]) 
         count_contents(session, round_),
         workload.measure(session, round_.id),
         None if rescore is None else rescores.load_progress(session, rescore),
-        _count_mixed_versions(session, round_),
         sealed_inputs.list_missing_files(session, round_),
         tuple(_iter_duties(session, round_.competition_id, features)),
         allocated_files.count_teams_without_data(session, round_.id),
@@ -149,19 +144,6 @@ def _iter_duties(
     for duty in (feature.duty for feature in features if feature.duty):
         if count := duty.count(session, competition_id):
             yield OrganizerTask(duty.code, count, urgent=True, page=duty.page)
-
-
-def _count_mixed_versions(session: Session, round_: Round) -> int:
-    query = (
-        select(func.count())
-        .select_from(Evaluation)
-        .join(RecordedVerdict, RecordedVerdict.evaluation_id == Evaluation.id)
-        .join(Submission, Submission.id == Evaluation.submission_id)
-        .join(Submission.team)
-        .where(Evaluation.round_id == round_.id, Evaluation.current, *load_facts.qualified_conditions())
-        .where(~verdicts.has_same_versions(round_.scored_by))
-    )
-    return session.scalars(query).one()
 
 
 def count_contents(session: Session, round_: Round) -> ContestCounts:
@@ -215,7 +197,6 @@ def list_tasks(frame: Frame, dashboard: Dashboard) -> list[OrganizerTask]:
         *((True, task) for task in _list_rescore_tasks(dashboard.open_rescore)),
         (changed_package, _urgent("changed_package", waiting_submissions, reason=changed_package)),
         (is_unscorable and not changed_package, _urgent("newer_scorer", waiting_submissions)),
-        (dashboard.mixed_versions, _urgent("mixed_versions", dashboard.mixed_versions)),
         *((True, task) for task in _list_stale_standings(dashboard.stale_standings)),
         (not counts.teams, OrganizerTask("no_teams")),
         *((True, task) for task in _list_waiting_tasks(frame, counts.unfinished_count)),
