@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from itertools import groupby
 from uuid import UUID
 
@@ -34,8 +33,6 @@ from app.core.db.models import Competition, Organizer, Round, Submission, Team
 from app.core.db.now import read_clock
 from app.core.identity.principal import Principal
 from app.core.storage import compute_digest, get_store
-
-_StringPairs = tuple[tuple[str, str], ...]
 
 
 def list_current_rounds(session: Session) -> list[Round]:
@@ -274,12 +271,6 @@ def complete_file(file: str, scales: Mapping[str, float], scored_by: Versions) -
 
     A file that is not TOML is returned unchanged; whoever parses it will report the error.
     """
-    return _complete_file_cached(file, tuple(scales.items()), tuple(scored_by.items()))
-
-
-@lru_cache(maxsize=64)
-def _complete_file_cached(file: str, scales: tuple[tuple[str, float], ...], scored_by: _StringPairs) -> str:
-    """Do the work of ``complete_file``; cached because it runs whenever a worker claims a job."""
     try:
         file = replace_scales(file, dict(scales)) if scales else file
         return replace_scored_by(file, dict(scored_by)) if scored_by else file

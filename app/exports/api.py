@@ -1,17 +1,14 @@
 """Routes of archives: the kit for teams and the export for organizers."""
 
 from collections.abc import Iterator
-from dataclasses import astuple
 from importlib.metadata import version
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 
 from anoncup.errors import NotFound
 from app.competitions import competitions
 from app.core.db.transaction import transaction
-from app.core.http.archives import Content, ZipResponse, build_download, build_zip, compute_etag
-from app.core.http.etags import parse_known_etags
-from app.core.http.openapi import NOT_MODIFIED
+from app.core.http.archives import Content, ZipResponse, build_download, build_zip
 from app.core.identity.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_service_url
 from app.core.identity.principal import Principal
 from app.exports import exports, result_archive
@@ -22,10 +19,10 @@ from app.submissions import uploads
 router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])
 
 
-@router.get("/kit.zip", response_class=ZipResponse, responses=NOT_MODIFIED)
+@router.get("/kit.zip", response_class=ZipResponse)
 def download_kit(
     slug: str, request: Request, principal: OptionalPrincipal, settings: AppSettings
-) -> Response:
+) -> ZipResponse:
     """Return all that a team needs: rules, original data, an example with its secret, and commands."""
     with transaction() as session:
         row = competitions.find(session, principal, slug)
@@ -38,11 +35,7 @@ def download_kit(
             uploads.list_original_digests(row),
             ServiceInfo(get_service_url(request), settings.source, version("anoncup"), packages),
         )
-    etag = compute_etag(*astuple(kit.service), kit.file, *(text for pair in kit.original for text in pair))
-    headers = {"ETag": etag, "Cache-Control": "no-cache"}
-    if etag in parse_known_etags(request):
-        return Response(status_code=304, headers=headers)
-    return build_download(build_zip(kits.iter_files(kit)), name=f"{slug}-kit.zip", headers=headers)
+    return build_download(build_zip(kits.iter_files(kit)), name=f"{slug}-kit.zip")
 
 
 @router.get("/export.zip", response_class=ZipResponse)

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from anoncup.errors import Conflict, NotFound, TooManyRequests
+from anoncup.errors import Conflict, NotFound
 from anoncup.excessive.question import AdviceQuestion, resolve_question
 from app.competitions import competitions
 from app.core import audit
@@ -16,10 +16,6 @@ from app.core.db.models import State, ThresholdReport
 from app.core.identity.principal import Principal
 from app.jobs import leases, queue
 from app.jobs.leases import Lease
-
-MAX_UNFINISHED = 20
-"""Maximum number of unfinished reports per competition."""
-_RETRY_AFTER_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,6 @@ def request_report(
     round_ = competitions.lock_for_organizer(session, principal, slug)
     if round_.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    _require_capacity(session, round_.id)
     question_fields = asdict(resolve_question(question, round_.rules))
     report = ThresholdReport(
         round_id=round_.id,
@@ -53,22 +48,6 @@ def request_report(
     queue.enqueue_after_commit(session, queue.ADVISE)
     audit.record(session, principal, "threshold.ask", round_.competition_id, subject=str(report.id))
     return report
-
-
-def _require_capacity(session: Session, round_id: UUID) -> None:
-    """Raise TooManyRequests if too many reports are unfinished, each of which takes minutes.
-
-    The competition's lock must be held.
-    """
-    unfinished = ThresholdReport.state.in_(leases.UNFINISHED)
-    count_query = select(func.count()).where(ThresholdReport.round_id == round_id, unfinished)
-    if session.scalars(count_query).one() >= MAX_UNFINISHED:
-        raise TooManyRequests(
-            "{most} reports of this competition are unfinished: ask again when one is finished",
-            retry_after=_RETRY_AFTER_S,
-            code="too_many_reports",
-            most=MAX_UNFINISHED,
-        )
 
 
 def list_reports(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:

@@ -9,14 +9,12 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from app.originals.threshold_reports import MAX_UNFINISHED
 from tests.support.accounts import create_invite, create_person
 from tests.support.arena import API, PASSWORD, ROWS, build_competition_toml
 from tests.support.contest import Contest, set_berlin_windows
 from tests.support.database_rows import load_team_id
 from tests.support.page_requests import extract_text, get_page, post_form, send_form
 from tests.support.rescores import begin_rescore, build_strict_file
-from tests.support.threshold_reports import add_waiting_reports
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
@@ -142,11 +140,6 @@ def iter_rule_refusals(contest: Contest) -> Iterator[Refusal]:
     yield Refusal(f"{DESK}/rescores", {"file": strict}, call)
     contest.post_as_organizer(f"{path}/cancel")
     yield Refusal(f"{DESK}{path}/apply", {}, ("POST", f"{path}/apply", {}))
-    contest.arena.post(f"{COMPETITION}/threshold-reports", json={"draws": 0})
-    add_waiting_reports(MAX_UNFINISHED)
-    call = "POST", f"{COMPETITION}/threshold-reports", {"json": {"draws": 0}}
-    fields = {"groups": "sex", "asked_distance": "gower", "bits": "4", "draws": "0"}
-    yield Refusal(f"{DESK}/threshold/reports", fields, call)
 
 
 def iter_guess_refusals(contest: Contest) -> Iterator[Refusal]:

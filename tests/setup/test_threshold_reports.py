@@ -9,10 +9,12 @@ from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
-from app.originals.threshold_reports import MAX_UNFINISHED
+from app.core.db.models import State, ThresholdReport
+from app.core.db.transaction import transaction
+from app.jobs import queue
 from tests.support.arena import Arena, build_competition_toml
-from tests.support.threshold_reports import add_waiting_reports
-from workers import tasks
+from tests.support.queue import empty_queue
+from workers import clock, jobs, tasks
 
 pytestmark = pytest.mark.full
 
@@ -67,14 +69,3 @@ def test_report_needs_original_data(arena: Arena) -> None:
     assert arena.post("/competitions", content=build_competition_toml("empty")).status_code == 201
     refusal = arena.post("/competitions/empty/threshold-reports", json={})
     assert (refusal.status_code, refusal.json()["code"]) == (409, "no_original")
-
-
-def test_number_of_unfinished_reports_is_limited(arena: Arena) -> None:
-    request_report(arena)
-    add_waiting_reports(MAX_UNFINISHED)
-    refusal = arena.post(PATH, json={"draws": 0})
-    assert (refusal.status_code, refusal.json()["code"]) == (429, "too_many_reports")
-    assert int(refusal.headers["Retry-After"]) > 0
-    tasks.advise()
-    request_report(arena)
-    assert arena.post(PATH, json={"draws": 0}).status_code == 429

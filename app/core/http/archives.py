@@ -1,6 +1,5 @@
 """Reproducible zip archives: the same files give the same bytes."""
 
-import hashlib
 import zipfile
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -52,15 +51,6 @@ def _add_file(zip_file: zipfile.ZipFile, name: str, content: Content) -> None:
     with zip_file.open(entry, "w", force_zip64=True) as member:
         for chunk in content:
             member.write(chunk)
-
-
-def compute_etag(*parts: str) -> str:
-    """Return an ETag that changes with any of the parts."""
-    digest = hashlib.sha256()
-    for part in parts:
-        content = part.encode()
-        digest.update(len(content).to_bytes(8) + content)
-    return '"' + digest.hexdigest()[:32] + '"'
 
 
 def build_download(file: IO[bytes], *, name: str, headers: dict[str, str] | None = None) -> ZipResponse:
