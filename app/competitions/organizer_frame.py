@@ -1,14 +1,11 @@
 """Access check and form fields shared by all organizer pages."""
 
-import re
 from dataclasses import dataclass
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
-from anoncup.errors import InvalidInput
 from app.accounts.step_up import reauthenticate
 from app.competitions import competitions
 from app.competitions.frame import Frame, load_frame
@@ -43,25 +40,3 @@ async def _open_organizer_page(request: Request, principal: CurrentPrincipal, sl
 
 
 RequestedOrganizerPage = Annotated[OrganizerPage, Depends(_open_organizer_page)]
-
-
-def parse_whole_number(text: str, *, code: str) -> int:
-    """Parse a whole number of at most 9 digits; raise ``InvalidInput`` with ``code`` if it is invalid."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise InvalidInput("enter a whole number", code=code)
-    return int(text)
-
-
-def parse_number(text: str, *, code: str) -> float:
-    """Parse a decimal number such as -2.5; raise ``InvalidInput`` with ``code`` if it is invalid."""
-    if not re.fullmatch(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?", text.strip(), re.ASCII):
-        raise InvalidInput("enter a number such as -2.5", code=code)
-    return float(text)
-
-
-def parse_uuid(text: str) -> UUID | None:
-    """Return the UUID, or None for any other text."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

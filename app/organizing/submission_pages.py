@@ -1,7 +1,6 @@
 """List all submissions of a competition for its organizers, and show a single one."""
 
 from typing import Annotated, Literal
-from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Form
@@ -12,14 +11,13 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, NotFound
 from app.accounts.step_up import FormReauthentication
 from app.competitions.frame import Frame
-from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage, parse_uuid
+from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
 from app.core.db.models import State, Submission
 from app.core.db.transaction import transaction
 from app.core.http.paging import decode_position, encode_cursor
 from app.core.pages.pages import PageRoute, see_other, show_problem
 from app.organizing import disqualification
 from app.submissions import submissions
-from app.teams import members
 
 router = APIRouter(prefix="/competitions/{slug}/organize/submissions", route_class=PageRoute)
 
@@ -46,34 +44,28 @@ def _render_submission(
 
 @router.get("")
 def show_submissions(
-    page: RequestedOrganizerPage, *, team: str = "", state: str = "", cursor: str | None = None
+    page: RequestedOrganizerPage, *, state: str = "", cursor: str | None = None
 ) -> HTMLResponse:
-    """List the submissions of a team and in a state, if these are given. Invalid ones are ignored."""
-    team_id, chosen_state = parse_uuid(team), State(state) if state in _SUBMISSION_STATES else None
-    filters = {"team": team_id, "state": chosen_state}
-    query = urlencode({name: str(value) for name, value in filters.items() if value})
+    """List the submissions, or those in a state. An invalid state is ignored."""
+    chosen_state = State(state) if state in _SUBMISSION_STATES else None
     with transaction() as session:
         frame = page.load_frame(session)
         rows = submissions.list_for_organizer(
             session,
             page.principal,
             page.slug,
-            team_id=team_id,
             state=chosen_state,
             cursor=decode_position(cursor),
             limit=PAGE_SIZE + 1,
         )
-        entrants = members.list_entrants(session, page.principal, page.slug)
     last = rows[PAGE_SIZE - 1] if len(rows) > PAGE_SIZE else None
     return page.render(
         "organizing/submissions.html",
         frame=frame,
         submissions=rows[:PAGE_SIZE],
-        filters=filters,
-        query=query,
+        state=chosen_state or "",
         following=last and encode_cursor(last.received_at, last.id),
         paged=cursor is not None,
-        entrants=entrants,
         states=_SUBMISSION_STATES,
     )
 

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from anoncup.errors import DomainError, InvalidInput, NotFound
+from anoncup.errors import DomainError, NotFound
 from app.accounts import passwords
 from app.accounts.step_up import FormReauthentication
 from app.competitions import phases
@@ -16,9 +16,6 @@ from app.competitions.frame import Frame
 from app.competitions.organizer_frame import (
     OrganizerPage,
     RequestedOrganizerPage,
-    parse_number,
-    parse_uuid,
-    parse_whole_number,
 )
 from app.core.db.transaction import transaction
 from app.core.identity.authentication import get_service_url
@@ -38,7 +35,7 @@ def _render_teams(
     page: OrganizerPage,
     *,
     problem: DomainError | None = None,
-    uses: str = "1",
+    uses: int = 1,
     name: str = "",
     invite: dict[str, Any] | None = None,
 ) -> HTMLResponse:
@@ -70,8 +67,8 @@ def _render_team(
     *,
     problem: DomainError | None = None,
     cap: str = "",
-    amount: str = "1",
-    points: str = "",
+    amount: int = 1,
+    points: float | None = None,
     reason: str = "",
     password: dict[str, Any] | None = None,
 ) -> HTMLResponse:
@@ -93,7 +90,7 @@ def _render_team(
         cap_names=quota.CAP_NAMES,
         most=disqualification.MAX_GRANT,
         most_points=adjustments.MAX_POINTS,
-        points=points,
+        points="" if points is None else points,
         longest=disqualification.MAX_REASON_LENGTH,
         lets_guess_again=disqualification.reinstating_allows_guesses(frame.round),
         cap=cap,
@@ -122,20 +119,15 @@ def create_invite(
     page: RequestedOrganizerPage,
     *,
     reauthenticate: FormReauthentication,
-    uses: _FormText = "1",
-    key: _FormText = "",
+    uses: Annotated[int, Form(ge=1, le=MAX_TEAMS)] = 1,
+    key: Annotated[UUID | None, Form()] = None,
 ) -> Response:
     """Create an invite and show its link once. Sending the same form again creates no second invite."""
-    use_count = parse_whole_number(uses, code="invalid_uses")
-    if not 1 <= use_count <= MAX_TEAMS:
-        raise InvalidInput("an invite is for 1 to {most:,} teams", code="invalid_uses", most=MAX_TEAMS)
     principal = reauthenticate()
     with transaction() as session:
-        code = invites.create_for_new_teams(
-            session, principal, page.slug, uses=use_count, invite_id=parse_uuid(key)
-        )
+        code = invites.create_for_new_teams(session, principal, page.slug, uses=uses, invite_id=key)
     link = f"{get_service_url(page.request)}/sign-up?invite={code}"
-    return _render_teams(page, invite={"link": link, "code": code, "uses": use_count})
+    return _render_teams(page, invite={"link": link, "code": code, "uses": uses})
 
 
 @router.post("/invites/{invite_id}/withdraw")
@@ -190,13 +182,13 @@ def grant_quota(
     *,
     reauthenticate: FormReauthentication,
     cap: _FormText = "",
-    amount: _FormText = "",
+    amount: Annotated[int, Form()],
     reason: _FormText = "",
 ) -> Response:
-    amount_granted, principal = parse_whole_number(amount, code="invalid_grant"), reauthenticate()
+    principal = reauthenticate()
     with transaction() as session:
         disqualification.grant(
-            session, principal, page.slug, team_id=team_id, cap=cap, amount=amount_granted, reason=reason
+            session, principal, page.slug, team_id=team_id, cap=cap, amount=amount, reason=reason
         )
     return see_other(f"{page.path}/teams/{team_id}", notice="granted")
 
@@ -204,7 +196,7 @@ def grant_quota(
 @router.post("/{team_id}/adjustments")
 @show_problem(_render_team)
 def adjust_team(
-    page: RequestedOrganizerPage, team_id: UUID, *, points: _FormText = "", reason: _FormText = ""
+    page: RequestedOrganizerPage, team_id: UUID, *, points: Annotated[float, Form()], reason: _FormText = ""
 ) -> Response:
     with transaction() as session:
         adjustments.create(
@@ -212,7 +204,7 @@ def adjust_team(
             page.principal,
             page.slug,
             team_id=team_id,
-            points=parse_number(points, code="invalid_points"),
+            points=points,
             reason=reason,
         )
     return see_other(f"{page.path}/teams/{team_id}", notice="adjusted")
