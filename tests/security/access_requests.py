@@ -220,7 +220,7 @@ CONTENT: dict[str, Callable[["AccessScenario"], Content]] = {
     },
     f"POST {DESK}/original/{{file}}/import": send_form(held="0" * 64),
     f"POST {DESK}/data": build_changed_columns,
-    f"POST {DESK}/phases/{{name}}/{{act}}": send_form(end="2099-01-01T09:00"),
+    f"POST {DESK}/phases/{{name}}/extend": send_form(end="2099-01-01T09:00"),
     f"POST {DESK}/submissions/{{submission_id}}/{{act}}": withdraw,
     f"POST {DESK}/teams/{{team_id}}/{{act}}": withdraw,
     f"POST {DESK}/rescores": send_form(by="rules", threshold="0.1"),
@@ -348,9 +348,7 @@ def choose_slug(scenario: "AccessScenario", route: str) -> str:
 
 
 def choose_act(_: "AccessScenario", route: str) -> str:
-    if "/phases" not in route:
-        return "disqualify"
-    return "pause" if route.startswith("GET ") else "extend"
+    return "pause" if "/phases" in route else "disqualify"
 
 
 PATH_PARAMS: dict[str, Callable[["AccessScenario", str], Any]] = {

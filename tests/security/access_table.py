@@ -219,7 +219,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # pages of running a competition
     f"GET {DESK}": _PAGE,
     f"GET {DESK}/phases": _PAGE,
-    f"GET {DESK}/phases/{{name}}/{{act}}": _PAGE,
+    f"POST {DESK}/phases/{{name}}/extend": _ACTION,
     f"POST {DESK}/phases/{{name}}/{{act}}": _ACTION,
     f"POST {DESK}/phases/reset": _CONFLICT,
     f"GET {DESK}/submissions": _PAGE,

@@ -39,8 +39,3 @@ def format_future_time(days: float) -> str:
 def extract_hidden_fields(html: str) -> dict[str, str]:
     """Return the hidden fields of a page's form."""
     return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', html))
-
-
-def build_extension_path(days: float, *, follow: bool = True) -> str:
-    suffix = "&move_following=true" if follow else ""
-    return f"/phases/anonymization/extend?end={format_future_time(days)}{suffix}"
