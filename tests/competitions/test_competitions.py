@@ -5,12 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select
 
-from anoncup.competition.parser import read_file
 from app.competitions import competitions, phases
 from app.core.db.models import Competition, Round
-from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
 from app.lifecycle import contest_lifecycle
 from tests.support.arena import API, build_competition_toml
@@ -73,27 +70,3 @@ def test_list_shows_the_state_of_each_competition(client: TestClient) -> None:
     entries = client.get(f"{API}/competitions").json()
     assert [(entry["slug"], entry["state"], entry["paused"]) for entry in entries] == expected
     assert {entry["state"] for entry in entries} == {"draft", "anonymization", "settling"}
-
-
-def test_due_work_lists_the_competitions_past_their_deadline(client: TestClient) -> None:
-    add_competitions(COMPETITION_COUNT)
-    with transaction() as session:
-        rows = session.scalars(select(Round)).all()
-        ended_ids = {
-            row.id for row in rows if phases.has_phase_ended(row, phases.ANONYMIZATION, read_clock(session))
-        }
-        due_ids = contest_lifecycle.find_due_work(session).due_ids
-    assert set(due_ids) == ended_ids
-    assert 0 < len(due_ids) < COMPETITION_COUNT
-    assert due_ids == [
-        row.id for row in sorted(rows, key=lambda row: row.competition.created_at) if row.id in ended_ids
-    ]
-
-
-def test_parsed_files_of_many_competitions_stay_cached(client: TestClient) -> None:
-    add_competitions(200)
-    client.get("/")
-    misses = read_file.cache_info().misses
-    client.get("/")
-    client.get(f"{API}/competitions")
-    assert read_file.cache_info().misses == misses

@@ -186,14 +186,3 @@ def test_answers_and_pages_tell_the_time_of_a_waiting_reveal(contest: Contest) -
     move_end(contest, 200)
     assert read_reveal_time() == get_last_phase().end
     assert held_back not in get_page(contest.arena, contest.path).text
-
-
-@pytest.mark.parametrize("reason", ["releases", "targets", "guesses"])
-def test_pages_say_what_is_waited_for(contest: Contest, reason: str) -> None:
-    pass_end()
-    with transaction() as session:
-        round_ = session.scalars(select(Round)).one()
-        round_.published_at = None if reason == "targets" else round_.published_at
-        round_.frozen_at = None if reason == "releases" else round_.frozen_at
-    assert translate(f"waits_{reason}") in get_page(contest.arena, contest.path, team="red").text
-    assert (translate("duty_preparing") in get_page_text(contest.arena)) is (reason == "targets")

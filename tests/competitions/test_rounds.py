@@ -5,8 +5,15 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from app.competitions import competitions
+from app.competitions.phases import ANONYMIZATION
+from app.core.db.models import Team
+from app.core.db.transaction import transaction
+from app.submissions import attempts
 from tests.support.accounts import read_refusal
 from tests.support.contest import Contest, run_clock
+from tests.support.database_rows import load_team_id
+from tests.support.phase_changes import begin_upload
 from tests.support.rescores import apply_rescore, begin_rescore, post_rescore
 from tests.support.two_rounds import build_contest, build_round, create_two_rounds
 from tests.support.uploads import score_everything
@@ -45,22 +52,6 @@ def test_slug_stands_for_the_round_that_began_last(rounds: dict[str, Contest]) -
     final.move_phases(anonymization=(-0.1, 1))
     assert describe(final, "small")["round"] == "final"
     assert preliminary.get_state() == "anonymization"
-
-
-def test_weight_of_a_round_with_submissions_is_changed_with_the_password_only(
-    rounds: dict[str, Contest],
-) -> None:
-    preliminary = rounds["preliminary"]
-    assert "weight = 0.1" in get_file(preliminary)
-    file = get_file(preliminary).replace("weight = 0.1", "weight = 0.2")
-    path = "/competitions/small/competition.toml"
-    assert preliminary.arena.put(path, content=file).status_code == 200
-    preliminary.submit("red", score=False)
-    headers = {"Authorization": f"Bearer {preliminary.arena.organizer_token}"}
-    refusal = preliminary.arena.client.put(
-        f"/api/v1{path}", headers=headers, content=file.replace("weight = 0.2", "weight = 0.3")
-    )
-    assert read_refusal(refusal) == (403, "password_needed")
 
 
 def test_order_of_the_file_does_not_decide_which_round_is_current(rounds: dict[str, Contest]) -> None:
@@ -118,6 +109,30 @@ def test_rounds_have_submissions_targets_and_boards_of_their_own(rounds: dict[st
     final.close_attacks()
     assert preliminary.get_boards() == boards
     assert (read_identified(preliminary)["blue"], read_identified(final)["red"]) == (7, 11)
+
+
+def test_quota_grants_finals_and_open_uploads_are_those_of_a_round(client: TestClient) -> None:
+    preliminary, final = create_two_rounds(client, extra_toml="[ranking]\nfinals = 1\n").values()
+    begin(final)
+    submissions = [contest.submit("red", score=False) for contest in (preliminary, final)]
+    for submission in submissions:
+        marked = final.arena.put(f"/submissions/{submission}/final", team="red", json={"final": True})
+        assert marked.status_code == 200
+    body = {"team_id": str(load_team_id("red")), "cap": "valid_total", "amount": 2}
+    assert preliminary.post_as_organizer(f"{preliminary.path}/grants", **body).status_code == 201
+    _, upload = begin_upload(final.arena, "red", key="once")
+    assert upload.attempt is not None
+    for contest, limit, attempt_count in ((preliminary, 102, 1), (final, 100, 2)):
+        caps = contest.arena.get(f"{contest.path}/quota", team="red").json()["caps"]
+        by_name = {cap["name"]: (cap["used"], cap["limit"]) for cap in caps}
+        assert (by_name["valid_total"], by_name["attempts_total"][0]) == ((1, limit), attempt_count)
+        with transaction() as session:
+            round_ = competitions.find(session, None, contest.arena.slug)
+            team = session.get_one(Team, load_team_id("red"))
+            is_own = contest is final
+            assert attempts.has_pending_uploads(session, round_, ANONYMIZATION) is is_own
+            unfinished = attempts.find_unfinished(session, round_, team, ANONYMIZATION, "once")
+            assert (unfinished is not None) is is_own
 
 
 def test_teams_join_until_the_last_round_takes_no_releases(rounds: dict[str, Contest]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.support.contest import Contest, set_submission_times
-from tests.support.page_requests import get_page, post_form, send_form
+from tests.support.page_requests import get_page
 from tests.support.translations import translate
 
 FORMULA_TOML = '[ranking]\norder = "descending"\ndefence = "1 - utility - penalty"\n'
@@ -110,16 +110,3 @@ def test_an_adjustment_is_withdrawn_once_and_audited(contest: Contest) -> None:
     details = {"points": -1.5, "reason": "late"}
     assert changes["team.adjust"] == ("red", None, details)
     assert changes["team.withdraw_adjustment"] == ("red", details, None)
-
-
-def test_organizers_adjust_teams_on_their_page(contest: Contest) -> None:
-    path = f"{contest.path}/organize/teams/{read_rows(contest)['red']['team_id']}"
-    send_form(contest.arena, f"{path}/adjustments", {"points": "-0.5", "reason": "late"}, organizer=True)
-    assert list_adjustments(contest) == [(-0.5, "late", False)]
-    refused = post_form(
-        contest.arena, f"{path}/adjustments", {"points": "much", "reason": "x"}, organizer=True
-    )
-    assert refused.status_code == 422
-    (row,) = contest.arena.get(f"{contest.path}/adjustments").json()
-    send_form(contest.arena, f"{path}/adjustments/{row['id']}/withdraw", {}, organizer=True)
-    assert list_adjustments(contest) == [(-0.5, "late", True)]

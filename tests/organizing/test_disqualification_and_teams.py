@@ -10,7 +10,7 @@ from app.core.db.transaction import transaction
 from tests.support.accounts import sign_up
 from tests.support.arena import API, Arena
 from tests.support.database_rows import load_team_id
-from tests.support.organizer_pages import ORGANIZE_PATH, fail_evaluation, get_page_text, submit_release
+from tests.support.organizer_pages import ORGANIZE_PATH, get_page_text, submit_release
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.translations import translate, translate_message
 from tests.support.uploads import score_everything
@@ -22,21 +22,6 @@ def list_reasons(action: str) -> list[str | None]:
     with transaction() as session:
         entries = session.query(AuditEntry).filter_by(action=action).order_by(AuditEntry.number)
         return [(entry.after or {}).get("reason") for entry in entries]
-
-
-def test_submissions_can_be_filtered_by_team_and_state(arena: Arena) -> None:
-    red, blue = submit_release(arena, "red"), submit_release(arena, "blue", seed=2)
-    fail_evaluation(red)
-    for query, expected in (
-        ("", {red, blue}),
-        ("?state=ERROR", {red}),
-        (f"?team={load_team_id('blue')}", {blue}),
-        ("?state=SCORED", set()),
-        ("?team=nonsense&state=NONE", {red, blue}),
-    ):
-        html = get_page_text(arena, "/submissions" + query)
-        assert set(re.findall(r'href="/submissions/([0-9a-f-]+)"', html)) == expected, query
-    assert translate("No submission matches.") in get_page_text(arena, "/submissions?state=SCORED")
 
 
 def test_submission_can_be_disqualified_and_reinstated(arena: Arena) -> None:

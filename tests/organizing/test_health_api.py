@@ -123,17 +123,12 @@ def test_refused_action_is_not_in_the_audit_log(arena: Arena) -> None:
 
 FORGED_CURSORS = [
     "nonsense",
-    "あ",
     "%00",
     forge_cursor(),
-    forge_cursor(1, 2, 3),
     forge_cursor(float("inf")),
     forge_cursor(10**60),
-    forge_cursor(None),
     forge_cursor(True),
-    forge_cursor({}),
     forge_cursor(5, 5),
-    forge_cursor("2027-01-01", 5),
     forge_cursor("2027-01-01", "x"),
     forge_cursor([], []),
 ]
@@ -146,14 +141,6 @@ def test_forged_cursor_is_refused(arena: Arena, path: str) -> None:
         cursor: (response.status_code, response.json()["code"]) for cursor, response in responses.items()
     }
     assert results == dict.fromkeys(FORGED_CURSORS, (422, "invalid_cursor"))
-
-
-def test_cursor_past_the_last_entry_returns_an_empty_page(arena: Arena) -> None:
-    assert arena.get(f"{COMPETITION_PATH}/audit?cursor={forge_cursor(0)}").json() == []
-    assert len(arena.get(f"{COMPETITION_PATH}/audit?cursor={forge_cursor(10**18)}").json()) == 2
-    for moment in ("0001-01-01T00:00:00+23:59", "2001-01-01"):
-        cursor = forge_cursor(moment, str(uuid4()))
-        assert arena.get(f"{COMPETITION_PATH}/submissions/all?cursor={cursor}").json() == []
 
 
 def test_team_lists_own_submissions_and_organizer_lists_all(arena: Arena) -> None:

@@ -1,6 +1,5 @@
 """Set-up pages, file editor and phases of a competition with several rounds."""
 
-import re
 from html import unescape
 from typing import Any
 
@@ -13,7 +12,7 @@ from anoncup.competition.parser import parse_rounds
 from anoncup.tables.csv_text import write_csv
 from tests.support.arena import Arena, build_original_table
 from tests.support.contest import Contest, load_competition
-from tests.support.organizer_pages import extract_hidden_fields, format_future_time
+from tests.support.organizer_pages import format_future_time
 from tests.support.page_requests import assert_refused, get_page, post_form, send_form
 from tests.support.setup_pages import parse_form
 from tests.support.two_rounds import build_round, create_two_rounds
@@ -97,29 +96,6 @@ def test_round_with_the_data_of_the_previous_one_takes_no_upload(arena: Arena) -
     fields = parse_form(preliminary, 'id="roles"')
     assert_refused(post_form(arena, f"{PATH}/data", fields, organizer=True), 409, reason)
     assert load_competition().file == file
-
-
-def test_editor_compares_and_saves_the_file_with_all_rounds(arena: Arena) -> None:
-    file = load_competition().file
-    html = get_page(arena, f"{PATH}/file", organizer=True).text
-    file_text = html.partition('class="file"')[2].partition(">\n")[2].partition("</textarea>")[0]
-    assert unescape(file_text).strip() == file.strip()
-    changed = file.replace('en = "Final"', 'en = "Grand final"')
-    compared = post_form(arena, f"{PATH}/file", {"text": changed, "do": "compare"}, organizer=True)
-    assert compared.status_code == 200
-    text = unescape(compared.text)
-    assert re.findall(r"<(?:ins|del)>.*Final|<(?:ins|del)>.*final", text) != []
-    assert text.count("<ins>") == text.count("<del>") == 1
-    assert "saving deletes the data" not in text
-    assert 'name="password"' in text
-    fewer = {"text": file.replace('"sex", "age"', '"sex"'), "do": "compare"}
-    assert "saving deletes the data" in post_form(arena, f"{PATH}/file", fewer, organizer=True).text
-    fields = {"text": changed, "do": "save"} | extract_hidden_fields(compared.text)
-    send_form(arena, f"{PATH}/file", fields, organizer=True)
-    assert load_competition().file == changed
-    download = get_page(arena, f"{PATH}/competition.toml", organizer=True)
-    assert download.text == changed
-    assert 'filename="small.toml"' in download.headers["content-disposition"]
 
 
 def test_practice_round_is_reset_on_its_phases_page(client: TestClient) -> None:

@@ -17,7 +17,6 @@ from tests.support.page_requests import assert_refused, get_page, post_form
 pytestmark = pytest.mark.full
 
 SUBMISSIONS_PAGE = "/competitions/small/submissions"
-RULES_PAGE = "/competitions/small/rules"
 DATA_PAGE = "/competitions/small/organize/data"
 HIDDEN_FILE_PATH = "/competitions/small/organize/truth/hidden.csv"
 DOWNLOAD_LINK = re.compile(r"/api/v1/competitions/small/own/(\w+)\.csv")
@@ -68,16 +67,3 @@ def test_organizers_upload_hidden_files_until_the_allocation(contest: Contest) -
     assert commitment in updated_html
     run_clock()
     assert upload_hidden_file(contest).status_code == 409
-
-
-def test_rules_show_the_commitment_and_later_the_seed(contest: Contest) -> None:
-    assert "SHA-256:" not in get_page(contest.arena, RULES_PAGE).text
-    upload_hidden_file(contest)
-    run_clock()
-    commitment = contest.arena.get("/competitions/small").json()["seed_commitment"]
-    html = get_page(contest.arena, RULES_PAGE).text
-    assert commitment in html
-    assert "anyone can repeat the draw" in html
-    contest.open_attacks()
-    contest.close_attacks()
-    assert "/api/v1/competitions/small/allocations" in get_page(contest.arena, RULES_PAGE).text

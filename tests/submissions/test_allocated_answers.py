@@ -14,7 +14,6 @@ from anoncup.tracks.files import FileSpec
 from app.core.processes import parsing
 from app.core.storage import get_store
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
-from tests.support.page_requests import get_page
 from tests.support.phase_changes import begin_upload
 
 pytestmark = pytest.mark.full
@@ -69,13 +68,3 @@ def test_unrequested_secret_is_refused(arena: Arena, monkeypatch: pytest.MonkeyP
         upload.parse(files, texts)
     (problem,) = excinfo.value.problems
     assert (problem.file, problem.code, problem.value) == ("secret", "answer_is_drawn", None)
-
-
-def test_upload_form_does_not_ask_for_a_secret(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = f"/competitions/{arena.slug}/submissions"
-    assert 'id="secret"' in get_page(arena, path, team="red").text
-    allocate_answers(monkeypatch)
-    html = get_page(arena, path, team="red").text
-    assert 'id="anonymized"' in html
-    assert 'id="secret"' not in html
-    assert "Nothing secret is sent" in html

@@ -5,13 +5,19 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import QueuePool
 
 from app.config import Settings
+from app.core.db import engine
 from app.core.db.models import Evaluation, Secret, Submission
+from app.core.storage.store import Store
 from app.submissions.uploads import ReleaseUpload
 from tests.support.accounts import count_rows
 from tests.support.arena import API, Arena
+from tests.support.query_counter import log_queries
 from tests.support.uploads import INVALID_UPLOADS, VALID_SECRET, VALID_TABLE, score_everything
+
+MAX_UPLOAD_STATEMENTS = 21
 
 
 def test_upload_returns_a_receipt(arena: Arena) -> None:
@@ -61,14 +67,17 @@ def test_excessive_release_is_rejected_with_measures_but_no_rank(arena: Arena) -
 
 
 @pytest.mark.parametrize("case", INVALID_UPLOADS.values(), ids=INVALID_UPLOADS)
-def test_upload_errors_have_a_location_and_nothing_is_stored(
+def test_upload_errors_have_a_location_are_those_of_a_check_and_nothing_is_stored(
     arena: Arena, settings: Settings, case: tuple[str, bytes, str, int | None, bool]
 ) -> None:
     file, content, code, row, has_column = case
     arena.get_team_token("red")
     files_before = sorted((settings.data / "blobs").rglob("*"))
     files = {"anonymized": VALID_TABLE, "secret": VALID_SECRET} | {file: content}
+    parts = {name: (f"{name}.csv", part) for name, part in files.items()}
+    check_response = arena.post(f"/competitions/{arena.slug}/submissions/check", team="red", files=parts)
     response = arena.submit("red", anonymized=files["anonymized"], secret=files["secret"])
+    assert (check_response.status_code, check_response.json()) == (422, response.json())
     assert response.status_code == 422
     assert response.headers["content-type"] == "application/problem+json"
     problem = response.json()
@@ -136,3 +145,32 @@ def test_upload_continues_when_the_deadline_moves(arena: Arena, monkeypatch: pyt
 
     monkeypatch.setattr(ReleaseUpload, "parse", parse_slowly)
     assert arena.submit("red").status_code == 202
+
+
+def test_upload_needs_a_constant_number_of_queries(arena: Arena) -> None:
+    arena.get_team_token("red")
+    counts = []
+    arena.submit("red")  # the first one pins the scoring versions
+    for seed in range(2, 5):
+        with log_queries() as queries:
+            assert arena.submit("red", seed=seed).status_code == 202
+        counts.append(len(queries.statements))
+    assert counts == [counts[0]] * 3
+    assert counts[0] <= MAX_UPLOAD_STATEMENTS
+
+
+def test_no_connection_is_held_while_a_release_is_stored(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save, counts = Store.save, []
+
+    def save_and_count(store: Store, content: bytes) -> str:
+        pool = engine.get_engine().pool
+        assert isinstance(pool, QueuePool)
+        counts.append(pool.checkedout())
+        return save(store, content)
+
+    arena.get_team_token("red")
+    monkeypatch.setattr(Store, "save", save_and_count)
+    assert arena.submit("red").status_code == 202
+    assert counts == [0]

@@ -1,7 +1,7 @@
 """An upload that starts in time counts if it ends within the grace period. The freeze waits for it."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import pytest
@@ -15,7 +15,6 @@ from tests.support.contest import Contest, judge_everything, load_round, run_clo
 from tests.support.database_rows import execute, load_all, load_one
 from tests.support.phase_changes import (
     accept_upload,
-    begin_upload,
     list_audit_actions,
     list_targets,
     receive_upload,
@@ -117,27 +116,6 @@ def test_guess_started_in_time_is_judged_before_the_contest_closes(contest: Cont
     assert contest.get_state() == "closed"
 
 
-def test_upload_of_the_first_phase_does_not_delay_the_second(contest: Contest) -> None:
-    """The upload exceeds its grace period and is still being sent when the second phase opens and closes."""
-    with start_upload(contest, "red") as upload:
-        execute(update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period()))
-        contest.open_attacks()
-        assert contest.get_state() == "reidentification"
-        contest.close_attacks()
-        assert contest.get_state() == "closed"
-        assert upload.finish().status_and_code == (409, "too_late")
-
-
-def test_killed_web_process_delays_the_freeze_for_the_grace_period_only(contest: Contest) -> None:
-    begin_upload(contest.arena, "red")
-    end_first_phase(contest)
-    run_clock()
-    assert load_round().frozen_at is None
-    execute(update(Attempt).values(started_at=Attempt.started_at - attempts.get_grace_period()))
-    run_clock()
-    assert load_round().frozen_at is not None
-
-
 @pytest.mark.parametrize("ending", ["malformed", "broken off", "too large"])
 def test_freeze_does_not_wait_for_a_failed_upload(client: TestClient, ending: str) -> None:
     contest = Contest.create(client, extra_toml="[limits]\nfile_mb = 1")
@@ -155,19 +133,6 @@ def test_freeze_does_not_wait_for_a_failed_upload(client: TestClient, ending: st
         assert load_round().frozen_at is not None
     (attempt,) = load_all(select(Attempt))
     assert attempt.ended_at is not None
-
-
-def test_nothing_is_accepted_after_a_freeze_under_a_shorter_grace_period(
-    contest: Contest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with ExitStack() as stack:
-        pending_uploads = [stack.enter_context(start_upload(contest, team)) for team in ("red", "blue")]
-        end_first_phase(contest)
-        with monkeypatch.context() as patch:
-            patch.setattr(attempts, "get_grace_period", lambda: timedelta(0))
-            run_clock()
-        assert [upload.finish().status_and_code for upload in pending_uploads] == [(409, "too_late")] * 2
-    assert (list_received_submissions(), list_targets()) == ([], [])
 
 
 @pytest.mark.contest(extra_toml="[limits]\nvalid_per_day = 1")

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import update
 
 from anoncup.messages import CodedMessage, Message
 from anoncup.plugins import TRACKS, InstalledParts, Package
@@ -56,15 +56,6 @@ def read_failure(identifier: UUID) -> tuple[str, dict[str, Any]]:
 
 def count_waiting_messages() -> int:
     return queue.count_messages() or 0
-
-
-def backdate(identifier: UUID) -> None:
-    """Move the evaluation's creation one minute into the past."""
-    with transaction() as session:
-        session.execute(
-            text("UPDATE evaluations SET created_at = created_at - interval '1 minute' WHERE id = :id"),
-            {"id": identifier},
-        )
 
 
 def test_expired_claim_passes_on_and_cannot_record(arena: Arena) -> None:
@@ -163,18 +154,6 @@ def test_jobs_from_the_future_do_not_wait_for_it(arena: Arena) -> None:
     clock.sweep()
     assert count_waiting_messages() == 1
     require_claim(identifier)
-
-
-@pytest.mark.full
-def test_sweep_ignores_running_and_finished_evaluations(arena: Arena) -> None:
-    running_id, finished_id = submit_evaluation(arena), submit_evaluation(arena, seed=2)
-    require_claim(running_id)
-    record_verdict(require_claim(finished_id))
-    for identifier in (running_id, finished_id):
-        backdate(identifier)
-    empty_queue()
-    clock.sweep()
-    assert count_waiting_messages() == 0
 
 
 def test_failed_transaction_sends_no_message(arena: Arena) -> None:

@@ -94,18 +94,6 @@ def test_upload_after_a_refused_one_with_the_same_key_counts_again(contest: Cont
     assert [attempt.senders for attempt in list_attempts()] == [2, 1]
 
 
-def test_different_upload_with_a_key_in_use_is_refused(contest: Contest) -> None:
-    with (
-        start_upload(contest, "red", key=IDEMPOTENCY_KEY) as first_upload,
-        open_upload(contest, "red", seed=2, key=IDEMPOTENCY_KEY) as second_upload,
-    ):
-        assert poll_until(lambda: [row.senders for row in list_attempts()] == [2])
-        assert first_upload.finish().status == 202
-        assert second_upload.finish().status_and_code == (422, "idempotency_key_reused")
-    (attempt,) = list_attempts()
-    assert attempt.ended_at is not None
-
-
 def test_retries_of_an_interrupted_upload_count_once(contest: Contest) -> None:
     start_times = []
     for _ in range(3):
@@ -194,16 +182,6 @@ def test_concurrent_guesses_beyond_the_limit_are_all_refused(client: TestClient)
         assert {response.status_code for response in responses} == {429}
     assert list_open_attempts() == []
     assert not any(attempt.counts for attempt in list_attempts() if attempt.key == IDEMPOTENCY_KEY)
-
-
-def test_slow_upload_and_its_late_retry_count_once(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
-    with start_upload(contest, "red", key=IDEMPOTENCY_KEY) as slow_upload:
-        backdate_attempts(attempts.get_grace_period() + timedelta(seconds=1))
-        with open_upload(contest, "red", key=IDEMPOTENCY_KEY) as retry:
-            assert poll_until(lambda: [attempt.senders for attempt in list_attempts()] == [2])
-            assert slow_upload.finish().status == 202
-            assert retry.finish().json()["id"] == slow_upload.json()["id"]
-    assert count_spent_attempts(contest) == 1
 
 
 def test_guesses_can_be_retried_like_uploads(contest: Contest) -> None:
