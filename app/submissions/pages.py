@@ -41,7 +41,6 @@ from app.submissions.upload_form import (
     get_check_status,
     get_secret_spec,
     list_file_names,
-    parse_samples,
     run_upload,
     translate_script_texts,
 )
@@ -110,7 +109,6 @@ def _render_submissions(
         problem=rejection.problem if rejection else None,
         frame=frame,
         script_words=translate_script_texts(t),
-        secret_samples=parse_samples(form["secret"]) if form["secret"] else (),
         key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_IDEMPOTENCY_KEY_BYTES),
         rejection_text=translate_error(rejection.problem, t) if rejection else None,
         caps=state.caps,

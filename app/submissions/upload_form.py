@@ -15,6 +15,7 @@ from anoncup.errors import (
     TooManyRequests,
     Unavailable,
 )
+from anoncup.rules.model import Rules
 from anoncup.rules.settings import count_required_rows
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET_FILE, FileSpec, allow_any_row_count
@@ -22,8 +23,6 @@ from anoncup.tracks.model import AnyTrack
 from app.core.db.models import Round
 from app.core.http.problems import DomainHTTPException, get_status
 from app.core.locale.language import Translator
-from app.originals import samples
-from app.originals.samples import FileSample
 
 ResultT = TypeVar("ResultT")
 
@@ -42,18 +41,12 @@ UPLOAD_ERRORS = (
 
 @dataclass(frozen=True, slots=True)
 class ReleasePart:
-    """A file of a release with its columns, first rows and limits.
-
-    Releases with fewer than ``required_rows`` rows are rejected. ``roles`` are the roles of the columns; they
-    are empty if the track has no roles.
-    """
+    """A file of a release with its limits. Releases with fewer than ``required_rows`` rows are rejected."""
 
     file: FileSpec
-    sample: FileSample
     min_rows: int
     max_rows: int
     required_rows: int
-    roles: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -69,24 +62,14 @@ def build_parts(round_: Round) -> tuple[ReleasePart, ...]:
     """Return the public files of a release, or nothing before the original is uploaded."""
     if round_.original_rows is None:
         return ()
-    return tuple(_build_part(file, round_, round_.original_rows) for file in round_.track.release_files)
+    return tuple(_build_part(file, round_.rules, round_.original_rows) for file in round_.track.release_files)
 
 
-def _build_part(file: FileSpec, round_: Round, original_rows: int) -> ReleasePart:
-    """Describe a file; a sample is the head of the original with the same columns, else only its header."""
-    rules, columns = round_.rules, round_.rules.columns
-    if file.header_like is not None:
-        sample = samples.read_sample(round_.original[file.header_like])
-    else:
-        sample = FileSample(file.header(rules) or (), ())
+def _build_part(file: FileSpec, rules: Rules, original_rows: int) -> ReleasePart:
     min_rows, max_rows = file.row_limits({"originals": original_rows}, rules)
-    if not file.rows_are_individuals:
-        return ReleasePart(file, sample, min_rows, max_rows, 0, ())
-    min_share = rules.limits.min_rows_kept
+    min_share = rules.limits.min_rows_kept if file.rows_are_individuals else None
     required_rows = 0 if min_share is None else count_required_rows(min_share, original_rows)
-    quasi_identifiers = columns.quasi_identifiers if columns else ()
-    roles = ["quasi_identifiers" if name in quasi_identifiers else "sensitive" for name in sample.header]
-    return ReleasePart(file, sample, min_rows, max_rows, required_rows, tuple(roles if columns else ()))
+    return ReleasePart(file, min_rows, max_rows, required_rows)
 
 
 def list_file_names(track: AnyTrack) -> tuple[str, ...]:
@@ -97,12 +80,6 @@ def list_file_names(track: AnyTrack) -> tuple[str, ...]:
 def get_secret_spec(track: AnyTrack) -> FileSpec | None:
     """Return the secret file sent with a release, or None if the service allocates the answer itself."""
     return None if track.allocates_answer else track.answer_spec.file
-
-
-def parse_samples(file: FileSpec) -> tuple[FileSample, ...]:
-    """Return the example contents of a file as tables."""
-    lines = ([tuple(line.split(",")) for line in sample] for sample in file.samples)
-    return tuple(FileSample(header, tuple(rows)) for header, *rows in lines)
 
 
 async def run_upload(upload: Awaitable[ResultT]) -> ResultT:

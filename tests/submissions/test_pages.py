@@ -39,10 +39,8 @@ def post_upload(arena: Arena, action: str = SUBMISSIONS_PAGE, **more: Any) -> Re
     return post_form(arena, action, {"comment": "first try"}, files=build_files(**more), team="red")
 
 
-def test_form_shows_the_expected_columns_and_the_receipt(arena: Arena) -> None:
+def test_form_shows_the_limits_and_the_receipt(arena: Arena) -> None:
     html = get_page(arena, SUBMISSIONS_PAGE, team="red").text
-    for column in arena.table.columns:
-        assert f'<th scope="row">{column}</th>' in html
     assert "20 to 40 rows" in html  # releases of fewer than half of the rows are rejected
     assert NOTHING_SUBMITTED in html
     response = post_upload(arena, find_form_action(html))
