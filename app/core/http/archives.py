@@ -53,7 +53,7 @@ def _add_file(zip_file: zipfile.ZipFile, name: str, content: Content) -> None:
             member.write(chunk)
 
 
-def build_download(file: IO[bytes], *, name: str, headers: dict[str, str] | None = None) -> ZipResponse:
+def build_download(file: IO[bytes], *, name: str) -> ZipResponse:
     """Return a response that sends the archive as a download and closes it afterwards."""
     size = file.seek(0, 2)
     file.seek(0)
@@ -62,5 +62,5 @@ def build_download(file: IO[bytes], *, name: str, headers: dict[str, str] | None
         with file:
             yield from iter(partial(file.read, _CHUNK_BYTES), b"")
 
-    download_headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
-    return ZipResponse(body(), headers=download_headers | (headers or {}))
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
+    return ZipResponse(body(), headers=headers)
