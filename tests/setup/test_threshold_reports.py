@@ -9,12 +9,8 @@ from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
-from app.core.db.models import State, ThresholdReport
-from app.core.db.transaction import transaction
-from app.jobs import queue
 from tests.support.arena import Arena, build_competition_toml
-from tests.support.queue import empty_queue
-from workers import clock, jobs, tasks
+from workers import tasks
 
 pytestmark = pytest.mark.full
 
