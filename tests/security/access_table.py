@@ -167,7 +167,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /account/password": (303, 303, 303, 303, 303, 303),
     "POST /account/password": (303, 303, 303, 303, 303, 303),
     "GET /competitions/{slug}/team": (303, 200, 200, 403, 403, 403),
-    "GET /competitions/{slug}/team/invites": (303, 303, 303, 303, 303, 303),
     "POST /competitions/{slug}/team/invites": (303, 201, 201, 403, 403, 403),
     "POST /competitions/{slug}/team/method": (303, 303, 303, 403, 403, 403),
     "GET /competitions/{slug}/team/members/{user_id}": (303, 404, 200, 403, 403, 403),
@@ -185,7 +184,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # in a second competition, where the other team may attack the own team's release
     "GET /competitions/{slug}/targets": (303, 200, 200, 200, 403, 200),
     "GET /targets/{target_id}": (303, 200, 200, 200, 404, 200),
-    "GET /targets/{target_id}/guesses": (303, 303, 303, 303, 303, 303),
     "POST /targets/{target_id}/guesses": (303, 303, 403, 403, 404, 403),
     "POST /targets/{target_id}/guesses/check": (303, 200, 403, 403, 404, 403),
     # pages of boards
