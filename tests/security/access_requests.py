@@ -223,7 +223,9 @@ CONTENT: dict[str, Callable[["AccessScenario"], Content]] = {
     f"POST {DESK}/phases/{{name}}/extend": send_form(end="2099-01-01T09:00"),
     f"POST {DESK}/submissions/{{submission_id}}/{{act}}": withdraw,
     f"POST {DESK}/teams/{{team_id}}/{{act}}": withdraw,
-    f"POST {DESK}/rescores": send_form(by="rules", threshold="0.1"),
+    f"POST {DESK}/rescores": lambda scenario: {
+        "data": {"file": build_competition_toml(scenario.arena.slug, threshold=0.1)}
+    },
     f"POST {DESK}/teams/organizers": lambda _: {
         "data": {"name": create_person(Role.ORGANIZER), "password": PASSWORD}
     },

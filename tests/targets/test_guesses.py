@@ -12,10 +12,12 @@ from sqlalchemy import text
 from app.core.db.models import Guess, State
 from app.core.db.now import read_clock
 from app.core.db.transaction import transaction
+from app.jobs import queue
 from app.targets.guesses import GuessClaim, claim_next, record
 from tests.support.contest import Contest, build_outcome, run_clock
 from tests.support.database_rows import execute
-from workers import tasks
+from tests.support.queue import empty_queue
+from workers import clock, tasks
 
 CORRECT_ROWS = 7
 
@@ -68,6 +70,15 @@ def test_worker_with_an_expired_claim_records_nothing(pending_guess: PendingGues
     with transaction() as session:
         assert not record(session, expired_claim, outcome=build_outcome(0))
     assert (pending_guess.row.correct, pending_guess.row.attempt) == (CORRECT_ROWS, 2)
+
+
+def test_guess_whose_worker_was_killed_is_requeued(pending_guess: PendingGuess) -> None:
+    claim_guess(pending_guess)
+    empty_queue()
+    clock.sweep()
+    assert queue.count_messages() == 1
+    tasks.judge()
+    assert (pending_guess.row.state, pending_guess.row.attempt) == (State.SCORED, 2)
 
 
 @pytest.mark.full
