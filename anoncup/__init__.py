@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from anoncup.evaluation.evaluate import Verdict as Verdict
     from anoncup.evaluation.evaluate import evaluate as evaluate
     from anoncup.evaluation.scales import scales as scales
-    from anoncup.excessive.bounds import find_cheapest_derangement as find_cheapest_derangement
-    from anoncup.excessive.bounds import s_lower as s_lower
+    from anoncup.excessive.threshold_advisor import find_cheapest_derangement as find_cheapest_derangement
+    from anoncup.excessive.threshold_advisor import s_lower as s_lower
     from anoncup.plugins import TRACKS as TRACKS
     from anoncup.rules.model import Rules as Rules
     from anoncup.rules.settings import AttackerSettings as AttackerSettings
@@ -88,13 +88,13 @@ _IMPORT_PATHS = {
     "evaluate": "anoncup.evaluation.evaluate.evaluate",
     "expected_dummies": "anoncup.tracks.transactions.cluster_planning.expected_dummies",
     "expected_shared_goods": "anoncup.tracks.transactions.cluster_planning.expected_shared_goods",
-    "find_cheapest_derangement": "anoncup.excessive.bounds.find_cheapest_derangement",
+    "find_cheapest_derangement": "anoncup.excessive.threshold_advisor.find_cheapest_derangement",
     "generate_households": "anoncup.tracks.microdata.example.generate_households",
     "get_household_columns": "anoncup.tracks.microdata.example.get_household_columns",
     "load_tc400": "anoncup.tracks.transactions.example.load_tc400",
     "parse_competition": "anoncup.competition.parser.parse_competition",
     "rate_guess": "anoncup.tracks.linkage.attack_rates.rate_guess",
-    "s_lower": "anoncup.excessive.bounds.s_lower",
+    "s_lower": "anoncup.excessive.threshold_advisor.s_lower",
     "scales": "anoncup.evaluation.scales.scales",
     "shuffle_rows": "anoncup.tracks.microdata.methods.shuffle_rows",
     "template": "anoncup.competition.templates.template",

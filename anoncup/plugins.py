@@ -23,7 +23,7 @@ from anoncup import environments
 from anoncup.catalogues import find_package_catalogues
 from anoncup.environments import DESCRIPTION_FILE, find_environments_folder
 from anoncup.messages import replace_control_characters
-from anoncup.tracks.descriptions import Description, build_plugin, describe
+from anoncup.tracks.descriptions import Description, build_plugin, describe, list_own_texts
 from anoncup.tracks.membership import MEMBERSHIP
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.model import AnyTrack, Track
@@ -31,7 +31,6 @@ from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, Attacker, Measure, Method
 from anoncup.tracks.plugin import API_VERSION, Formulas, Plugin
 from anoncup.tracks.ranking_board import RankingFunction
-from anoncup.tracks.texts import list_own_texts
 from anoncup.tracks.transactions import TRANSACTIONS
 
 MAX_LINE_LENGTH = 300

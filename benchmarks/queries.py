@@ -22,10 +22,10 @@ from sqlalchemy.orm import Session
 from app.boards import anonymization
 from app.competitions import competitions, visibility
 from app.config import get_settings
-from app.core.db import engine, now
+from app.core.db import engine
 from app.core.db.models import Evaluation, Submission, Team
 from app.core.db.paging import fetch_newest_first
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.core.storage import get_store
 from app.jobs import health, leases
 from app.lifecycle import contest_lifecycle
@@ -230,7 +230,7 @@ def _build_operations() -> dict[str, Callable[[Session], Any]]:
         "a board after a change": load_board,
         "claim": lambda db: leases.claim_next(db, Evaluation),
         "progress of one": lambda db: submissions.load_queue_positions(db, [db.get_one(Submission, latest)]),
-        "quota": lambda db: quota.load_caps(db, contest, team, "anonymization", now.read_clock(db)),
+        "quota": lambda db: quota.load_caps(db, contest, team, "anonymization", read_clock(db)),
         "same release before?": lambda db: db.scalars(
             select(Submission.uploaded_sha256).where(Submission.team_id == team)
         ).all(),

@@ -31,7 +31,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.microdata.example import generate_households, get_household_columns

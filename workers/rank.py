@@ -23,8 +23,7 @@ from app.boards.standing_updates import StaleClaim
 from app.competitions.competitions import require_current_packages
 from app.config import Settings, get_settings
 from app.core.db.models import Round
-from app.core.db.now import END
-from app.core.db.transaction import transaction
+from app.core.db.transaction import END, transaction
 from app.core.processes import runners
 from workers import jobs, lease_runner
 from workers.lease_runner import OnStep

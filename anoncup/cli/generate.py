@@ -1,4 +1,4 @@
-"""``anoncup generate`` and ``anoncup tc400``: write example data."""
+"""``anoncup generate``, ``tc400`` and ``template``: write example data and competition files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import Annotated
 
 import typer
 
-from anoncup.cli.options import EXAMPLE_TRACKS, read_text
+from anoncup.cli.options import (
+    EXAMPLE_TRACKS,
+    TEMPLATES_HELP,
+    CompetitionFile,
+    OriginalFiles,
+    RoundName,
+    read_text,
+)
 from anoncup.errors import InvalidInput
 
 _DATA_CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
@@ -70,3 +77,26 @@ def _write_files(files: Mapping[str, bytes], folder: Path) -> None:
     for name, content in files.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {' and '.join(f'{name}.csv' for name in files)} into {folder}")
+
+
+def template(
+    name: Annotated[str, typer.Argument(help=f"the template; {TEMPLATES_HELP}")],
+) -> None:
+    """Print a complete competition file to start from."""
+    from anoncup.competition.templates import template as template_text
+
+    print(template_text(name), end="")
+
+
+def scales(competition: CompetitionFile, original: OriginalFiles, *, round_name: RoundName = None) -> None:
+    """Print the competition file, or that of one round, with the scales of its utility scores.
+
+    A scale of 0 is refused as the service does, unless the file has another one for the measure.
+    """
+    from anoncup.cli.local_files import load_contest
+    from anoncup.evaluation.scales import compute_usable_scales
+    from anoncup.rules.toml_text import replace_scales
+
+    contest = load_contest(competition, original, round_name)
+    values = compute_usable_scales(contest.rules, contest.track, contest.original)
+    print(replace_scales(contest.text, values), end="")

@@ -25,7 +25,6 @@ from anoncup.cli import (
     submissions,
     submit,
     targets,
-    template,
     threshold,
 )
 
@@ -35,8 +34,8 @@ _SERVICE_COMMANDS = "app.operations.commands"
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 _LOCAL_COMMANDS = (
-    template.template,
-    template.scales,
+    generate.template,
+    generate.scales,
     check.check,
     score.score,
     check_kit.check_kit,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from anoncup import schemas
     from anoncup.client import Client
-    from anoncup.competition.changes import Change
+    from anoncup.competition.drafts import Change
 
 app = typer.Typer(no_args_is_help=True, help="Organize a competition at a service by its file.")
 
@@ -128,7 +128,7 @@ def _send_file(
     client: Client, text: str, tables: Mapping[str, object], stored: Mapping[str, object] | None
 ) -> Sequence[Change]:
     """Create the competition, or replace its file if it differs; return the changes of an existing one."""
-    from anoncup.competition.changes import list_changes
+    from anoncup.competition.drafts import list_changes
 
     if stored is None:
         client.create_competition(text)

@@ -15,7 +15,6 @@ from anoncup.schemas.accounts import (
     User,
 )
 from anoncup.schemas.advice import Advice, PlayedRelease, Report, ReportSummary, SampleContest, parse_advice
-from anoncup.schemas.allocations import AllocationReveal, OwnFiles, TeamAllocation
 from anoncup.schemas.attacks import (
     CheckedGuess,
     Guess,
@@ -43,13 +42,16 @@ from anoncup.schemas.boards import (
     TotalRow,
 )
 from anoncup.schemas.competitions import (
+    AllocationReveal,
     Competition,
     CompetitionList,
     ListedCompetition,
     Original,
+    OwnFiles,
     Phase,
     Round,
     State,
+    TeamAllocation,
     UnavailableCompetition,
 )
 from anoncup.schemas.fields import Form

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from anoncup.schemas.fields import Form, Id, Moment, PersonName, Slug, TeamName, example
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Form, Id, Moment, PersonName, Role, Slug, TeamName, example
 
 _ShownOnce = Annotated[str, Field(description="shown only once; the service stores only its hash")]
 Secret = Annotated[_ShownOnce, example("anoncup_Yk1mV3o5c2lIb0ZQdVhqZ0xOYTZ3RTdSdDRCOQ")]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal, get_args
 
-from pydantic import RootModel
+from pydantic import Field, RootModel
 
 from anoncup.schemas.fields import DIGEST, Form, Slug, Title, example, open_enum
 from anoncup.schemas.notices import Notice
@@ -106,3 +106,28 @@ class Original(Competition):
             ]
         ),
     ]
+
+
+Files = Annotated[dict[str, str], Field(description="SHA-256 of each file"), example({"members.csv": DIGEST})]
+
+
+class OwnFiles(Form):
+    files: Files
+    allocated_at: Annotated[datetime, example("2027-01-10T00:00:01Z")]
+
+
+class TeamAllocation(Form):
+    team: Annotated[str, example("red")]
+    """name of the team; empty for all baselines"""
+    attempt: Annotated[int, example(0)]
+    """number of the draw, from 0; higher if an earlier draw equalled that of another team"""
+    files: Files
+
+
+class AllocationReveal(Form):
+    seed: Annotated[str, example(DIGEST)]
+    """32 bytes, in hexadecimal"""
+    commitment: Annotated[str, example(DIGEST)]
+    """SHA-256 of the seed; it was published before the allocation"""
+    allocations: list[TeamAllocation]
+    """allocations of all teams, in the order in which they were made"""

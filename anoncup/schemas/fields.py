@@ -1,6 +1,7 @@
 """Field types and helpers shared by all schemas."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any, Self, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -70,3 +71,9 @@ class Form(BaseModel):
         """Return a form with ``values``; the other fields are attributes of ``row`` with the same names."""
         names = cls.model_fields.keys() - values.keys()
         return cls(**{name: getattr(row, name) for name in names}, **values)
+
+
+class Role(StrEnum):
+    ADMINISTRATOR = "administrator"
+    ORGANIZER = "organizer"
+    PARTICIPANT = "participant"

@@ -6,10 +6,10 @@ from string import Formatter
 from anoncup.catalogues import LANGUAGES, find_package_catalogues, find_track_catalogues, load_translations
 from anoncup.plugins import BUILT_IN
 from anoncup.testing.parts import require
+from anoncup.tracks.descriptions import list_own_texts
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod
 from anoncup.tracks.plugin import Plugin
-from anoncup.tracks.texts import list_own_texts
 
 PartRegistry = Mapping[str, AnyMeasure] | Mapping[str, AnyAttacker] | Mapping[str, AnyMethod]
 

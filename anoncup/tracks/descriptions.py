@@ -5,7 +5,7 @@ that is made of it has the same data, and a ``RemoteFunction`` for each function
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -19,7 +19,7 @@ from anoncup.tracks.capabilities import (
     TrackSettings,
 )
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.model import AnswerSpec, Question, ShownAnswer, TargetFiles, Track
+from anoncup.tracks.model import AnswerSpec, AnyTrack, Question, ShownAnswer, TargetFiles, Track
 from anoncup.tracks.parts import Attacker, Distance, Measure, Method
 from anoncup.tracks.plugin import Plugin
 from anoncup.tracks.ranking_board import RankingFunction
@@ -177,3 +177,47 @@ def find_function(tracks: Mapping[str, Any], path: FunctionPath) -> Callable[...
             value = value[key] if isinstance(value, Mapping) else value[int(key)]
     function: Callable[..., Any] = value
     return function
+
+
+_TEMPLATES = {
+    "measures": ("measure_{}", "measure_{}_description", "where_{}"),
+    "attackers": ("attacker_{}", "attacker_{}_description"),
+    "methods": ("method_{}",),
+    "distances": ("distance_{}", "distance_{}_description"),
+    "questions": (
+        "question_{}",
+        "question_asks_{}",
+        "guess_description_{}",
+        "guess_guide_{}",
+        "guess_rules_{}",
+        "guess_sample_{}",
+        "guess_target_{}",
+    ),
+}
+"""By kind of part; ``{}`` stands for its name."""
+
+
+def list_own_texts(plugin: Plugin, built_in: Collection[AnyTrack]) -> dict[str, frozenset[str]]:
+    """Return the keys of the texts of the parts that the package itself defines, by track.
+
+    Built-in texts with the same keys describe other parts. Parts that the package takes from a built-in track
+    keep their texts.
+    """
+    texts: dict[str, frozenset[str]] = {}
+    for track_name, kind, parts in _iter_parts(plugin):
+        own_names = [
+            name
+            for name, part in parts.items()
+            if all(getattr(track, kind).get(name) is not part for track in built_in)
+        ]
+        keys = {template.format(name) for name in own_names for template in _TEMPLATES[kind]}
+        texts[track_name] = texts.get(track_name, frozenset()) | keys
+    return texts
+
+
+def _iter_parts(plugin: Plugin) -> Iterator[tuple[str, str, Mapping[str, object]]]:
+    """Yield the name of a track, a kind of parts, and the parts of this kind by name."""
+    for name, track in plugin.tracks.items():
+        yield from ((name, kind, getattr(track, kind)) for kind in _TEMPLATES)
+    for kind in ("measures", "attackers", "methods"):
+        yield from ((name, kind, parts) for name, parts in getattr(plugin, kind).items())

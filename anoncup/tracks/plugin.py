@@ -23,7 +23,8 @@ class Plugin:
     ``tracks`` and ``ranking_functions`` are keyed by name; ``measures``, ``attackers``, ``methods`` and
     ``formulas`` by the name of a track, then by their own name. A formula is LaTeX for a measure. Texts come
     from the message catalogues of the package (entry point group ``anoncup.locale``).
-    ``own_texts`` is filled in for packages that have an interpreter of their own (``anoncup.tracks.texts``).
+    ``own_texts`` is filled in for packages that have an interpreter of their own
+    (``anoncup.tracks.descriptions``).
     """
 
     api: int

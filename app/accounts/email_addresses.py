@@ -12,7 +12,7 @@ from app.accounts.models import PasswordLink
 from app.config import EMAIL_PATTERN
 from app.core import audit, outbox
 from app.core.db.models import EmailAddress
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity import tokens, users
 from app.core.identity.principal import Principal
 

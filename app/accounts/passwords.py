@@ -19,14 +19,13 @@ from sqlalchemy.orm import Session
 
 from anoncup import schemas
 from anoncup.errors import Forbidden, NotFound, NotSignedIn, WrongCredential
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.accounts import email_addresses, identities, memberships
 from app.accounts.models import PasswordLink
 from app.config import get_settings
 from app.core import audit
 from app.core.db.models import Member, User
-from app.core.db.now import read_clock
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.core.http import throttle
 from app.core.identity import password_hashes, tokens, users
 from app.core.identity.principal import Principal

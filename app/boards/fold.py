@@ -18,7 +18,7 @@ from app.boards.function_ranking import BoardRanker
 from app.boards.models import AttackStanding, Standing
 from app.boards.release_board import ComputedStanding, ReleaseBoard
 from app.core.db.models import Series
-from app.core.db.now import BEGINNING, END
+from app.core.db.transaction import BEGINNING, END
 
 StandingT = TypeVar("StandingT", ComputedStanding, ComputedAttackStanding)
 Changes = Iterator[tuple[datetime, StandingT]]

@@ -39,7 +39,7 @@ from app.core.db.models import (
     Target,
     Team,
 )
-from app.core.db.now import END
+from app.core.db.transaction import END
 
 _ENDED_STATES = (State.SCORED, State.REJECTED)
 _SERIES_BY_FEEDBACK = {

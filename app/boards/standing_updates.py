@@ -36,7 +36,7 @@ from app.core.db.models import (
     Submission,
     Target,
 )
-from app.core.db.now import BEGINNING, END
+from app.core.db.transaction import BEGINNING, END
 from app.jobs import leases, queue
 from app.jobs.leases import Lease
 

@@ -17,9 +17,8 @@ from app.competitions import visibility
 from app.competitions.frame import load_frame
 from app.core.db.models import Team
 from app.core.db.transaction import transaction
-from app.core.pages.language import adapt_to_track
+from app.core.pages.language import adapt_to_track, join_names
 from app.core.pages.pages import PageRoute, RequestedPage
-from app.core.pages.sentences import join_names
 
 router = APIRouter(route_class=PageRoute)
 _ONE_HOUR = timedelta(hours=1)

@@ -15,7 +15,7 @@ from anoncup.schemas import AttackersRow, BoardRow, TotalBoard, TotalRow
 from app.boards import anonymization, reidentification
 from app.boards.entries import find_values
 from app.competitions.visibility import BoardAccess, can_see_boards, compute_scope
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.spreadsheet import render_board_csv
 
 _Scores = Mapping[str, float | None]

@@ -11,8 +11,8 @@ from app.clarifications import schemas
 from app.clarifications.models import Clarification
 from app.competitions import competitions, visibility
 from app.core import audit
-from app.core.db.now import read_clock
 from app.core.db.paging import Position, fetch_newest_first
+from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.core.texts import is_valid_text, normalize_text
 

@@ -26,11 +26,11 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import parse_toml, replace_scales
 from anoncup.rules.toml_values import TomlTable, read_text
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.accounts import memberships
 from app.core import audit
 from app.core.db.models import Competition, Organizer, Round, Submission, Team
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.core.storage import compute_digest, get_store
 

@@ -22,7 +22,7 @@ from app.competitions.phases import (
 )
 from app.core import audit, outbox
 from app.core.db.models import Evaluation, Round, State
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.core.outbox import PhaseChange
 from app.jobs.leases import UNFINISHED

@@ -18,7 +18,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.timetable import Timetable
 from app.competitions import competitions
 from app.core.db.models import Round
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"
 REIDENTIFICATION: Literal["reidentification"] = "reidentification"

@@ -12,7 +12,7 @@ from anoncup.rules.settings import Phase
 from app.competitions import competitions, phases
 from app.core import outbox
 from app.core.db.models import Announcement, Round
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.locale.language import ENGLISH
 
 _END_MOVED = {

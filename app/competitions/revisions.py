@@ -20,7 +20,7 @@ from anoncup.tables.files import Remark
 from app.competitions import competitions, phases, reveal_notice
 from app.core import audit
 from app.core.db.models import Competition, OrganizerFile, Rescore, Round
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.core.processes import parsing
 from app.core.storage import get_store

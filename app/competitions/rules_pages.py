@@ -31,7 +31,7 @@ from app.competitions.phases import REIDENTIFICATION
 from app.core.db.models import Round
 from app.core.db.transaction import transaction
 from app.core.pages import notation
-from app.core.pages.mathematics import typeset
+from app.core.pages.notation import typeset
 from app.core.pages.pages import Page, PageRoute, RequestedPage
 
 router = APIRouter(route_class=PageRoute)

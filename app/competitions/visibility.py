@@ -23,7 +23,7 @@ from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from app.accounts import memberships
 from app.competitions import competitions, phases
 from app.core.db.models import Competition, Round, Series
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 
 UNFROZEN = datetime.max.replace(tzinfo=UTC)

@@ -13,7 +13,7 @@ from app.boards import anonymization, matrix, reidentification
 from app.competitions import competitions, visibility
 from app.competitions.visibility import BoardAccess, Viewer
 from app.core.db.models import Round, Target
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.http.archives import Content
 from app.core.identity.principal import Principal
 from app.core.spreadsheet import render_csv

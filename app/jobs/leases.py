@@ -23,7 +23,7 @@ from app.core.db.models import (
     State,
     ThresholdReport,
 )
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.jobs import fairness, queue
 from app.jobs.fairness import JobKind
 

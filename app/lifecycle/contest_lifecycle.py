@@ -42,7 +42,7 @@ from app.core.db.models import (
     Target,
     Team,
 )
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.jobs.leases import UNFINISHED
 from app.originals.sealed_inputs import SealedBox
 from app.submissions import attempts

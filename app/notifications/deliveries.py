@@ -15,7 +15,7 @@ from anoncup.errors import CompetitionUnavailable
 from app.competitions import phases
 from app.core import outbox
 from app.core.db.models import Delivery, Round
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 
 DELIVERED = "delivered"
 MAX_ATTEMPTS = 10

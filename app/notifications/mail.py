@@ -25,7 +25,7 @@ from app.announcements import announcements
 from app.config import SmtpServer, get_settings
 from app.core import outbox
 from app.core.db.models import Announcement, Competition, Delivery, EmailAddress, Round, User
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity import tokens
 from app.core.locale.language import Translator, load_translator
 from app.notifications.deliveries import DELIVERED, ClaimedDelivery, is_waiting, record_attempt

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from anoncup.cli.options import AsJson
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.operations import demo, packages
 from app.operations.backup import command
 from app.operations.service_options import (

@@ -27,7 +27,7 @@ from anoncup import schemas
 from anoncup.cli.board import select_columns
 from anoncup.cli.output import print_table
 from anoncup.client import FINAL_STATES, ApiError
-from anoncup.competition.changes import list_changes
+from anoncup.competition.drafts import list_changes
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.errors import Conflict, DomainError
@@ -38,7 +38,7 @@ from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import parse_toml, replace_tables
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from anoncup.tracks.microdata.columns import require_columns
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
 from anoncup.tracks.microdata.release import MicrodataOriginal

@@ -1,10 +1,13 @@
 """Environments of packages: made by uv, with the library of this service and what the package requires."""
 
+import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import Distribution, distribution
@@ -22,7 +25,6 @@ from anoncup.runner.calls import DescribedInterpreter, DescribeJob
 from anoncup.runner.client import Runner, RunnerUnavailable
 from anoncup.runner.protocol import JobLimits, RunnerError
 from app.core.processes import child_process
-from app.core.processes.locked_folders import LockedFolder
 from app.core.processes.runners import build_environment_options
 
 _START_LIMIT_S, _COMPILATION_LIMIT_S = 120.0, 1800.0
@@ -210,3 +212,36 @@ def _describe(environment: Path, *, preloads: bool = False) -> DescribedInterpre
         for domain, path in description["catalogues"]
     ]
     return description
+
+
+class LockedFolder:
+    """A new folder, locked by this process until it removes the folder or ends, even by kill -9.
+
+    The folder of an owner that was killed is removed when the next one is created.
+    """
+
+    def __init__(self, parent: Path, prefix: str) -> None:
+        _remove_orphans(parent, prefix)
+        while True:
+            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            self.lock = os.open(self.path, os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+            if self.path.exists():  # else another process removed it as an orphan before it was locked
+                return
+            os.close(self.lock)
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self.lock)
+
+
+def _remove_orphans(parent: Path, prefix: str) -> None:
+    """Remove the folders that no process has locked."""
+    for path in parent.glob(f"{prefix}*"):
+        with suppress(OSError):  # locked, another user's, or just removed
+            lock = os.open(path, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(lock)

@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Forbidden, InvalidInput
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.config import get_settings
 from app.core.db.transaction import transaction
 from app.core.identity import users

@@ -13,7 +13,7 @@ from app.boards import standing_updates
 from app.competitions import competitions
 from app.core import audit
 from app.core.db.models import Adjustment
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.organizing.disqualification import clean_reason, lock_team
 

@@ -7,8 +7,7 @@ from fastapi import APIRouter, Body, Request, status
 from pydantic import AwareDatetime, BaseModel, Field
 
 from anoncup import schemas
-from anoncup.schemas.fields import example
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role, example
 from app.accounts.step_up import ReauthenticatedCaller
 from app.competitions import competitions, phase_changes
 from app.core import audit

@@ -11,7 +11,7 @@ from app.accounts import memberships
 from app.boards import standing_updates
 from app.competitions import competitions
 from app.core import audit
-from app.core.db import now
+from app.core.db import transaction
 from app.core.db.models import Round, Submission
 from app.core.identity.principal import Principal
 from app.core.processes import parsing
@@ -46,7 +46,7 @@ class BaselineUpload(ReleaseUpload):
         if round_.closed_at is not None:
             raise Conflict("the competition has closed", code="phase_closed")
         team = memberships.create_team(session, round_.competition_id, self.name, baseline=True)
-        self.started_at = now.read_clock(session)
+        self.started_at = transaction.read_clock(session)
         submission = self.insert(session, round_, team, principal.user_id)
         audit.record(session, principal, "baseline.add", round_.competition_id, subject=team.name)
         return submission
@@ -79,6 +79,6 @@ def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> 
         raise NotFound("the competition has no such baseline", code="no_such_baseline")
     principal.require_reauthentication()
     audit.record(session, principal, "baseline.remove", round_.competition_id, subject=team.name)
-    team.disqualified_at = now.read_clock(session)
+    team.disqualified_at = transaction.read_clock(session)
     standing_updates.refresh(session, round_.id, [team.id])
     team.name_key = f"{team.name_key} {team.id}"  # frees the name for a team

@@ -13,7 +13,7 @@ from app.boards import standing_updates
 from app.competitions import competitions
 from app.core import audit
 from app.core.db.models import Evaluation, Round, State, Submission, Team
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.submissions import evaluations, quota, submissions, uploads
 from app.submissions.models import Grant

@@ -10,7 +10,7 @@ from anoncup.competition.required_packages import find_package_change
 from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, Package, find_installed_version
 from anoncup.runner import sandbox
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.competitions.organizer_frame import RequestedOrganizerPage
 from app.config import get_settings
 from app.core import audit

@@ -12,7 +12,7 @@ from anoncup.messages import N_
 from app.accounts import memberships
 from app.competitions import competitions, phases, visibility
 from app.core.db.models import Round, Team
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.originals.models import AllocatedFiles, SeedOpening
 from app.originals.sealed_inputs import NO_TEAM, list_missing_files

@@ -6,7 +6,7 @@ from anoncup import schemas
 from anoncup.errors import NotFound
 from anoncup.tracks.seeds import commit_to_seed
 from app.core.db.transaction import transaction
-from app.core.http.file_names import key_by_file_name
+from app.core.http.bodies import key_by_file_name
 from app.core.http.openapi import CsvResponse
 from app.core.identity.authentication import CurrentPrincipal, OptionalPrincipal
 from app.core.storage import get_store

@@ -10,13 +10,12 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
 from anoncup.rules.model import Rules
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.accounts import memberships
 from app.competitions import competitions, phases
 from app.competitions.phases import PhaseBoundary, PhaseStatus
 from app.core.db.models import Round
-from app.core.db.now import read_clock
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.core.identity.principal import Principal
 from app.core.pages.pages import PageRoute, RequestedPage
 

@@ -27,7 +27,7 @@ from app.boards.verdicts import VerdictNumbers
 from app.competitions import competitions, revisions
 from app.competitions.revisions import Revision, RoundRevision
 from app.core import audit
-from app.core.db import now
+from app.core.db import transaction
 from app.core.db.models import (
     Competition,
     Evaluation,
@@ -183,7 +183,7 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Rescore
     rescore = find_for_organizer(session, principal, rescore_id)
     result, round_ = load_progress(session, rescore), session.get_one(Round, rescore.round_id)
     newest = anonymization.load_newest(
-        session, Standing, rescore.round_id, Series.ALL_GUESSES, before=now.read_clock(session)
+        session, Standing, rescore.round_id, Series.ALL_GUESSES, before=transaction.read_clock(session)
     )
     current = anonymization.rank_standings(session, round_.rules, newest)
     proposed = []
@@ -291,7 +291,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     round_.competition.file = _keep_phases(rescore.competition_file, round_.competition)
     round_.scales, round_.scored_by = rescore.scales, rescore.scored_by
     round_.allocation = competitions.describe_allocation(round_.rules)
-    rescore.applied_at = now.read_clock(session)
+    rescore.applied_at = transaction.read_clock(session)
     standing_updates.refresh(session, round_.id)
     audit.record(
         session, principal, "rescore.apply", round_.competition_id, subject=str(rescore.id), after=details
@@ -356,7 +356,7 @@ def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     for evaluation in unfinished:
         leases.finish(session, evaluation, State.CANCELLED)
     rejudgements.cancel(session, rescore)
-    rescore.cancelled_at = now.read_clock(session)
+    rescore.cancelled_at = transaction.read_clock(session)
     audit.record(session, principal, "rescore.cancel", round_.competition_id, subject=str(rescore.id))
     return rescore
 

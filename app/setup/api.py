@@ -20,10 +20,8 @@ from app.boards import standing_updates
 from app.competitions import competitions, phases, reveal_notice, revisions
 from app.competitions.phases import PhaseStatus
 from app.core.db.models import Competition, Round, ThresholdReport
-from app.core.db.now import read_clock
-from app.core.db.transaction import transaction
-from app.core.http.bodies import TABLE_BODY, Csv, Toml
-from app.core.http.file_names import key_by_file_name
+from app.core.db.transaction import read_clock, transaction
+from app.core.http.bodies import TABLE_BODY, Csv, Toml, key_by_file_name
 from app.core.http.openapi import CsvResponse, TomlResponse
 from app.core.identity.authentication import CurrentPrincipal, OptionalPrincipal
 from app.core.storage import get_store

@@ -20,8 +20,8 @@ from app.core.db.transaction import transaction
 from app.core.http.problems import get_status
 from app.core.identity.authentication import CurrentPrincipal
 from app.core.pages.forms import FormBody, ParsedForm
+from app.core.pages.language import translate_sentence
 from app.core.pages.pages import PageRoute, see_other
-from app.core.pages.sentences import translate_sentence
 from app.setup.setup_context import (
     FORM_ERRORS,
     RequestedSetup,

@@ -15,7 +15,7 @@ from anoncup.tracks.files import SECRET_FILE
 from app.core.db.models import State, Submission
 from app.core.db.paging import Position
 from app.core.db.transaction import transaction
-from app.core.http.file_names import key_by_file_name
+from app.core.http.bodies import key_by_file_name
 from app.core.http.openapi import CsvResponse, JsonObject, build_file_schemas, build_multipart_body
 from app.core.http.paging import RequestedPage
 from app.core.identity.authentication import CurrentPrincipal, IdempotencyKey

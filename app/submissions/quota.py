@@ -20,7 +20,7 @@ from anoncup.messages import N_, Message
 from app.competitions import competitions, phases
 from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
 from app.core.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.submissions import attempts
 from app.submissions.models import Attempt, Grant

@@ -20,7 +20,7 @@ from app.competitions import competitions, phases
 from app.config import get_settings
 from app.core import audit, sealing
 from app.core.db.models import OrganizerFile, Round, Team
-from app.core.db.now import read_clock
+from app.core.db.transaction import read_clock
 from app.originals import sealed_inputs
 from app.originals.models import AllocatedFiles, Seed, SeedOpening
 from app.originals.sealed_inputs import NO_TEAM, AllocationInputs, SealedBox

@@ -13,7 +13,7 @@ from anoncup.tracks.files import GUESS_FILE
 from app.core.db.models import Guess, State
 from app.core.db.transaction import transaction
 from app.core.http.archives import Content, ZipResponse, build_download, build_zip
-from app.core.http.file_names import key_by_file_name
+from app.core.http.bodies import key_by_file_name
 from app.core.http.openapi import CsvResponse, JsonObject, build_file_schemas, build_multipart_body
 from app.core.http.paging import RequestedPage
 from app.core.identity.authentication import CurrentPrincipal, IdempotencyKey, OptionalPrincipal

@@ -18,7 +18,7 @@ from anoncup.tracks.model import AnyQuestion, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.accounts import memberships
 from app.competitions import competitions, phases, visibility
-from app.core.db import now
+from app.core.db import transaction
 from app.core.db.models import Guess, JudgingJob, Rejudgement, Rescore, Round, Secret, State, Target, Team
 from app.core.db.paging import Position, fetch_newest_first
 from app.core.identity.principal import Principal
@@ -186,7 +186,7 @@ def list_for_team(
     """Return the team's guesses, newest first, and the horizon: guesses accepted before it show scores."""
     round_, team = competitions.find_for_member(session, principal, slug)
     viewer = visibility.load_viewer(session, round_.competition, principal)
-    horizon = visibility.compute_guess_horizon(round_, viewer, now.read_clock(session))
+    horizon = visibility.compute_guess_horizon(round_, viewer, transaction.read_clock(session))
     own_guesses = (
         select(Guess)
         .where(Guess.team_id == team.id, Guess.round_id == round_.id)
@@ -207,7 +207,7 @@ def find_own(session: Session, principal: Principal, guess_id: UUID) -> tuple[Gu
     if team is None or team.id != guess.team_id:
         raise NotFound("there is no such guess", code="no_such_guess")
     viewer = visibility.load_viewer(session, round_.competition, principal)
-    return guess, visibility.compute_guess_horizon(round_, viewer, now.read_clock(session))
+    return guess, visibility.compute_guess_horizon(round_, viewer, transaction.read_clock(session))
 
 
 def get_visible_result(guess: Guess, horizon: datetime | None) -> schemas.GuessOutcome | None:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, joinedload
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from app.competitions import revisions
-from app.core.db import now
+from app.core.db import transaction
 from app.core.db.models import Guess, Rejudgement, Rescore, State
 from app.jobs import leases, queue
 
@@ -123,7 +123,7 @@ def apply(session: Session, rescore: Rescore) -> None:
             Rejudgement.traceback,
         )
     }
-    finished_at = func.coalesce(Guess.finished_at, now.read_clock(session))
+    finished_at = func.coalesce(Guess.finished_at, transaction.read_clock(session))
     session.execute(
         update(Guess).where(*in_set).values(results | {"finished_at": finished_at, "leased_until": None}),
         execution_options=_UNSYNCHRONIZED,

@@ -7,8 +7,7 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
-from anoncup.schemas.fields import example
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role, example
 from app.accounts import passwords
 from app.accounts.api import Code, Name, NewName, Password
 from app.accounts.passwords import limit_concurrency

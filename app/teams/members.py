@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.schemas import Person
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.accounts import memberships, passwords
 from app.competitions import competitions
 from app.core import audit

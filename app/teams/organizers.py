@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, Forbidden, NotFound
 from anoncup.schemas import Person
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.competitions import competitions
 from app.core import audit
 from app.core.db.models import Member, Organizer, User

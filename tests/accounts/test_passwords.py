@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import QueuePool, select, text, update
 
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.accounts import passwords
 from app.accounts.models import PasswordLink
 from app.core.db import engine

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.models import Token, User
 from app.core.db.transaction import transaction
 from app.core.identity import tokens

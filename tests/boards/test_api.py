@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.models import User
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import API, Arena

@@ -15,8 +15,7 @@ from app.boards.models import AttackStanding, Standing
 from app.boards.standing_updates import StaleClaim
 from app.config import get_settings
 from app.core.db.models import Base, StaleStanding
-from app.core.db.now import BEGINNING, END
-from app.core.db.transaction import transaction
+from app.core.db.transaction import BEGINNING, END, transaction
 from app.jobs import leases, queue
 from tests.support.contest import Contest, load_round_id
 from tests.support.database_rows import execute, load_all, load_team_id

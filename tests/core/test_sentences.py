@@ -11,7 +11,7 @@ from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.permutation import parse_guess, parse_secret
 from anoncup.tracks.microdata import tables
 from app.core.locale.language import LANGUAGES, load_translator
-from app.core.pages.sentences import translate_sentence
+from app.core.pages.language import translate_sentence
 from tests.support.arena import build_original_table
 
 EN, JA = (load_translator(language) for language in LANGUAGES)

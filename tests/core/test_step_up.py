@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
 from anoncup.rules.timetable import replace_phases
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.models import Submission, User
 from app.core.db.transaction import transaction
 from app.core.http.throttle import ACCOUNT_LIMIT

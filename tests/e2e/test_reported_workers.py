@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from anoncup import schemas
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.privileges import WORKER
 from app.jobs import worker_reports
 from app.operations.supervisor import Program

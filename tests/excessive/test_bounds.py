@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncup.excessive.bounds import find_cheapest_derangement, s_lower
+from anoncup.excessive.threshold_advisor import find_cheapest_derangement, s_lower
 from anoncup.geometry.arrays import FloatArray, IntArray
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.reference_data import get_reference_folder, needs_reference_data

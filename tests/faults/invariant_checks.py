@@ -16,7 +16,7 @@ from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
-from app.core.db import now as db_now
+from app.core.db import transaction as db_now
 from app.core.db.models import (
     AuditEntry,
     Competition,

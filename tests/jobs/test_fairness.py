@@ -15,8 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.config import Settings
 from app.core.db.models import Evaluation, Round, State, Submission, ThresholdReport
-from app.core.db.now import read_clock
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.jobs import fairness, health, leases, queue
 from app.submissions import submissions
 from tests.support import queued_work

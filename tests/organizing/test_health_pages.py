@@ -8,10 +8,9 @@ import pytest
 from sqlalchemy import update
 
 from anoncup.runner import sandbox
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.models import Evaluation
-from app.core.db.now import read_clock
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.core.processes import parsing
 from app.core.processes.parsing import PackageFailure
 from app.jobs import health

@@ -22,9 +22,9 @@ from anoncup.runner.sandbox.seccomp import (
 )
 from app.config import Settings
 from app.core.processes import runners
-from app.core.processes.locked_folders import LockedFolder
 from app.operations.embedded_servers import EmbeddedServices
 from app.operations.local_service import build_sandbox_env
+from app.operations.package_environments import LockedFolder
 from workers import readiness
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 

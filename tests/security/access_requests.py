@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import select
 
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from anoncup.tables.csv_text import write_csv
 from app.clarifications.models import Clarification
 from app.competitions import competitions

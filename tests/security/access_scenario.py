@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.models import Competition, Member, Organizer, Submission, Team, User
 from app.core.db.transaction import transaction
 from app.core.identity import tokens

@@ -9,10 +9,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select
 
-from anoncup.schemas.roles import Role
-from app.core.db import now
+from anoncup.schemas.fields import Role
 from app.core.db.models import AuditEntry, Base
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.core.identity import users
 from app.core.identity.session_cookie import COOKIE
 from app.teams.models import Invite
@@ -56,7 +55,7 @@ def request_token(client: TestClient, **fields: Any) -> Response:
 def read_database_time() -> datetime:
     """Return the time of the database, which decides all deadlines."""
     with transaction() as session:
-        return now.read_clock(session)
+        return read_clock(session)
 
 
 def get_me(client: TestClient, token: str) -> Response:

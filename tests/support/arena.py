@@ -14,7 +14,7 @@ from httpx2 import Response
 from sqlalchemy.orm import Session
 
 from anoncup.schemas import TokenKind
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from app.core.db.models import User

@@ -7,8 +7,7 @@ from uuid import UUID
 from sqlalchemy import Executable, Select, select
 
 from app.core.db.models import Evaluation, Team
-from app.core.db.now import read_clock
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.submissions import evaluations
 from app.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena

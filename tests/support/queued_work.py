@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import insert
 
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.models import Competition, Evaluation, Round, State, Submission, Team, ThresholdReport, User
 from app.core.db.transaction import transaction
 from app.core.identity.names import build_key

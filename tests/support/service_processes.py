@@ -24,7 +24,7 @@ from anoncup.competition.templates import template
 from anoncup.rules.settings import Columns, Phase
 from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import replace_tables
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.microdata.example import generate_households, get_household_columns

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
 from anoncup.rules.model import Rules
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.transaction import transaction
 from app.core.identity import users
 from tests.support.arena import PASSWORD, Arena, build_original_table, serial_numbers

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from httpx2 import Response
 from sqlalchemy import select
 
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.accounts.models import PasswordLink
 from app.core.db.models import Announcement, Competition, Organizer, Rescore, Submission, Team, Token, User
 from app.core.db.transaction import transaction

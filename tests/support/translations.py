@@ -2,7 +2,7 @@
 
 from anoncup.messages import Message, MessageValue
 from app.core.locale.language import load_translator
-from app.core.pages import sentences
+from app.core.pages.language import translate_sentence
 from tests.support.catalogues import list_catalogues, list_forms, list_label_keys, read_catalogue
 
 LABEL_KEYS = set(list_label_keys())
@@ -32,4 +32,4 @@ def translate_message(message: str | Message, /, language: str = "en", **values:
     full_message = message if isinstance(message, Message) else Message(message, **values)
     if full_message.template not in MESSAGE_KEYS:
         raise KeyError(full_message.template)
-    return sentences.translate_sentence(full_message, load_translator(language))
+    return translate_sentence(full_message, load_translator(language))

@@ -10,8 +10,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from app.core.db.models import Guess, State
-from app.core.db.now import read_clock
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.jobs import queue
 from app.targets.guesses import GuessClaim, claim_next, record
 from tests.support.contest import Contest, build_outcome, run_clock

@@ -8,7 +8,7 @@ import pytest
 from httpx2 import Response
 from sqlalchemy import func, select, update
 
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.models import Member
 from app.teams.models import Invite
 from tests.support.accounts import (

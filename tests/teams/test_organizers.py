@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.models import Organizer, User
 from app.core.db.transaction import transaction
 from app.core.identity import tokens

@@ -8,7 +8,6 @@ from anoncup.tracks.model import AnswerSpec, Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import HasRows
 
-# Every process reads the questions, but not all of them load numpy (``anoncup.lazy``).
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import IntArray
     from anoncup.tracks.linkage import attack_rates as _attack_rates
@@ -16,6 +15,13 @@ if TYPE_CHECKING:
 else:
     _attack_rates = lazy_module("anoncup.tracks.linkage.attack_rates")
     _permutation = lazy_module("anoncup.tracks.linkage.permutation")
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anoncup.rules.parameters import Parameter
+from anoncup.tracks.parts import Strengths
+
+# Every process reads the questions, but not all of them load numpy (``anoncup.lazy``).
 
 
 def _read_secret(content: bytes, context: ReleaseContext[HasRows, object]) -> "IntArray":
@@ -77,3 +83,23 @@ LINK_QUESTION = Question(
     asks_identity=True,
     find_remarks=_permutation.find_guess_remarks,
 )
+
+
+DENSE_LIMIT = 1000
+"""Largest number of original rows for which a full matrix is matched: 0.1 s, or 1 s if all of Y is equal."""
+DENSE_LIMIT_PARAMETER = Parameter("dense_limit", "whole", default=DENSE_LIMIT)
+"""Parameter of attackers: the largest number of individuals for a full matrix."""
+SHARE_PARAMETER = Parameter("share", "share", default=0.01)
+"""Parameter of methods: the share of rows to delete."""
+
+
+def vary_parameter(name: str, *values: Any) -> Strengths:
+    return lambda rows, columns: [{name: value} for value in values]  # noqa: ARG005
+
+
+SHARE_STRENGTHS = vary_parameter("share", 0.01, 0.1)
+
+
+def keep_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+    """Return one strength, in which a permutation keeps the given columns."""
+    return [{"columns": list(columns)}]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anoncup.lazy import lazy, lazy_in
 from anoncup.rules.parameters import Parameter
-from anoncup.tracks.linkage.parameters import (
+from anoncup.tracks.linkage.question import (
     DENSE_LIMIT_PARAMETER,
     SHARE_PARAMETER,
     SHARE_STRENGTHS,

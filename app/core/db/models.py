@@ -40,7 +40,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.rounds import RoundSettings
 from anoncup.rules.timetable import Timetable
 from anoncup.schemas import TokenKind
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from anoncup.tracks.model import AnyTrack
 from app.core.db.privileges import ADD, ALL, NONE, READ, WRITE
 from app.core.db.stored_files import ResultT, read_rules, read_stored

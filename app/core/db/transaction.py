@@ -5,9 +5,11 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import structlog
 from psycopg.errors import DiskFull, LockNotAvailable, OperationalError, ReadOnlySqlTransaction
+from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
@@ -75,3 +77,13 @@ def _detect_cause(cause: BaseException | None) -> BaseException | None:
     """
     is_refused = isinstance(cause, OperationalError) and cause.sqlstate is None
     return DiskFull() if is_refused and os.strerror(errno.ENOSPC) in str(cause) else cause
+
+
+BEGINNING = datetime.fromtimestamp(0, UTC)
+END = datetime.max.replace(tzinfo=UTC)
+
+
+def read_clock(session: Session) -> datetime:
+    """Return the current time of the database; ``now()`` would return the start of the transaction."""
+    now: datetime = session.scalars(select(func.clock_timestamp())).one()
+    return now

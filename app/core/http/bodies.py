@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Body, Depends, Request
 from starlette.datastructures import FormData, UploadFile
@@ -170,3 +170,8 @@ TABLE_BODY = build_request_body(
         "description": "the table with its header line",
     },
 )
+
+
+def key_by_file_name(digests: Mapping[str, Any]) -> dict[str, str]:
+    """Return SHA-256 digests by the name of the CSV file."""
+    return {f"{name}.csv": digest for name, digest in digests.items()}

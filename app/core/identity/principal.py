@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from anoncup.errors import Forbidden
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 
 STEP_UP_CODES = frozenset({"password_needed", "no_password"})
 """Codes of the errors that ``require_reauthentication`` raises."""

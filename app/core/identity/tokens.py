@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import InvalidInput, NotFound, NotSignedIn
 from anoncup.schemas import TokenKind
-from anoncup.schemas.roles import Role
+from anoncup.schemas.fields import Role
 from app.core.db.models import Token, User
 from app.core.db.paging import Position, fetch_newest_first
 from app.core.identity import names

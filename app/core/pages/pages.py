@@ -46,8 +46,8 @@ from app.core.identity.authentication import (
 from app.core.identity.principal import Principal
 from app.core.identity.session_cookie import read_session_cookie
 from app.core.locale.language import LANGUAGES, Translator
+from app.core.pages import language, notation
 from app.core.pages import language as languages
-from app.core.pages import notation, sentences
 
 P = ParamSpec("P")
 
@@ -72,7 +72,7 @@ templates.env.globals |= {
     "heat_class": notation.find_heat_class,
     "json_text": partial(json.dumps, ensure_ascii=False),
     "languages": {tag: Locale.parse(tag).get_display_name(tag) for tag in LANGUAGES},
-    "sentence": sentences.translate_sentence,
+    "sentence": language.translate_sentence,
     "visible": replace_control_characters,
     "service_address": get_service_url,
     "sign_in_providers": lambda: get_settings().sign_in,
@@ -286,4 +286,4 @@ def _describe_error(problem: DomainError, t: Translator) -> str:
 
 def translate_error(problem: DomainError, t: Translator) -> str:
     """Return an error's text in the reader's language: the label ``problem_<code>``, else its message."""
-    return t.label(f"problem_{problem.code}", "") or sentences.translate_sentence(problem.message, t)
+    return t.label(f"problem_{problem.code}", "") or language.translate_sentence(problem.message, t)

@@ -25,7 +25,7 @@ from anoncup.geometry.assignment import (
 )
 from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, find_k_nearest_rows
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess
-from anoncup.tracks.linkage.parameters import DENSE_LIMIT
+from anoncup.tracks.linkage.question import DENSE_LIMIT
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.microdata.attackers.euclidean import list_nearest
 from anoncup.tracks.microdata.distances import (

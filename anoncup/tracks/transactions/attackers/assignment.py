@@ -10,7 +10,7 @@ import numpy as np
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import candidates_from_blocks, describe_assignment, match_dense, match_sparse
 from anoncup.tracks.linkage.attack_rates import ABSTAIN, AnnotatedGuess
-from anoncup.tracks.linkage.parameters import DENSE_LIMIT
+from anoncup.tracks.linkage.question import DENSE_LIMIT
 from anoncup.tracks.transactions.baskets import JaccardKind, iter_similarities
 from anoncup.tracks.transactions.release import TransactionTarget
 

@@ -1,9 +1,0 @@
-"""Roles of users."""
-
-from enum import StrEnum
-
-
-class Role(StrEnum):
-    ADMINISTRATOR = "administrator"
-    ORGANIZER = "organizer"
-    PARTICIPANT = "participant"
