@@ -76,8 +76,8 @@ def apply(
     """Create the competition of a file, or change it to what the file says.
 
     Whoever creates it is its organizer. To apply the same file and data again changes nothing. Once somebody
-    has submitted, what is measured cannot change. To end a phase earlier needs your password; after a
-    submission so does what shows or lets guess more.
+    has submitted, what is measured cannot change, and any other change needs your password, as an earlier end
+    of a phase does once the contest has begun.
     """
     from anoncup.rules.toml_text import parse_toml
 

@@ -142,8 +142,8 @@ def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
 def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: Toml) -> schemas.Competition:
     """Replace the competition's file. Moving an end nearer requires the password.
 
-    Once there are submissions, the rules of scoring can only be changed by a re-score, and a `[publication]`
-    that shows more or a larger guesses_per_target requires the password.
+    Once there are submissions, the rules of scoring can only be changed by a re-score, and any other change
+    requires the password.
     """
     with transaction() as session:
         round_ = competitions.find_for_organizer(session, principal, slug)

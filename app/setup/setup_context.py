@@ -43,8 +43,9 @@ _MAX_EXAMPLES = 3
 class SetupContext:
     """The state of the set-up, which all of its pages show.
 
-    Once a competition has submissions, its judging rules only change through a rescore. Once one of its
-    rounds has begun, shortening a phase requires the password. An open rescore blocks all other changes.
+    Once a competition has submissions, its judging rules only change through a rescore, and other changes
+    require the password. Once one of its rounds has begun, shortening a phase does. An open rescore blocks
+    all other changes.
     """
 
     page: OrganizerPage
