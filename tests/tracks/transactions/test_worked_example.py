@@ -9,8 +9,41 @@ from anoncup.tracks.transactions import baskets, utility
 from anoncup.tracks.transactions.attackers import baskets as by_goods
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
 from tests.support import transactions_reference as reference
-from tests.support.transactions_example import CASE, ORIGINAL_SIDE, RELEASE_SIDE
+from tests.support.transactions_cases import build_case
+from tests.support.transactions_reference import Customer, PlainTables, Record
 
+ORIGINAL_SIDE = PlainTables(
+    [
+        Customer("c1", "f", "", "France"),
+        Customer("c2", "f", "", "Japan"),
+        Customer("c3", "m", "", "France"),
+        Customer("c4", "m", "", "Japan"),
+    ],
+    [
+        Record("c1", "r1", "2011-01-05", "10:00", "A", 2.0, 3),
+        Record("c1", "r1", "2011-01-05", "10:00", "B", 1.0, 1),
+        Record("c1", "r2", "2011-03-01", "10:00", "C", 4.0, 2),
+        Record("c2", "r3", "2011-02-01", "10:00", "A", 2.0, 1),
+        Record("c2", "r3", "2011-02-01", "10:00", "B", 1.5, 4),
+        Record("c3", "r4", "2011-06-30", "10:00", "D", 10.0, 1),
+        Record("c4", "r5", "2011-05-20", "10:00", "A", 2.0, 2),
+        Record("c4", "r6", "2011-06-01", "10:00", "D", 9.0, 1),
+    ],
+)
+RELEASE_SIDE = PlainTables(
+    [
+        Customer("p1", "m", "", "France"),
+        Customer("p2", "f", "", "France"),
+        Customer("p3", "f", "", "Japan"),
+    ],
+    [
+        *[record._replace(customer="p2") for record in ORIGINAL_SIDE.records[:3]],
+        *[record._replace(customer="p3") for record in ORIGINAL_SIDE.records[3:5]],
+        Record("p3", "r3", "2011-02-01", "10:00", "C", 4.0, 1),
+        Record("p1", "r4", "2011-06-30", "10:00", "D", 9.0, 1),
+    ],
+)
+CASE = build_case(ORIGINAL_SIDE, RELEASE_SIDE, [2, 0, 1])
 MEASURE_VALUES = {
     "cmae_price": 1.8125,
     "cmae_spend": 4.5,
