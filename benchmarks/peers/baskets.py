@@ -19,13 +19,15 @@ _BLOCK = 500
 
 def _attack_uncached(target: TransactionTarget, attack: Callable[[TransactionTarget], IntArray]) -> IntArray:
     """Run the attack without cached values of either table."""
-    original = target.original
-    encoding = {
-        key: value
-        for key, value in original.memo.items()
-        if key[0].endswith(("Original.baskets", "Original._encode"))
-    }
-    return attack(replace(target, original=replace(original, memo=encoding), memo={}))
+    encodings = [
+        {
+            key: value
+            for key, value in tables.memo.items()
+            if key[0].endswith(("EncodedTables.baskets", "EncodedTables.numbers"))
+        }
+        for tables in (target.original, target)
+    ]
+    return attack(replace(target, original=replace(target.original, memo=encodings[0]), memo=encodings[1]))
 
 
 def _attack_with_sets(target: TransactionTarget) -> IntArray:

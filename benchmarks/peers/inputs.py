@@ -195,5 +195,7 @@ def _make_purchases(
 
 
 def select_baskets(target: TransactionTarget, rows: slice) -> TransactionTarget:
-    """Return a target with some baskets of M' and all of M, which is all that basket attackers read."""
-    return replace(target, baskets=target.baskets[rows], memo={})
+    """Return a target with some customers of M' and all of M."""
+    customers, records = target.tables.customers[rows], target.tables.transactions
+    is_included = records["customer_id"].isin(customers["customer_id"])
+    return release.build_target(target.original, TransactionTables(customers, records[is_included]))

@@ -1,8 +1,7 @@
 """The tables of a transactions submission, prepared for measures and attackers.
 
-M is the original table of customers and M' the anonymized one. All that is derived from the original alone is
-memoized in :class:`TransactionOriginal`. Attackers get a :class:`TransactionTarget`, measures
-:class:`ScoredRelease` tables.
+M is the original table of customers and M' the anonymized one. Attackers get a :class:`TransactionTarget`,
+measures :class:`ScoredRelease` tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -78,39 +77,23 @@ class TransactionHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class TransactionVocabularies:
-    """Numberings of the texts of both tables; the vocabularies of a release extend those of its original."""
-
-    goods: Vocabulary
-    receipts: Vocabulary
-    master: tuple[Vocabulary, ...]
-
-
-_NO_TEXTS = TransactionVocabularies({}, {}, tuple({} for _ in MASTER_COLUMNS))
-
-
-@dataclass(frozen=True, slots=True)
 class TablesAsNumbers:
-    """Both tables as numbers of the ``vocabularies``; ``master`` has sex, birthday and country, (n, 3)."""
+    """Both tables as numbers; ``vocabularies`` has the numbering of the texts of each column.
 
-    vocabularies: TransactionVocabularies
+    ``master`` has sex, birthday and country, (n, 3).
+    """
+
+    vocabularies: Mapping[str, Vocabulary]
     master: IntArray
     history: TransactionHistory
 
 
 @dataclass(frozen=True, slots=True)
-class TransactionOriginal:
-    """The original and all that is derived from it alone, memoized on first use; picklable.
-
-    Later changes of the caller's tables have no effect.
-    """
+class EncodedTables:
+    """M and T, or M' and T', and their cells as numbers, memoized on first use; picklable."""
 
     tables: TransactionTables
-    memo: Memo = field(default_factory=dict, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        own_tables = TransactionTables(self.tables.customers.copy(), self.tables.transactions.copy())
-        object.__setattr__(self, "tables", own_tables)
+    memo: Memo = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
     @property
     def rows(self) -> int:
@@ -118,57 +101,61 @@ class TransactionOriginal:
         return len(self.tables.customers)
 
     @property
-    def vocabularies(self) -> TransactionVocabularies:
-        return self._encode().vocabularies
+    def known_vocabularies(self) -> Mapping[str, Vocabulary]:
+        """Numberings that those of these tables extend."""
+        return {}
+
+    @property
+    @memoize
+    def numbers(self) -> TablesAsNumbers:
+        return _encode_tables(self.tables, self.known_vocabularies)
 
     @property
     def history(self) -> TransactionHistory:
-        return self._encode().history
+        return self.numbers.history
 
     @property
     def master(self) -> IntArray:
         """Each customer's sex, birthday and country as numbers, (n, 3)."""
-        return self._encode().master
+        return self.numbers.master
 
     @property
     @memoize
     def baskets(self) -> SparseCounts:
-        """The total quantity of each good that each customer bought, (n, goods)."""
-        return _build_baskets(self._encode())
+        """The total quantity of each good that each customer bought, (n, goods), without zeros.
 
-    @memoize
-    def _encode(self) -> TablesAsNumbers:
-        return _encode_tables(self.tables, _NO_TEXTS)
+        The columns of a release begin with the goods of the original.
+        """
+        from scipy.sparse import coo_array  # noqa: PLC0415  # parsing does not need scipy
+
+        history = self.history
+        entries = (history.quantity, (history.owner, history.goods))
+        return coo_array(entries, shape=(self.rows, len(self.numbers.vocabularies["goods"]))).tocsr()
 
 
 @dataclass(frozen=True, slots=True)
-class TransactionTarget:
-    """Public part of a submission, for attackers: the original and the anonymized tables.
+class TransactionOriginal(EncodedTables):
+    """The original. Later changes of the caller's tables have no effect."""
 
-    The ``vocabularies`` number the texts of both. In ``baskets`` (n', goods of either), the goods of the
-    original come first.
-    """
+    def __post_init__(self) -> None:
+        own_tables = TransactionTables(self.tables.customers.copy(), self.tables.transactions.copy())
+        object.__setattr__(self, "tables", own_tables)
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionTarget(EncodedTables):
+    """Public part of a submission, for attackers: the anonymized tables, and the original."""
 
     original: TransactionOriginal
-    tables: TransactionTables
-    vocabularies: TransactionVocabularies
-    master: IntArray
-    history: TransactionHistory
-    baskets: SparseCounts
-    memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def rows(self) -> int:
-        """Number of remaining individuals."""
-        return len(self.tables.customers)
+    def known_vocabularies(self) -> Mapping[str, Vocabulary]:
+        return self.original.numbers.vocabularies
 
     def find_buyers(self) -> IntArray:
         """Return the customers of M' whose basket is not empty."""
         return np.flatnonzero(np.diff(self.baskets.indptr))
 
-
-EncodedTables = TransactionOriginal | TransactionTarget
-"""M and T, or M' and T', with their cells as numbers."""
 
 ScoredTransactions: TypeAlias = ScoredRelease[TransactionTables, TransactionTarget, IntArray]
 """A submission with its secret: customer j of M' is customer ``answer[j]`` of M, counted from 0."""
@@ -189,16 +176,8 @@ def parse_release(
 
 
 def build_target(original: TransactionOriginal, tables: TransactionTables) -> TransactionTarget:
-    """Return the public part of a submission, with the original's vocabularies extended."""
-    numbers = _encode_tables(tables, original.vocabularies)
-    return TransactionTarget(
-        original,
-        tables,
-        vocabularies=numbers.vocabularies,
-        master=numbers.master,
-        history=numbers.history,
-        baskets=_build_baskets(numbers),
-    )
+    """Return the public part of a submission."""
+    return TransactionTarget(tables, original)
 
 
 def build_release(
@@ -208,29 +187,30 @@ def build_release(
     return ScoredRelease(tables, build_target(original, tables), normalize_source(source))
 
 
-def _encode_tables(tables: TransactionTables, known_texts: TransactionVocabularies) -> TablesAsNumbers:
+def _encode_tables(
+    tables: TransactionTables, known_vocabularies: Mapping[str, Vocabulary]
+) -> TablesAsNumbers:
     """Number the texts; new ones get the numbers after the known ones."""
     customers, records = tables.customers, tables.transactions
-    goods, goods_texts = _encode_column(records["goods"], known_texts.goods)
-    receipts, receipt_texts = _encode_column(records["receipt_id"], known_texts.receipts)
-    master_columns = [
-        _encode_column(customers[name], known)
-        for name, known in zip(MASTER_COLUMNS, known_texts.master, strict=True)
-    ]
+    columns = {name: customers[name] for name in MASTER_COLUMNS}
+    columns |= {name: records[name] for name in ("goods", "receipt_id")}
+    encoded = {
+        name: _encode_column(column, known_vocabularies.get(name, {})) for name, column in columns.items()
+    }
     customer_ids = build_vocabulary(get_column_texts(customers, "customer_id"))
     history = TransactionHistory(
         customers=len(customers),
         owner=_encode_column(records["customer_id"], customer_ids)[0],
-        goods=goods,
-        receipt=receipts,
+        goods=encoded["goods"][0],
+        receipt=encoded["receipt_id"][0],
         day=_count_days(records["date"]),
         price=records["unit_price"].to_numpy(dtype=np.float64),
         quantity=records["quantity"].to_numpy(dtype=np.int64),
     )
-    vocabularies = TransactionVocabularies(
-        goods_texts, receipt_texts, tuple(texts for _, texts in master_columns)
+    vocabularies = {name: vocabulary for name, (_, vocabulary) in encoded.items()}
+    return TablesAsNumbers(
+        vocabularies, np.column_stack([encoded[name][0] for name in MASTER_COLUMNS]), history
     )
-    return TablesAsNumbers(vocabularies, np.column_stack([codes for codes, _ in master_columns]), history)
 
 
 def _encode_column(column: pd.Series, known_texts: Vocabulary) -> tuple[IntArray, Vocabulary]:
@@ -244,15 +224,6 @@ def _count_days(dates: pd.Series) -> IntArray:
     codes, distinct = factorize(dates)
     days = [date.fromisoformat(text).toordinal() for text in distinct]
     return np.array(days, dtype=np.int64)[codes]
-
-
-def _build_baskets(numbers: TablesAsNumbers) -> SparseCounts:
-    """Return the quantity of each good that each customer bought, (customers, goods), without zeros."""
-    from scipy.sparse import coo_array  # noqa: PLC0415  # parsing does not need scipy
-
-    history = numbers.history
-    entries = (history.quantity, (history.owner, history.goods))
-    return coo_array(entries, shape=(history.customers, len(numbers.vocabularies.goods))).tocsr()
 
 
 def null_release(original: TransactionOriginal, seed: int) -> ScoredTransactions:

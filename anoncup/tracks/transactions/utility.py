@@ -122,9 +122,8 @@ def _compute_cmae(
         _average_cells(table, compute_values(table.history)) for table in (release.original, release.target)
     )
     total = float(original_means.sub(release_means, fill_value=0.0).abs().sum())
-    columns = zip(MASTER_COLUMNS, release.target.vocabularies.master, strict=True)
-    for cell_count in [len(texts) for name, texts in columns if name in _CROSS_COLUMNS]:
-        total /= cell_count
+    for name in _CROSS_COLUMNS:
+        total /= len(release.target.numbers.vocabularies[name])
     return total
 
 
@@ -172,6 +171,6 @@ def _compute_norms(baskets: SparseCounts) -> FloatArray:
 @memoize
 def _find_most_bought(table: EncodedTables) -> list[str]:
     """Return up to 100 goods by number of buyers, largest first, then by id."""
-    counts = zip(table.vocabularies.goods, count_buyers(table.baskets), strict=True)
+    counts = zip(table.numbers.vocabularies["goods"], count_buyers(table.baskets), strict=True)
     ranking = sorted((-int(count), good) for good, count in counts if count)
     return [good for _, good in ranking[:_TOP_GOODS_COUNT]]
