@@ -162,7 +162,7 @@ def attach_knowledge(release: MonthlyRelease, seed: bytes) -> MonthlyRelease:
 
 def collect_guesses(release: MonthlyRelease) -> dict[str, dict[str, PseudonymTable]]:
     """Return the guesses of the built-in attackers, by attacker and question."""
-    target = build_target(release.original, release)
+    target = build_target(release.original, release.kept_rows)
     return {name: attacker.attack(target) for name, attacker in MONTHLY.attackers.items()}
 
 

@@ -109,7 +109,7 @@ MONTHLY: Track[MonthlyOriginal, MonthlyRelease, MonthlyTarget, PseudonymTable] =
         reads_without_release=True,
     ),
     questions={name: _make_question(name) for name in QUESTIONS},
-    attack_view=_lazy("attackers.build_target"),
+    attack_view=_lazy("adapter.view_release"),
     measures={
         name: _make_measure(name)
         for name in (

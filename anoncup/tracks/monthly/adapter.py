@@ -53,7 +53,11 @@ def parse_release(
 
 
 def parse_target(files: Files, tables: MonthlyOriginal, rules: Rules) -> MonthlyTarget:
-    return build_target(tables, release.parse_target(files["transactions"], tables))
+    return build_target(tables, release.parse_kept_rows(files["transactions"], tables))
+
+
+def view_release(tables: MonthlyOriginal, parsed_release: MonthlyRelease) -> MonthlyTarget:
+    return build_target(tables, parsed_release.kept_rows)
 
 
 def files_of(tables: MonthlyOriginal | MonthlyRelease) -> dict[str, bytes]:

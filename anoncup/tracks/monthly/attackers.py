@@ -18,7 +18,6 @@ from anoncup.tracks.monthly.answer import PseudonymTable, make_empty_guess
 from anoncup.tracks.monthly.files import KNOWN_GOOD_LENGTH, QUESTIONS
 from anoncup.tracks.monthly.knowledge import truncate_goods
 from anoncup.tracks.monthly.original import MonthlyOriginal
-from anoncup.tracks.monthly.release import MonthlyRelease, PublishedPurchases
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class MonthlyTarget:
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
 
-def build_target(original: MonthlyOriginal, release: MonthlyRelease | PublishedPurchases) -> MonthlyTarget:
+def build_target(original: MonthlyOriginal, kept_rows: pd.DataFrame) -> MonthlyTarget:
     """Return the public data for attackers; raise InvalidInput if a table of partial knowledge is missing."""
     missing = [
         f"{table_name}.csv" for table_name in QUESTIONS.values() if table_name not in original.knowledge
@@ -48,9 +47,8 @@ def build_target(original: MonthlyOriginal, release: MonthlyRelease | PublishedP
         raise InvalidInput(
             "files of partial knowledge are missing: {names}", code="knowledge_missing", names=tuple(missing)
         )
-    rows = release.kept_rows
     return MonthlyTarget(
-        release_rows=rows.assign(good=rows["good"].str[:KNOWN_GOOD_LENGTH]),
+        release_rows=kept_rows.assign(good=kept_rows["good"].str[:KNOWN_GOOD_LENGTH]),
         known_rows=truncate_goods(original),
         known_masks={question: original.knowledge[table_name] for question, table_name in QUESTIONS.items()},
         customer_row=original.customer_row,

@@ -84,9 +84,7 @@ def parse_original(files: Mapping[str, bytes]) -> tuple[MonthlyOriginal, list[Re
     Ids must be unique in M, and those of T must occur in M. T may cover at most twelve calendar months.
     """
     with add_line_numbers(files):
-        customer_texts, remarks = parse_text_table(
-            files["customers"], CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS, required=("customer",)
-        )
+        customers, remarks = _parse_customers(files["customers"])
         transaction_texts, transaction_remarks = parse_text_table(
             files["transactions"],
             TRANSACTION_COLUMNS,
@@ -95,17 +93,13 @@ def parse_original(files: Mapping[str, bytes]) -> tuple[MonthlyOriginal, list[Re
             MAX_ROWS,
             required=("customer", "good"),
         )
-        customers = _build_customers(customer_texts)
         return _build_original(customers, transaction_texts), remarks + transaction_remarks
 
 
 def check_customers(files: Mapping[str, bytes]) -> None:
     """Raise InvalidUpload if ``customers`` cannot belong to any original."""
     with add_line_numbers(files):
-        customer_texts, _ = parse_text_table(
-            files["customers"], CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS, required=("customer",)
-        )
-        _build_customers(customer_texts)
+        _parse_customers(files["customers"])
 
 
 def parse_records(table: pa.Table, is_kept: BoolArray, problems: Problems) -> PurchaseRecords:
@@ -136,7 +130,10 @@ def convert_days_to_months(day: IntArray) -> IntArray:
     return day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
 
 
-def _build_customers(table: pa.Table) -> pd.DataFrame:
+def _parse_customers(content: bytes) -> tuple[pd.DataFrame, list[Remark]]:
+    table, remarks = parse_text_table(
+        content, CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS, required=("customer",)
+    )
     problems, columns = Problems("customers"), dict(iterate_text_columns(table))
     ids = columns["customer"]
     frame = pd.DataFrame({name: column.to_pandas() for name, column in columns.items()})
@@ -148,7 +145,7 @@ def _build_customers(table: pa.Table) -> pd.DataFrame:
         convert_to_mask(pc.equal(ids, DELETED_MARK)), "customer", "reserved_id", reserved_message, cells=ids
     )
     problems.raise_if_any()
-    return frame
+    return frame, remarks
 
 
 def _build_original(customers: pd.DataFrame, table: pa.Table) -> MonthlyOriginal:

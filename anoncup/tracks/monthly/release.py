@@ -84,25 +84,13 @@ def count_deletable_rows(rows: int) -> int:
     return rows - rows // 2
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedPurchases:
-    """The public part of a release: the kept rows, (kept, 7) texts, in any order."""
-
-    original: MonthlyOriginal
-    kept_rows: pd.DataFrame
-
-    @property
-    def rows(self) -> int:
-        return self.original.rows
-
-
-def parse_target(content: bytes, original: MonthlyOriginal) -> PublishedPurchases:
-    """Parse the kept rows from a target's file or from a release; there may be none."""
+def parse_kept_rows(content: bytes, original: MonthlyOriginal) -> pd.DataFrame:
+    """Parse the kept rows, (kept, 7), from a target's file or from a release; there may be none."""
     rows, file = original.records.rows, "transactions"
     with add_line_numbers({file: content}):
         table, _ = parse_text_table(content, TRANSACTION_COLUMNS, file, 0, rows, required=("customer",))
     cells = pd.DataFrame({name: column.to_pandas() for name, column in iterate_text_columns(table)})
-    return PublishedPurchases(original, cells[cells["customer"] != DELETED_MARK].reset_index(drop=True))
+    return cells[cells["customer"] != DELETED_MARK].reset_index(drop=True)
 
 
 def shuffle_kept_rows(release: MonthlyRelease, rng: Generator) -> pd.DataFrame:

@@ -60,7 +60,7 @@ def test_attackers_guess_as_computed_by_hand(
     answer = extract_answer(release)
     assert answer.pseudonyms.tolist() == [["p1", "p2"], ["p3", "DEL"]]
     informed = limit_knowledge(release, np.ones(4, dtype=bool))
-    guesses: Any = MONTHLY.attackers[name].attack(build_target(informed.original, informed))
+    guesses: Any = MONTHLY.attackers[name].attack(build_target(informed.original, informed.kept_rows))
     assert {
         question: question_guess.pseudonyms.tolist() for question, question_guess in guesses.items()
     } == dict.fromkeys(MONTHLY.questions, guess)
@@ -83,5 +83,5 @@ def test_attackers_need_all_knowledge_tables(release: MonthlyRelease) -> None:
     with pytest.raises(
         InvalidInput, match=r"knowledge_25\.csv, knowledge_50\.csv, .*knowledge_100\.csv"
     ) as excinfo:
-        build_target(release.original, release)
+        build_target(release.original, release.kept_rows)
     assert excinfo.value.code == "knowledge_missing"
