@@ -12,7 +12,7 @@ from anoncup.evaluation.ranking import (
     normalize_loss,
 )
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
-from anoncup.tracks.linkage.attack_rates import GroupGuess, rate_guess
+from anoncup.tracks.linkage.attack_rates import GroupGuess, count_answered, rate_guess
 from anoncup.tracks.outcomes import wilson_interval
 
 
@@ -69,7 +69,9 @@ def test_scores_within_the_tolerance_of_the_lowest_of_a_rank_are_ties() -> None:
 
 
 def test_abstentions_are_never_correct() -> None:
-    rate = rate_guess(np.array([0, -1, 2]), np.array([0, 1, 1]), rows=4)
+    guess = np.array([0, -1, 2])
+    assert count_answered(guess) == 2
+    rate = rate_guess(guess, np.array([0, 1, 1]), rows=4)
     assert (rate.value, rate.correct, rate.trials, rate.chance) == (1 / 3, 1, 3, 0.25)
     assert type(rate.correct) is int
 
