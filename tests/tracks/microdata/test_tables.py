@@ -1,5 +1,6 @@
 """Reading and writing microdata tables, and refusing malformed ones with row, column and code."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given
@@ -7,6 +8,7 @@ from hypothesis import example, given
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import MAX_ROWS
+from anoncup.tracks.microdata.release import MicrodataOriginal
 from anoncup.tracks.microdata.tables import parse_original, parse_release
 from tests.support.table_files import (
     COLUMNS,
@@ -38,6 +40,17 @@ def test_tables_round_trip_exactly(table: pd.DataFrame) -> None:
     assert list(parsed.columns) == list(NAMES)
     assert list_exact_cells(parsed) == list_exact_cells(table)
     assert write_csv(parsed) == content
+
+
+def test_original_does_not_see_later_changes_of_its_table() -> None:
+    table = build_original("a", "b")
+    original, read_original = (MicrodataOriginal(table, SMALL_COLUMNS) for _ in range(2))
+    expected = read_original.values.copy(), read_original.codes.copy()
+    table["q"], table["s"] = ["b", "b"], [9.0, 8.0]
+    for changed_later in (original, read_original):
+        assert changed_later.table["q"].tolist() == ["a", "b"]
+        np.testing.assert_array_equal(changed_later.values, expected[0])
+        np.testing.assert_array_equal(changed_later.codes, expected[1])
 
 
 def test_column_roles_may_alternate_in_the_file() -> None:

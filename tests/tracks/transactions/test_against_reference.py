@@ -16,6 +16,7 @@ from anoncup.tracks.transactions import baskets, utility
 from anoncup.tracks.transactions.attackers import baskets as by_goods
 from anoncup.tracks.transactions.attackers import records as by_records
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
+from anoncup.tracks.transactions.release import null_release
 from tests.support import transactions_reference as reference
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.microdata_reference import Guess, clamp_to_float
@@ -166,6 +167,18 @@ def test_anonymity_measures_equal_the_reference(case: TransactionCase) -> None:
     check_close(rate, reference.random_in_cluster_rate(case.released))
 
 
+@limit_examples(20)
+@given(case=cases())
+def test_null_releases_permute_all_columns_but_customers(case: TransactionCase) -> None:
+    transactions = case.release.original.tables.transactions
+    released = null_release(case.release.original, 3).target.tables
+    rng = np.random.Generator(np.random.PCG64(3))
+    assert released.transactions["customer_id"].tolist() == transactions["customer_id"].tolist()
+    for name in list(transactions.columns)[1:]:
+        expected = transactions[name].iloc[rng.permutation(len(transactions))].tolist()
+        assert released.transactions[name].tolist() == expected
+
+
 # Cases that a single rule decides.
 
 
@@ -256,6 +269,3 @@ def test_ties_up_to_rounding_go_to_the_lower_row(
     case = build_small_case(build_plain_tables(*original_records), *released_records)
     assert convert_guess(TRANSACTION_ATTACKERS[name].attack(case.release.target)) == [0]
     assert getattr(reference, name)(case.original, case.released) == [0]
-
-
-# Order invariance.
