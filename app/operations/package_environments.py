@@ -29,6 +29,7 @@ from app.core.processes.runners import build_environment_options
 
 _START_LIMIT_S, _COMPILATION_LIMIT_S = 120.0, 1800.0
 _CHECK_LIMITS = JobLimits(memory_mb=4096, cpu_s=20)
+_TEMPORARY_PREFIX = ".new-"
 _LIBRARY, _EXTRA = "anoncup", "[score]"
 _NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
 _NOT_IN_WHEELS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
@@ -97,12 +98,21 @@ def add(folder: Path, name: str, requirements: Sequence[str], *, python: str = "
 
 @contextmanager
 def _open_temporary_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder that is removed at the end, or by a later call if this process is killed."""
-    temporary_folder = LockedFolder(folder.resolve(), ".new-")
+    """Make a folder that is removed at the end, or by the next call if this process is killed.
+
+    One process at a time has one; the others wait for it.
+    """
+    lock = os.open(folder, os.O_DIRECTORY)
     try:
-        yield temporary_folder.path
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for orphan in folder.glob(f"{_TEMPORARY_PREFIX}*"):
+            shutil.rmtree(orphan, ignore_errors=True)
+        with tempfile.TemporaryDirectory(
+            prefix=_TEMPORARY_PREFIX, dir=folder.resolve(), ignore_cleanup_errors=True
+        ) as path:
+            yield Path(path)
     finally:
-        temporary_folder.remove()
+        os.close(lock)
 
 
 def _require_usable(packages: Sequence[Package]) -> None:
@@ -212,36 +222,3 @@ def _describe(environment: Path, *, preloads: bool = False) -> DescribedInterpre
         for domain, path in description["catalogues"]
     ]
     return description
-
-
-class LockedFolder:
-    """A new folder, locked by this process until it removes the folder or ends, even by kill -9.
-
-    The folder of an owner that was killed is removed when the next one is created.
-    """
-
-    def __init__(self, parent: Path, prefix: str) -> None:
-        _remove_orphans(parent, prefix)
-        while True:
-            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-            self.lock = os.open(self.path, os.O_DIRECTORY | os.O_CLOEXEC)
-            fcntl.flock(self.lock, fcntl.LOCK_EX)
-            if self.path.exists():  # else another process removed it as an orphan before it was locked
-                return
-            os.close(self.lock)
-
-    def remove(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self.lock)
-
-
-def _remove_orphans(parent: Path, prefix: str) -> None:
-    """Remove the folders that no process has locked."""
-    for path in parent.glob(f"{prefix}*"):
-        with suppress(OSError):  # locked, another user's, or just removed
-            lock = os.open(path, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
-            finally:
-                os.close(lock)

@@ -1,6 +1,5 @@
 """Choice and logging of the sandbox, and its seccomp filter."""
 
-import os
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +23,6 @@ from app.config import Settings
 from app.core.processes import runners
 from app.operations.embedded_servers import EmbeddedServices
 from app.operations.local_service import build_sandbox_env
-from app.operations.package_environments import LockedFolder
 from workers import readiness
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
@@ -104,17 +102,6 @@ def test_sandbox_is_not_entered_while_another_thread_runs() -> None:
         pool.submit(int).result()  # its thread waits for another task
         with pytest.raises(SandboxError, match="another thread"):
             sandbox.enter(FULL_SANDBOX, None)
-
-
-def test_orphaned_folders_are_removed(tmp_path: Path) -> None:
-    live_folder, orphaned_folder = LockedFolder(tmp_path, "new-"), LockedFolder(tmp_path, "new-")
-    (orphaned_folder.path / "left").write_text("behind")
-    os.close(orphaned_folder.lock)  # as if its process had been killed
-    other_folder = LockedFolder(tmp_path, "new-")
-    assert sorted(tmp_path.iterdir()) == sorted([live_folder.path, other_folder.path])
-    live_folder.remove()
-    other_folder.remove()
-    assert not list(tmp_path.iterdir())
 
 
 def test_newer_landlock_handles_more_rights() -> None:
