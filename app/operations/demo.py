@@ -59,9 +59,9 @@ def _list_options(competition: Path | None, original: list[str]) -> list[str]:
 
 def check_demo(competition: CompetitionFile, original: OriginalFiles) -> None:
     """Refuse a contest that cannot be played."""
-    from app.operations import demo_own_contest
+    from app.operations import demo_contest
 
-    demo_own_contest.load(competition, original)
+    demo_contest.load_own_contest(competition, original)
 
 
 def play_demo(
@@ -73,13 +73,13 @@ def play_demo(
 ) -> None:
     """The demo's own part, at a service that runs."""
     from anoncup.cli.connection import translate_api_errors
-    from app.operations import demo_contest, demo_own_contest, local_service
+    from app.operations import demo_contest, local_service
 
     local_service.log_to_stdout()
     contests = (
         [demo_contest.prepare(demo) for demo in demo_contest.DEMO_CONTESTS]
         if competition is None
-        else [demo_own_contest.load(competition, original or [])]
+        else [demo_contest.load_own_contest(competition, original or [])]
     )
     with translate_api_errors():
         demo_contest.play(url, data.resolve(), contests)

@@ -9,7 +9,7 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -19,34 +19,32 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from rich.console import Console
-from rich.table import Table
 
 from anoncup import client as client_module
 from anoncup import schemas
 from anoncup.cli.board import select_columns
+from anoncup.cli.local_files import check_sizes, load_contest
+from anoncup.cli.options import assign_originals, read_text
 from anoncup.cli.output import print_table
 from anoncup.client import FINAL_STATES, ApiError
 from anoncup.competition.drafts import list_changes
-from anoncup.competition.parser import parse_competition
+from anoncup.competition.parser import CompetitionFile, parse_competition, parse_rounds
 from anoncup.competition.templates import template
-from anoncup.errors import Conflict, DomainError
+from anoncup.errors import Conflict, DomainError, InvalidInput
 from anoncup.evaluation.attacks import make_guesses, write_guesses
+from anoncup.evaluation.scales import compute_usable_scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
 from anoncup.rules.settings import Phase
-from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import parse_toml, replace_tables
 from anoncup.schemas.fields import Role
-from anoncup.tracks.microdata.columns import require_columns
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, generate_households
-from anoncup.tracks.microdata.release import MicrodataOriginal
 from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import HasRows
 from anoncup.tracks.transactions.example import load_tc400
-from anoncup.tracks.transactions.release import TransactionOriginal
 from anoncup.tracks.transactions.tables import TransactionTables
+from app.competitions.competitions import read_hostable_file
 from app.core.db.transaction import transaction
 from app.core.identity import users
 from app.operations import supervisor
@@ -54,12 +52,15 @@ from app.operations import supervisor
 logger = logging.getLogger(__name__)
 
 ORGANIZER = "demo organizer"
+_MAX_OWN_TEAMS = 10
 Client = partial(client_module.Client, timeout_s=3600)
 _wait_until = partial(supervisor.wait_until, interval_s=0.2)
 
 _ATTACKER_NAMES = ("euc1", "sa_rank", "gower", "sort")
 """Built-in attackers that the teams use in turn. A track that has none of them uses all of its own."""
 _END_DELAY = timedelta(seconds=2)
+_PHASE_NAMES = "anonymization", "reidentification"
+_PHASE_LENGTH, _ROUND_LENGTH = timedelta(days=30), timedelta(days=61)
 _MethodStep = tuple[str, Mapping[str, object]]
 """A sample method and its parameters."""
 
@@ -73,7 +74,6 @@ class DemoEntry:
     member: str = "member of {team}"
 
 
-_Tables = pd.DataFrame | TransactionTables
 _ROUNDS = """
 [[rounds]]
 name = "preliminary"
@@ -101,7 +101,7 @@ class DemoContest:
     slug: str
     year: int
     titles: tuple[str, str]
-    tables: Callable[[], _Tables]
+    tables: Callable[[], pd.DataFrame | TransactionTables]
     threshold: float
     entries: tuple[DemoEntry, ...]
     uncounted_attackers: tuple[str, ...] = ()
@@ -171,22 +171,24 @@ DEMO_CONTESTS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PlayedContest:
     """A contest that sample teams play: its file, its original data and its entries.
 
     ``rules`` and ``original`` are those of the round that is played. ``is_own``: an organizer's contest.
     """
 
-    slug: str
     file: str
     rules: Rules
     original: HasRows
     contents: Mapping[str, bytes]
     entries: Sequence[DemoEntry]
     has_attack_phase: bool
-    seed: int = 0
     is_own: bool = False
+
+    @property
+    def slug(self) -> str:
+        return self.rules.slug
 
     @property
     def track(self) -> AnyTrack:
@@ -195,18 +197,55 @@ class PlayedContest:
 
 def prepare(demo: DemoContest) -> PlayedContest:
     """Return a demo contest as it is played."""
-    tables, rules = demo.tables(), parse_competition(template(demo.year))
+    file, tables = _build_competition_file(demo), demo.tables()
+    rules = next(iter(parse_rounds(file).values()))
     track = TRACKS[rules.track]
+    contents = dict(zip(track.original_file_names, track.files_of(tables).values(), strict=True))
     return PlayedContest(
-        slug=demo.slug,
-        file=build_competition_file(demo),
-        rules=rules,
-        original=build_original(tables, rules),
-        contents=dict(zip(track.original_file_names, track.files_of(tables).values(), strict=True)),
-        entries=demo.entries,
-        has_attack_phase=demo.has_attack_phase,
-        seed=demo.year,
+        file, rules, _parse_original(contents, rules), contents, demo.entries, demo.has_attack_phase
     )
+
+
+def _parse_original(contents: Mapping[str, bytes], rules: Rules) -> HasRows:
+    original: HasRows = TRACKS[rules.track].parse_original(contents, rules)[0]
+    return original
+
+
+def load_own_contest(competition: Path, original: Sequence[str]) -> PlayedContest:
+    """Read the contest; raise InvalidCompetition, InvalidInput or InvalidUpload if it cannot be played.
+
+    Each sample method of the track is a team. Of several rounds the first one is played.
+    """
+    text = read_text(competition)
+    rounds = read_hostable_file(text).rounds
+    contest = load_contest(competition, list(original), next(iter(rounds)) or None)
+    paths = assign_originals(contest.track, original)
+    check_sizes(contest, paths.values())
+    compute_usable_scales(contest.rules, contest.track, contest.original)
+    _require_no_organizer_files(contest.track, contest.rules)
+    has_attack_phase = not contest.rules.phases or contest.rules.phase("reidentification") is not None
+    return PlayedContest(
+        _open_now(text, _PHASE_NAMES if has_attack_phase else _PHASE_NAMES[:1]),
+        contest.rules,
+        contest.original,
+        {name: path.read_bytes() for name, path in paths.items()},
+        [
+            DemoEntry(method, ((method, {}),), member=f"{method} in {contest.rules.slug}")
+            for method in list(contest.track.methods)[:_MAX_OWN_TEAMS]
+        ],
+        has_attack_phase,
+        is_own=True,
+    )
+
+
+def _require_no_organizer_files(track: AnyTrack, rules: Rules) -> None:
+    files = track.allocation.select_organizer_files(rules) if track.allocation else ()
+    if files:
+        raise InvalidInput(
+            "the demo plays no contest with files that only organizers have: {names}",
+            code="files",
+            names=tuple(f"{file.name}.csv" for file in files),
+        )
 
 
 def play(url: str, data_folder: Path, contests: Sequence[PlayedContest]) -> None:
@@ -221,7 +260,7 @@ def play(url: str, data_folder: Path, contests: Sequence[PlayedContest]) -> None
             invite = client.create_invite(contest.slug, uses=len(contest.entries))
         for entry_number, entry in enumerate(contest.entries):
             logger.info("sending release %d of %d", entry_number + 1, len(contest.entries))
-            rng = np.random.default_rng([contest.seed, contest_number, entry_number])
+            rng = np.random.default_rng([contest_number, entry_number])
             _submit_entry(url, demo_accounts, invite, contest, entry, rng=rng)
     for contest in contests:
         _finish_contest(url, contest, demo_accounts, organizer)
@@ -244,9 +283,18 @@ def _finish_contest(
         tokens = [account["token"] for account in team_accounts.values()]
         _play_attacks(url, contest.slug, organizer=organizer, tokens=tokens)
     with Client(url, organizer["token"]) as client:
-        _print_board(client.get_board(contest.slug), outcomes, team_accounts)
+        board = client.get_board(contest.slug)
+        print(f"{board.competition}: {board.title['en']} (0 is best)")
+        accounts = {
+            "ended as": lambda row: outcomes.get(row.team),
+            "sign in as": lambda row: team_accounts[row.team]["name"],
+        }
+        print_table(board.rows, {**select_columns(schemas.BoardRow.COLUMNS), **accounts})
         if contest.has_attack_phase:
-            _print_attackers_board(client.get_attackers_board(contest.slug))
+            attackers = client.get_attackers_board(contest.slug)
+            print(f"{attackers.competition}: {attackers.title['en']}")
+            ranked = [row for row in attackers.rows if row.rank is not None]
+            print_table(ranked, select_columns(attackers.columns))
 
 
 class DemoAccounts:
@@ -257,18 +305,14 @@ class DemoAccounts:
         saved = json.loads(path.read_text())["accounts"] if path.exists() else []
         self.accounts: dict[str, dict[str, Any]] = {account["name"]: account for account in saved}
 
-    def get_organizer(self, slugs: Sequence[str]) -> dict[str, Any]:
-        """Return the organizer's account, which now organizes these contests, too."""
-        return self._get_or_add(ORGANIZER, role="organizer", slugs=slugs)
-
     def get_team_account(self, slug: str, entry: DemoEntry) -> dict[str, Any]:
         name = entry.member.format(team=entry.team)
-        return self._get_or_add(name, role="team member", slugs=[slug], team=entry.team)
+        return self.get_or_add(name, role="team member", slugs=[slug], team=entry.team)
 
-    def _get_or_add(
+    def get_or_add(
         self, name: str, *, role: str, slugs: Sequence[str], team: str | None = None
     ) -> dict[str, Any]:
-        """Return an account; its token is empty until it exists."""
+        """Return an account, which now belongs to these contests, too; its token is empty until it exists."""
         new: dict[str, Any] = {"name": name, "role": role, "competitions": [], "team": team}
         new |= {"password": secrets.token_urlsafe(12), "token": ""}
         account = self.accounts.setdefault(name, new)
@@ -286,7 +330,8 @@ def _get_organizer(
     url: str, demo_accounts: DemoAccounts, contests: Sequence[PlayedContest]
 ) -> dict[str, Any]:
     """Return the organizer's account; create it if it is missing, in the database itself."""
-    account = demo_accounts.get_organizer([contest.slug for contest in contests])
+    slugs = [contest.slug for contest in contests]
+    account = demo_accounts.get_or_add(ORGANIZER, role="organizer", slugs=slugs)
     if not account["token"]:
         with transaction() as session:
             users.create_user(session, name=ORGANIZER, password=account["password"], role=Role.ORGANIZER)
@@ -334,12 +379,11 @@ def _require_same_contest(client: client_module.Client, contest: PlayedContest) 
         )
 
 
-def build_competition_file(demo: DemoContest) -> str:
-    """Return the template of the year with the demo's threshold and attackers, and with a first phase that
-    is open now."""
-    now = datetime.now(UTC).replace(microsecond=0)
-    rules = parse_competition(template(demo.year))
-    text = template(demo.year).replace(f'slug = "{rules.slug}"', f'slug = "{demo.slug}"')
+def _build_competition_file(demo: DemoContest) -> str:
+    """Return the template of the year with what differs in the demo, and with phases that begin now."""
+    text = template(demo.year)
+    rules = parse_competition(text)
+    text = text.replace(f'slug = "{rules.slug}"', f'slug = "{demo.slug}"')
     for language, title in zip(("en", "ja"), demo.titles, strict=True):
         text = text.replace(rules.title[language], title)
     distance = rules.required_excessive.distance
@@ -347,29 +391,25 @@ def build_competition_file(demo: DemoContest) -> str:
         text, "excessive", f'[excessive]\ndistance = "{distance}"\nthreshold = {demo.threshold!r}'
     )
     text += "".join(f"\n[attackers.{name}]\ncounts = false\n" for name in demo.uncounted_attackers)
-    # With an attack phase, the second phase starts as soon as the first is ended.
-    phases = plan_phases(now, days_between=0 if demo.has_attack_phase else 1)
     if demo.has_attack_phase:
         text = replace_tables(text, "publication", '[publication]\nfeedback = "immediate"')
-    return _add_rounds(text, phases) if demo.has_final else replace_phases(text, phases)
+    if demo.has_final:
+        text = replace_tables(replace_tables(text, "phases", ""), "format", "")
+        text = f"format = 2\n{text.lstrip()}{_ROUNDS}"
+    return _open_now(text, _PHASE_NAMES)
 
 
-def plan_phases(start: datetime, *, days_between: int) -> list[Phase]:
-    """Return the two phases of a round that begins at ``start``, of thirty days each."""
-    middle = start + timedelta(days=30)
-    return [
-        Phase("anonymization", start, middle),
-        Phase("reidentification", middle + timedelta(days=days_between), start + timedelta(days=60)),
-    ]
-
-
-def _add_rounds(text: str, phases: Sequence[Phase]) -> str:
-    """Return a file with two rounds. The final has the same phases, a day after those of the first round."""
-    text = replace_tables(replace_tables(text, "phases", ""), "format", "")
-    offset = phases[-1].end - phases[0].start + timedelta(days=1)
-    final = [replace(phase, start=phase.start + offset, end=phase.end + offset) for phase in phases]
-    text = f"format = 2\n{text.lstrip()}{_ROUNDS}"
-    return replace_round_phases(replace_round_phases(text, "preliminary", phases), "final", final)
+def _open_now(text: str, phase_names: Sequence[str]) -> str:
+    """Return the file with these phases, of thirty days, in each round; they begin now."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    for index, name in enumerate(CompetitionFile(text).rounds):
+        start = now + index * _ROUND_LENGTH
+        phases = [
+            Phase(phase, start + number * _PHASE_LENGTH, start + (number + 1) * _PHASE_LENGTH)
+            for number, phase in enumerate(phase_names)
+        ]
+        text = replace_round_phases(text, name, phases)
+    return text
 
 
 def _submit_entry(
@@ -395,16 +435,18 @@ def _submit_entry(
     with Client(url, account["token"]) as client:
         if client.list_submissions(contest.slug):
             return
-        answer = _load_allocated_answer(client, contest) if contest.track.allocates_answer else None
+        allocation = (
+            {"answer": _load_allocated_answer(client, contest)} if contest.track.allocates_answer else {}
+        )
         try:
-            release, secret = build_release(entry, contest.original, contest.rules, rng, answer=answer)
+            release, secret = _build_release(entry, contest, rng, **allocation)
         except DomainError as problem:
             logger.warning("%s: %s sends no release: %s", contest.slug, entry.team, problem)
             return
         client.submit(
             contest.slug,
             contest.track.files_of(release),
-            secret=contest.track.answer_spec.write(secret) if answer is None else None,
+            secret=None if allocation else contest.track.answer_spec.write(secret),
             comment=", then ".join(
                 f"{method} {dict(parameters) or ''}".strip() for method, parameters in entry.steps
             ),
@@ -428,32 +470,25 @@ def _load_allocated_answer(client: client_module.Client, contest: PlayedContest)
     return contest.track.read_allocated_answer(content, contest.original, contest.rules)
 
 
-def build_release(
-    entry: DemoEntry, original: HasRows, rules: Rules, rng: np.random.Generator, *, answer: object = None
+def _build_release(
+    entry: DemoEntry, contest: PlayedContest, rng: np.random.Generator, **allocation: object
 ) -> tuple[Any, Any]:
     """Apply the team's methods in sequence and shuffle the rows; return the release and its answer.
 
-    ``answer``: the answer that the service has allocated to the team, if it does so in this track.
+    ``allocation`` has the answer that the service has allocated to the team, if it does so in this track.
     """
-    track = TRACKS[rules.track]
-    allocation = {} if answer is None else {"answer": answer}
+    track, rules = contest.track, contest.rules
     (method, parameters), *further_steps = entry.steps
     release, source_index = track.anonymize(
-        track.methods[method], original, rules, rng, parameters, **allocation
+        track.methods[method], contest.original, rules, rng, parameters, **allocation
     )
     for method, parameters in further_steps:
+        contents = dict(zip(track.original_file_names, track.files_of(release).values(), strict=True))
         release, source_of_row = track.anonymize(
-            track.methods[method], build_original(release, rules), rules, rng, parameters
+            track.methods[method], _parse_original(contents, rules), rules, rng, parameters
         )
         source_index = source_index[source_of_row]
     return track.shuffle(release, source_index, rng=rng)
-
-
-def build_original(tables: _Tables, rules: Rules) -> HasRows:
-    """Return tables as the original of a contest."""
-    if isinstance(tables, TransactionTables):
-        return TransactionOriginal(tables)
-    return MicrodataOriginal(tables, require_columns(rules))
 
 
 def _wait_for_outcome(url: str, token: str, slug: str) -> str:
@@ -469,24 +504,6 @@ def _wait_for_outcome(url: str, token: str, slug: str) -> str:
     return ": ".join([submission.status, *reasons])
 
 
-def _print_board(
-    board: schemas.Board, outcomes: Mapping[str, str], team_accounts: Mapping[str, dict[str, Any]]
-) -> None:
-    table = Table("rank", "team", "overall", "utility loss", "risk", "ended as", "sign in as")
-    table.title = f"{board.competition}: {board.title['en']} (0 is best)"
-    for row in board.rows:
-        scores = (row.overall, row.utility, row.security)
-        numbers = ["–" if score is None else f"{score:.4f}" for score in scores]
-        names = (outcomes.get(row.team, ""), team_accounts[row.team]["name"])
-        table.add_row(str(row.rank or "–"), row.team, *numbers, *names)
-    Console(width=120).print(table)
-
-
-def _print_attackers_board(board: schemas.AttackersBoard) -> None:
-    print(f"{board.competition}: {board.title['en']}")
-    print_table([row for row in board.rows if row.rank is not None], select_columns(board.columns))
-
-
 def _play_attacks(url: str, slug: str, *, organizer: dict[str, Any], tokens: Sequence[str]) -> None:
     """End the first phase, let every team attack every other target once, and wait for the scores."""
     with Client(url, organizer["token"], password=lambda: organizer["password"]) as client:
@@ -497,7 +514,11 @@ def _play_attacks(url: str, slug: str, *, organizer: dict[str, Any], tokens: Seq
         _wait_until(lambda: client.get_competition(slug).state == "reidentification", "the second phase")
         round_address = client.get_competition(slug).address
         rules = parse_competition(client.get_competition_file(round_address))
-        original = _load_original(client, slug, rules)
+        contents = {  # with the files that the service has drawn
+            file.removesuffix(".csv"): client.send("GET", f"/competitions/{slug}/original/{file}").content
+            for file in client.get_competition(slug).original_sha256
+        }
+        original = _parse_original(contents, rules)
     for number, token in enumerate(tokens):
         logger.info("%s: team %d of %d attacks the others", slug, number + 1, len(tokens))
         with Client(url, token) as client:
@@ -508,16 +529,6 @@ def _play_attacks(url: str, slug: str, *, organizer: dict[str, Any], tokens: Seq
                 lambda: {guess.status for guess in client.list_guesses(slug)} <= FINAL_STATES, "scores"
             )
         logger.info("%s: judged the guesses of %d of %d", slug, number + 1, len(tokens))
-
-
-def _load_original(client: client_module.Client, slug: str, rules: Rules) -> HasRows:
-    """Return the original data with the files that the service has drawn."""
-    contents = {
-        file.removesuffix(".csv"): client.send("GET", f"/competitions/{slug}/original/{file}").content
-        for file in client.get_competition(slug).original_sha256
-    }
-    original: HasRows = TRACKS[rules.track].parse_original(contents, rules)[0]
-    return original
 
 
 def _attack(
