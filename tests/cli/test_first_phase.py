@@ -10,7 +10,6 @@ from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import write_secret
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.command_line import CommandRunner, run_worker
-from tests.support.contest import judge_everything
 from tests.support.uploads import score_everything
 
 SignIn = Callable[[str], None]
@@ -169,20 +168,3 @@ def test_exhausted_quota_shows_when_it_is_renewed(
     result = anoncup(*arguments)
     assert (result.status, result.stdout) == (2, "")
     assert "again from 20" in result.stderr
-
-
-def test_board_is_printed_as_text_csv_and_json(
-    anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]
-) -> None:
-    arena.submit("red")
-    arena.submit("[bold]青[/x]")
-    score_everything()
-    judge_everything()
-    board = anoncup("board", "small")
-    assert "red *" in board.stdout
-    assert "[bold]青[/x]" in board.stdout
-    path = "/competitions/small/boards/anonymization"
-    assert anoncup("board", "small", "--json").json == arena.get(path, team="red").json()
-    csv = arena.get(f"{path}.csv", team="red").content
-    assert anoncup("board", "small", "--csv").stdout.encode() == csv
-    assert anoncup("board", "small", "--csv", "--json").status == 2

@@ -1,4 +1,4 @@
-"""Without the extra ``score``, every command for a service works; the others name the extra."""
+"""Commands need no packages that they do not use: those of the extra ``score``, of the server or the network."""
 
 import subprocess
 import sys
@@ -8,17 +8,20 @@ import pytest
 
 from anoncup.cli.exit_status import SCORING_PACKAGES
 
-PROGRAM = f"""
+PROGRAM = """
 import sys
-sys.modules.update(dict.fromkeys({sorted(SCORING_PACKAGES)!r}))
+sys.modules.update(dict.fromkeys({packages!r}))
 from anoncup.cli.main import main
 main()
 """
+SERVER_PACKAGES = {"sqlalchemy", "pydantic_settings", "celery", "fastapi"}
 
 
-def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command where the packages that score cannot be imported."""
-    command = [sys.executable, "-c", PROGRAM, *arguments]
+def run(
+    *arguments: str, folder: Path, without: set[str] = SCORING_PACKAGES
+) -> subprocess.CompletedProcess[str]:
+    """Run a command where these packages cannot be imported."""
+    command = [sys.executable, "-c", PROGRAM.format(packages=sorted(without)), *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
 
 
@@ -31,3 +34,32 @@ def test_command_that_scores_names_the_extra(command: str, tmp_path: Path) -> No
     result = run(command, *arguments, *(["--secret", "table.csv"] * (command == "score")), folder=tmp_path)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == "anoncup: this command needs the packages that score: install anoncup[score]\n"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "line", [*(f"{name} --help" for name in ("score", "threshold", "serve", "organize")), "template 2015"]
+)
+def test_help_and_templates_are_printed_without_them(line: str, tmp_path: Path) -> None:
+    without = SCORING_PACKAGES | SERVER_PACKAGES | {"httpx2"}
+    assert run(*line.split(), folder=tmp_path, without=without).returncode == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "line",
+    [
+        "competitions",
+        "download cup",
+        "submit cup --anonymized /dev/null --secret /dev/null",
+        *(f"{name} cup" for name in ("submissions", "quota", "team", "board", "targets", "guesses")),
+        "guess cup/T01 --file /dev/null",
+    ],
+)
+def test_remote_command_comes_to_the_service_without_them(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANONCUP_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("ANONCUP_TOKEN", "token")
+    result = run(*line.split(), folder=tmp_path, without=SCORING_PACKAGES | SERVER_PACKAGES)
+    assert result.returncode == 3, result.stderr

@@ -3,8 +3,10 @@
 import io
 import json
 import shutil
+import signal
+import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -17,10 +19,12 @@ import pytest
 
 from anoncup import schemas
 from anoncup.client import ApiError, Client
+from app.core.processes import child_process
+from app.operations.supervisor import wait_until_healthy
 from tests.support.arena import PASSWORD
 from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, create_environment, environment
-from tests.support.package_service import create_organizer, run_service
 from tests.support.pinned_package import PINNED_PANDAS, add_pinned_package
+from tests.support.service_processes import QUICK_SETTINGS, find_free_port, require_running
 from tests.support.wait import TIMEOUT_S, poll_until
 
 __all__ = ["environment"]
@@ -32,22 +36,11 @@ reveal_notice_hours = 0
 
 """
 TEAMS = ("red", "blue")
+BOARD_PAGES = ("/boards/anonymization", "/boards/reidentification", "/boards/matrix")
 PAGES = {
-    "visitor": (
-        "",
-        "/rules",
-        "/boards/anonymization",
-        "/boards/reidentification",
-        "/boards/matrix",
-        "/targets",
-    ),
+    "visitor": ("", "/rules", *BOARD_PAGES, "/targets"),
     "red": ("", "/rules", "/submissions", "/targets", "/team", "/boards/matrix"),
-    "Ada": (
-        "",
-        "/organize",
-        "/organize/data",
-        "/organize/file",
-    ),
+    "Ada": ("", "/organize", "/organize/data", "/organize/file"),
 }
 
 
@@ -103,6 +96,32 @@ def sign_in(browser: httpx2.Client, name: str) -> None:
     assert response.status_code == 303, response.text
 
 
+@contextmanager
+def run_service(environment: PackageEnvironment, data: Path, log: Path) -> Iterator[str]:
+    """Run ``anoncup serve`` in the environment. Yield its URL."""
+    port = find_free_port()
+    program = [str(environment.python_path), "-P", "-m", "anoncup.cli"]
+    command = [*program, "serve", "--port", str(port), "--data", str(data)]
+    process = child_process.start(command, log=log, env=environment.variables | QUICK_SETTINGS)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        wait_until_healthy(f"{url}/readyz", check=lambda: require_running(process, log))
+        yield url
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(TIMEOUT_S)
+
+
+def create_organizer(environment: PackageEnvironment, data: Path, url: str) -> str:
+    program = [str(environment.python_path), "-P", "-m", "anoncup.cli", "admin", "create-user", "Ada"]
+    options = ["--role", "organizer", "--password-stdin", "--data", str(data)]
+    subprocess.run(
+        program + options, env=environment.variables, input=PASSWORD.encode(), check=True, capture_output=True
+    )
+    with Client(url) as client:
+        return client.create_token("Ada", PASSWORD)
+
+
 @pytest.fixture(params=["the service's interpreter", "an interpreter of its own"])
 def cup(
     request: pytest.FixtureRequest, environment: PackageEnvironment, tmp_path: Path
@@ -156,17 +175,8 @@ def test_contest_on_a_packaged_track_runs_to_its_end(cup: PackageCup) -> None:
     input_options = ("--competition", "places.toml", "--original", "given/places.csv")
     scored: dict[str, Any] = {}
     for seed, team in enumerate(TEAMS):
-        anonymize_options = (
-            "--method",
-            "blur",
-            "--set",
-            f"km={4 * seed + 1}",
-            "--seed",
-            str(seed),
-            "--into",
-            team,
-        )
-        cup.run("anonymize", *input_options, *anonymize_options)
+        method_options = ("--method", "blur", "--set", f"km={4 * seed + 1}", "--seed", str(seed))
+        cup.run("anonymize", *input_options, *method_options, "--into", team)
         anonymized, secret = ((cup.folder / team / name).read_bytes() for name in ("moved.csv", "secret.csv"))
         with cup.connect(team) as client:
             identifier = str(client.submit("places", {"moved": anonymized}, secret=secret).id)

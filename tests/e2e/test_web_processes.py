@@ -12,10 +12,8 @@ import httpx2
 import psutil
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from sqlalchemy import QueuePool
 
 from app.config import Settings
-from app.core.db import engine
 from app.operations import web_server
 from app.operations.supervisor import build_web_program
 from tests.support.service_processes import (
@@ -174,14 +172,3 @@ def test_request_with_two_lengths_is_refused_and_ends_its_connection(
     assert answers.startswith(b"HTTP/1.1 400 ")
     assert answers.count(b"HTTP/1.1 ") == 1
     assert b"either Content-Length or Transfer-Encoding" in answers
-
-
-def test_memory_limits_are_divided_among_processes(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shared_settings = settings.model_copy(update={"web_processes": 4})
-    assert (shared_settings.compute_process_share(800), shared_settings.compute_process_share(2)) == (200, 1)
-    monkeypatch.setattr(engine, "get_settings", lambda: shared_settings)
-    pool = engine.get_engine.__wrapped__().pool
-    assert isinstance(pool, QueuePool)
-    assert (pool.size(), pool._max_overflow) == (2, 5)

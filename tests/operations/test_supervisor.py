@@ -1,6 +1,5 @@
 """The supervisor with real child processes, which are killed by the tests."""
 
-import logging
 import os
 import re
 import signal
@@ -18,13 +17,10 @@ from app.operations import supervisor as processes
 from app.operations.supervisor import (
     Program,
     Supervisor,
-    build_worker_program,
     check_port_is_free,
     run,
     supervise,
-    wait_until_healthy,
 )
-from tests.support.service_processes import find_free_port
 from tests.support.wait import TIMEOUT_S, is_running, poll_until
 
 pytestmark = pytest.mark.full
@@ -119,18 +115,6 @@ def test_killed_command_ends_its_children() -> None:
         assert wait_for_end(pids)
 
 
-def test_killed_child_is_restarted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
-    with supervise([Program(name="web", command=SLEEP_COMMAND)]) as supervisor:
-        first = supervisor.get_pids()["web"]
-        os.kill(first, signal.SIGKILL)
-        with caplog.at_level(logging.WARNING):
-            assert poll_until(check_before(supervisor, lambda: supervisor.get_pids()["web"] != first))
-        second = supervisor.get_pids()["web"]
-        assert is_running(second)
-    assert "web ended (status -9); starting it again" in caplog.text
-    assert wait_for_end([first, second])
-
-
 def test_descendants_of_killed_and_stopped_children_end(tmp_path: Path) -> None:
     log = tmp_path / "log"
 
@@ -166,56 +150,8 @@ def test_only_a_taken_port_is_refused() -> None:
     check_port_is_free("127.0.0.1", port)
 
 
-def build_file_server(folder: Path, port: int) -> Program:
-    """Return a program that serves a folder over HTTP."""
-    serve_command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(folder)]
-    return Program(name="web", command=serve_command, log=folder / "web.log")
-
-
-def test_web_server_readiness_is_awaited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setattr(processes, "LOG_INTERVAL_S", 0.0)
-    port, log = find_free_port(), tmp_path / "web.log"
-    with supervise([build_file_server(tmp_path, port)]) as supervisor, caplog.at_level(logging.INFO):
-
-        def check() -> None:
-            supervisor.check_startup()
-            if log.exists() and "404" in log.read_text():
-                (tmp_path / "readyz").write_text("ok")
-
-        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", check=check)
-    assert re.search(r"waiting for the web server \(\d+ s\)", caplog.text)
-
-
-def test_failing_program_is_explained_by_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "MAX_RESTART_PAUSE_S", 0.0)
-    broken_command = [sys.executable, "-c", "import nowhere"]
-    programs = [
-        Program(name="worker", command=SLEEP_COMMAND),
-        Program(name="web", command=broken_command, log=tmp_path / "web.log"),
-    ]
-    with (
-        supervise(programs) as supervisor,
-        pytest.raises(
-            Unavailable, match=r"(?s)web ended .status 1. before.*web\.log.*No module named 'nowhere'"
-        ),
-    ):
-        wait_until_healthy(f"http://127.0.0.1:{find_free_port()}/readyz", check=supervisor.check_startup)
-
-
 def test_foreground_program_returns_its_exit_status(capfd: pytest.CaptureFixture[str]) -> None:
     run(Program(name="migrations", command=["/bin/sh", "-c", "echo $CUP"], env={"CUP": "migrated"}))
     assert capfd.readouterr().out == "migrated\n"
     with pytest.raises(SystemExit, match="3"):
         run(Program(name="migrations", command=["/bin/sh", "-c", "exit 3"]))
-
-
-@pytest.mark.parametrize(
-    ("kinds", "threads"),
-    [(["scores", "guesses", "reports"], 4), (["scores"], 3), (["guesses"], 3), (["reports"], 1)],
-)
-def test_worker_has_one_thread_more_for_reports(kinds: list[str], threads: int) -> None:
-    command = build_worker_program(kinds=kinds, jobs=3, name="7").command
-    assert command[command.index("--concurrency") + 1] == str(threads)
