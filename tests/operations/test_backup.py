@@ -17,7 +17,7 @@ from app.core.db.models import AuditEntry, Delivery, Evaluation, Submission
 from app.core.db.transaction import transaction
 from app.core.storage import get_store, open_store
 from app.notifications import deliveries, organizer_notifications
-from app.operations.backup import archive, backup_and_restore, keys, postgres_tools
+from app.operations.backup import archive, backup_and_restore, keys
 from app.operations.backup.keys import KeyPaths
 from app.operations.embedded_servers import find_postgres_binary, run_embedded_services
 from migrations.run import migrate
@@ -261,7 +261,7 @@ def test_password_is_in_the_environment_of_the_client_only(
     monkeypatch.setenv("PATH", f"{program.parent}:{os.defpath}")
     url = "postgresql+psycopg://cup:a%40b@127.0.0.1:1/cup?sslmode=require"
     with (tmp_path / "dump").open("wb") as file, pytest.raises(Unavailable):
-        postgres_tools.dump(url, file)
+        backup_and_restore.dump(url, file)
     assert (tmp_path / "password").read_text() == "a@b\n"
     arguments = (tmp_path / "arguments").read_text()
     assert "sslmode=require" in arguments

@@ -1,28 +1,37 @@
 """Back up and restore a service: a dump of the database and the store's files."""
 
+import os
+import shutil
+import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from tarfile import TarFile
 from tempfile import TemporaryFile
+from typing import IO
 
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, select, text
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from anoncup.errors import Conflict, Forbidden, InvalidInput
+from anoncup.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from app.core.db.models import load_metadata
 from app.core.storage import Store, compute_digest
 from app.notifications import deliveries
-from app.operations.backup import archive, postgres_tools
+from app.operations.backup import archive
+from app.operations.embedded_servers import find_postgres_binary, has_postgres_binaries
 from migrations.role_grants import owns_tables
 from migrations.run import build_unreachable_error, list_revisions, migrate
 
 _DUMP_NAME = "database.dump"
 _REVISION_NAME = "revision"
 _VERSION_TABLE = "alembic_version"
+_WITHOUT_PRIVILEGES = ("--no-owner", "--no-acl")
+"""The roles of another server may be missing. Migrations grant the privileges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +55,9 @@ def backup(url: str, store: Store, output: Path, *, replace: bool = False) -> in
             revision = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))  # noqa: S608
         archive.add(tar, _REVISION_NAME, BytesIO(f"{revision}\n".encode()))
         # A tar member starts with its size, which is known only after the dump.
-        with TemporaryFile(dir=output.parent) as dump:
-            postgres_tools.dump(url, dump)
-            archive.add(tar, _DUMP_NAME, dump)
+        with TemporaryFile(dir=output.parent) as dump_file:
+            dump(url, dump_file)
+            archive.add(tar, _DUMP_NAME, dump_file)
         digests = store.list_digests()
         for digest in digests:
             with store.open(digest) as file:
@@ -96,7 +105,7 @@ def restore(backup_archive: TarFile, *, url: str, store: Store, private_keys: Pa
         for digest, content in archive.iter_members(backup_archive, "blobs/"):
             _restore_file(store, digest, content.read())
         for _, content in archive.iter_members(backup_archive, _DUMP_NAME):
-            postgres_tools.load(url, content)
+            _load(url, content)
         # Before the migration, with which the roles of the processes get their privileges.
         with Session(engine) as session, session.begin():
             held = deliveries.hold_waiting(session)
@@ -141,3 +150,50 @@ def _list_missing_keys(engine: Engine, private_keys: Path) -> list[str]:
             for key_id in connection.scalars(select(table.columns["key_id"]).distinct())
         }
     return sorted(key_id for key_id in key_ids if not (private_keys / f"{key_id}.key").exists())
+
+
+def dump(url: str, file: IO[bytes]) -> None:
+    """Write all tables, as of one moment, to ``file``. Heartbeats mean nothing to another service."""
+    _run("pg_dump", url, "--format=custom", "--exclude-table-data=heartbeats", output=file)
+
+
+def _load(url: str, content: IO[bytes]) -> None:
+    """Create the tables of a dump with their rows; after an error the database is unchanged."""
+    _run("pg_restore", url, "--single-transaction", content=content)
+
+
+def _run(
+    name: str, url: str, *options: str, output: IO[bytes] | None = None, content: IO[bytes] | None = None
+) -> None:
+    """Run a program with ``content`` as its input. Raise Unavailable with its message if it fails."""
+    plain_url = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    parameters = {key: str(value) for key, value in conninfo_to_dict(plain_url).items()}
+    # No list of processes has the password.
+    password = {"PGPASSWORD": parameters.pop("password")} if "password" in parameters else {}
+    program = _find_program(name, is_local=parameters.get("host", "").startswith("/"))
+    command = [program, *options, *_WITHOUT_PRIVILEGES, "--dbname", make_conninfo(**parameters)]
+    with TemporaryFile() as errors:
+        process = subprocess.Popen(  # noqa: S603  # no shell, and only the settings' address is passed on
+            command,
+            stdin=subprocess.DEVNULL if content is None else subprocess.PIPE,
+            stdout=output,
+            stderr=errors,
+            env={**os.environ, **password, "LC_ALL": "C"},
+        )
+        with process:
+            if process.stdin is not None and content is not None:
+                with suppress(BrokenPipeError):  # the program has failed and says why
+                    shutil.copyfileobj(content, process.stdin)
+                    process.stdin.flush()
+        if process.returncode != 0:
+            errors.seek(0)
+            reason = " ".join(errors.read().decode(errors="replace").split())
+            raise Unavailable("the database was not copied: {reason}", reason=reason)
+
+
+def _find_program(name: str, *, is_local: bool) -> str:
+    """Return the program in PATH, or that of the embedded servers, which are reached by a socket."""
+    in_path = shutil.which(name)
+    if in_path is not None and not (is_local and has_postgres_binaries()):
+        return in_path
+    return str(find_postgres_binary(name))
