@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from anoncup.errors import Unavailable
 from app.core.processes import child_process
-from app.operations import data_folder, embedded_servers
+from app.operations import embedded_servers
 from app.operations.embedded_servers import EmbeddedServices, find_running_services, run_embedded_services
 from tests.support.data_folders import data, used_data_folder
 from tests.support.postgres_server import can_run
@@ -115,7 +115,7 @@ def test_killed_owner_ends_both_servers_without_loss(data: Path) -> None:
 
 @pytest.mark.full
 def test_hanging_servers_of_a_killed_owner_are_replaced(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data_folder, "ORPHAN_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(embedded_servers, "ORPHAN_TIMEOUT_S", 0.5)
     with start_owner(data) as (process, pids):
         services = find_running_services(data)
         assert services is not None
