@@ -50,7 +50,7 @@ def attack(
     """
     from anoncup.cli.local_files import load_contest, read_target, read_upload
     from anoncup.cli.score import build_notices
-    from anoncup.cli.submit import show_warnings
+    from anoncup.cli.submissions import show_warnings
 
     if secret is None and into is None:
         raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="no_output")

@@ -1,4 +1,4 @@
-"""``anoncup download``: fetch the files of a competition, its targets or the team's own data."""
+"""``anoncup competitions`` and ``anoncup download``: list competitions, and fetch the files of one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 
 from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Slug
-from anoncup.cli.output import print_json, replace_unprintable
+from anoncup.cli.output import ColumnSpec, format_cell, print_entries, print_json, replace_unprintable
 from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput
 
@@ -26,6 +26,22 @@ if TYPE_CHECKING:
 _WINDOWS_DEVICES = r"(?i:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)"
 SAFE_NAME = re.compile(rf"(?!{_WINDOWS_DEVICES})[A-Za-z0-9_][A-Za-z0-9._-]{{0,99}}(?<!\.)")
 """Names that are legal on every system: Windows has devices of some names, and cuts a final dot."""
+
+
+def competitions(as_json: AsJson = False) -> None:
+    """List the competitions of the service."""
+    columns: ColumnSpec[schemas.ListedCompetition] = {
+        "slug": "slug",
+        "title": lambda entry: next(iter(entry.title.values()), None),
+        "track": "track",
+        "state": "state",
+        "rows": "original_rows",
+        "phases": lambda entry: [
+            f"{phase.name} {format_cell(phase.start)} to {format_cell(phase.end)}" for phase in entry.phases
+        ],
+    }
+    with connect(anonymous=True) as client:
+        print_entries(client.list_competitions(), columns, as_json=as_json, empty_text="no competitions")
 
 
 def download(

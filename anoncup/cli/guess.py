@@ -1,4 +1,4 @@
-"""``anoncup guess``: send guesses on targets."""
+"""``anoncup targets``, ``guess`` and ``guesses``: list targets, send guesses on them, and list these."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ from uuid import UUID
 import typer
 
 from anoncup.cli.connection import build_domain_error, connect, translate_api_errors
-from anoncup.cli.options import AsJson, use_local_names
-from anoncup.cli.output import ColumnSpec, print_json, print_table, replace_unprintable
-from anoncup.cli.submit import (
+from anoncup.cli.options import AsJson, Slug, use_local_names
+from anoncup.cli.output import (
+    ColumnSpec,
+    make_time_column,
+    print_entries,
+    print_json,
+    print_table,
+    replace_unprintable,
+)
+from anoncup.cli.submissions import (
     EXIT_STATUSES,
     MAX_OUTAGE_S,
     MAX_WAIT_S,
@@ -22,11 +29,11 @@ from anoncup.cli.submit import (
     mention_received,
     show_warnings,
 )
-from anoncup.cli.targets import describe_refusal
 from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from anoncup import schemas
     from anoncup.client import Client
 
 
@@ -97,7 +104,7 @@ def _describe_refusal(answer: Mapping[str, object]) -> object:
 
     if "refused" in answer:
         return answer["refused"]
-    return describe_refusal(schemas.Guess.model_validate(answer))
+    return _describe_errors(schemas.Guess.model_validate(answer))
 
 
 _RECEIPT_COLUMNS: ColumnSpec[Mapping[str, object]] = {
@@ -185,3 +192,51 @@ def _send_guess(
     with progress_bar(f"sending {name}"):
         receipt = client.send_guess(target_id, content, question=question, resend=resend)
     return {"target": target_name} | receipt.model_dump(mode="json")
+
+
+def targets(slug: Slug, as_json: AsJson = False) -> None:
+    """List the targets: the releases that may be attacked."""
+    columns: ColumnSpec[schemas.Target] = {
+        "name": "name",
+        "team": "team",
+        "id": "id",
+        "rows": "rows",
+        "own": "own",
+        "guesses left": "guesses_left",
+    }
+    with connect() as client:
+        rows = client.list_targets(slug)
+    if any(len(target.guesses_left_by_question or ()) > 1 for target in rows):
+        columns = {**columns, "left by question": "guesses_left_by_question"}
+    print_entries(rows, columns, as_json=as_json, empty_text="no targets")
+
+
+def guesses(slug: Slug, as_json: AsJson = False) -> None:
+    """List your team's guesses, with the number of correct rows if the competition shows it."""
+    columns: ColumnSpec[schemas.Guess] = {
+        "target": "target",
+        "received": make_time_column("received_at"),
+        "status": "status",
+        "rows": "rows",
+        "answered": "answered",
+        "correct": "correct",
+        "rate": "rate",
+    }
+    with connect() as client:
+        rows = client.list_guesses(slug)
+    if any(row.errors for row in rows):
+        columns = {**columns, "refused": _describe_errors}
+    if len({row.question for row in rows}) > 1:
+        columns = {"target": "target", "question": "question", **columns}
+    print_entries(rows, columns, as_json=as_json, empty_text="no guesses")
+
+
+def _describe_errors(row: schemas.Guess) -> str | None:
+    """Return the errors in a refused guess with their places; None for other guesses."""
+    errors = [
+        f"{entry.file}{f', row {entry.row}' if entry.row else ''}: {entry.code}: {entry.message}"
+        for entry in row.errors
+    ]
+    if row.total > len(errors):
+        errors.append(f"{row.total - len(errors)} more")
+    return "; ".join(errors) or None

@@ -10,9 +10,7 @@ from anoncup.cli import (
     anonymize,
     attack,
     board,
-    check,
     check_kit,
-    competitions,
     download,
     draw,
     exit_status,
@@ -23,8 +21,6 @@ from anoncup.cli import (
     plugins,
     score,
     submissions,
-    submit,
-    targets,
     threshold,
 )
 
@@ -36,7 +32,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 _LOCAL_COMMANDS = (
     generate.template,
     generate.scales,
-    check.check,
+    score.check,
     score.score,
     check_kit.check_kit,
     attack.attack,
@@ -54,16 +50,16 @@ _REMOTE_COMMANDS = (
     login.whoami,
     login.join,
     login.team,
-    competitions.competitions,
+    download.competitions,
     download.download,
-    submit.submit,
+    submissions.submit,
     submissions.submissions,
     submissions.cancel,
     submissions.final,
     submissions.quota,
-    targets.targets,
+    guess.targets,
     guess.guess,
-    targets.guesses,
+    guess.guesses,
     board.board,
 )
 for panel, commands in {_LOCAL_PANEL: _LOCAL_COMMANDS, _REMOTE_PANEL: _REMOTE_COMMANDS}.items():

@@ -6,14 +6,11 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
-
-if TYPE_CHECKING:
-    from anoncup import schemas
 
 _UNLIMITED_WIDTH = 240
 """Table width if the output is not a terminal. It is large enough that ids are never cut."""
@@ -117,8 +114,3 @@ def make_time_column(field: str) -> Callable[[object], object]:
         return None if value is None else format_cell(datetime.fromisoformat(str(value)))
 
     return format_time
-
-
-def get_title(entry: schemas.ListedCompetition) -> object:
-    """Return the title of a competition in its first language."""
-    return next(iter(entry.title.values()), None)
