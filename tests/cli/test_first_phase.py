@@ -46,16 +46,6 @@ def test_submit_shows_the_receipt(
         assert word in result.stdout
 
 
-def test_waiting_shows_the_scores_of_a_release(
-    anoncup: CommandRunner, release_options: list[str | Path]
-) -> None:
-    with run_worker(score_everything):
-        result = anoncup("submit", "small", *release_options, "--wait")
-    assert (result.status, result.stderr) == (0, "")
-    for word in ("SCORED", "accepted", "mean_mae", "euc2", "overall"):
-        assert word in result.stdout
-
-
 @pytest.mark.full
 def test_waiting_exits_with_1_for_a_rejected_release(
     anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]

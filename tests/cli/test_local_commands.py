@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from tests.support.release_files import (
     COMPETITION,
@@ -200,6 +201,22 @@ def test_wrong_usage_exits_with_2(tmp_path: Path, arguments: list[str]) -> None:
     completed = run_program(*arguments, cwd=tmp_path)
     assert (completed.returncode, completed.stdout) == (2, "")
     assert completed.stderr
+
+
+# Example data
+
+
+def test_example_data_is_written_to_a_folder(tmp_path: Path) -> None:
+    result = run_program("generate", "made", "--rows", "5", "--track", "microdata", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "wrote original.csv into made\n")
+    content = (tmp_path / "made" / "original.csv").read_text()
+    assert content == run_program("generate", "--rows", "5", cwd=tmp_path).stdout
+    (tmp_path / "cup.toml").write_text(template("membership"), "utf-8")
+    result = run_program("generate", "members", "--rows", "6", "--competition", "cup.toml", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "wrote candidates.csv and background.csv into members\n")
+    unknown = run_program("generate", "--track", "transactions", cwd=tmp_path)
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "tracks with generated data: microdata" in unknown.stderr
 
 
 # Ranking formulas

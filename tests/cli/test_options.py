@@ -7,6 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from anoncup.cli import options
 from anoncup.cli.main import app
 from anoncup.cli.options import (
     REQUIRED_ORIGINALS,
@@ -22,35 +23,14 @@ from tests.support.small_track import HINTED_TRACK
 pytestmark = pytest.mark.full
 
 
-def list_options(command: str) -> set[str]:
-    params = typer.main.get_group(app).commands[command].params
-    return {option for parameter in params for option in parameter.opts}
-
-
-def test_submitted_files_have_options_and_files_of_targets_do_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert {f"--{name}" for track in TRACKS.values() for name in track.release_file_names} <= list_options(
-        "submit"
-    )
-    assert {f"--{name}" for track in TRACKS.values() for name in track.target_file_names} <= list_options(
-        "attack"
-    )
+def test_submitted_files_have_options_and_files_of_targets_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    for command, attribute in (("submit", "release_file_names"), ("attack", "target_file_names")):
+        parameters = typer.main.get_group(app).commands[command].params
+        files = {f"--{name}" for track in TRACKS.values() for name in getattr(track, attribute)}
+        assert files <= {option for parameter in parameters for option in parameter.opts}
     monkeypatch.setitem(TRACKS, "small", HINTED_TRACK)
-    cli_app = typer.Typer()
-
-    @cli_app.command("submit")
-    @accept_files("release")
-    def submit(*, release: ReleasePaths) -> None: ...
-
-    @cli_app.command("attack")
-    @accept_files("target")
-    def attack(*, target: ReleasePaths) -> None: ...
-
-    for command, expected in (("submit", {"--list"}), ("attack", {"--list", "--hint"})):
-        params = typer.main.get_group(cli_app).commands[command].params
-        options = {option for parameter in params for option in parameter.opts}
-        assert options & {"--list", "--hint"} == expected
+    for with_targets, names in ((False, {"list"}), (True, {"list", "hint"})):
+        assert {"list", "hint"} & options._describe_files(with_targets=with_targets).keys() == names
 
 
 def run_with_options(*arguments: str | Path) -> tuple[int, list[ReleasePaths]]:

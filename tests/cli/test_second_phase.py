@@ -39,18 +39,6 @@ def list_foreign_targets(contest: Contest) -> list[str]:
 # Files of the competition.
 
 
-def test_downloaded_competition_works_with_local_commands(
-    anoncup: CommandRunner, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANONCUP_URL", url)
-    result = anoncup("download", "small")
-    assert (result.status, result.stderr) == (0, "")
-    assert sorted(path.name for path in (folder / "small").iterdir()) == ["competition.toml", "original.csv"]
-    assert (folder / "small" / "original.csv").read_bytes() == write_csv(arena.table)
-    arguments = ["--competition", "small/competition.toml", "--original", "small/original.csv"]
-    assert anoncup("check", *arguments, "--anonymized", "small/original.csv").status == 0
-
-
 def test_existing_files_are_overwritten_only_on_request(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

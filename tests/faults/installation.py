@@ -23,7 +23,7 @@ from app.core.processes import child_process
 from app.operations.embedded_servers import EmbeddedServices, find_running_services
 from app.operations.local_service import build_environments
 from tests.faults.calls import PATIENCE_S
-from tests.support.service_processes import find_free_port
+from tests.support.service_processes import build_own_environment, find_free_port
 
 DISK_MB = 96
 
@@ -66,10 +66,7 @@ class ServiceInstallation:
         return self.folder / "disk" / "store"
 
     def build_settings(self) -> dict[str, str]:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("ANONCUP_")}
-        for name in ("DATABASE_URL", "REDIS_URL"):
-            environment.pop(name, None)
-        return environment | {
+        return build_own_environment() | {
             "TMPDIR": str(self.folder / "tmp"),
             "ANONCUP_STORE": str(self.store),
             "ANONCUP_GRACE_S": "15",

@@ -131,8 +131,6 @@ def refuse(job: Refuse, _: ProgressSender) -> int:
         raise InvalidUpload([FileProblem("a.csv", 3, "age", "empty", message)], total=7)
     if job.reason == "fixed":
         raise Conflict("the columns of this file are fixed", code="fixed")
-    if job.reason == "text":
-        return "text"  # type: ignore[return-value]
     if job.reason == "unwritable":
         return cast("int", object())
     if job.reason == "crash":

@@ -193,8 +193,3 @@ def test_parts_must_be_registered_under_their_names(cases: list[TrackCase]) -> N
     track: AnyTrack = replace(MICRODATA, measures={"other": MICRODATA.measures["mean_mae"]})
     with pytest.raises(BrokenLaw, match="under their names"):
         check_track(track, cases)
-
-
-def test_at_least_one_case_is_required() -> None:
-    with pytest.raises(ValueError, match="one case at least"):
-        check_measure(MICRODATA.measures["mean_mae"], MICRODATA, [])
