@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, NotFound
+from anoncup.schemas import Entrant
 from app.accounts import passwords
 from app.accounts.step_up import FormReauthentication
 from app.competitions import phases
@@ -23,7 +24,6 @@ from app.core.pages.pages import PageRoute, see_other, show_problem
 from app.organizing import adjustments, disqualification
 from app.submissions import quota, submissions
 from app.teams import invites, members, organizers
-from app.teams.members import EntrantTeam
 
 router = APIRouter(prefix="/competitions/{slug}/organize/teams", route_class=PageRoute)
 
@@ -48,7 +48,7 @@ def _render_teams(
     return page.render(
         "organizing/teams.html",
         frame=frame,
-        entrants=[entrant for entrant in entrants if not entrant.team.baseline],
+        entrants=[entrant for entrant in entrants if not entrant.baseline],
         organizers=organizer_rows,
         uses=uses,
         name=name,
@@ -255,13 +255,13 @@ def create_password_link(
     return _render_team(page, team_id, password=password)
 
 
-def _load_entrant(session: Session, page: OrganizerPage, team_id: UUID) -> tuple[Frame, EntrantTeam]:
+def _load_entrant(session: Session, page: OrganizerPage, team_id: UUID) -> tuple[Frame, Entrant]:
     frame = page.load_frame(session)
     entrant = next(
         (
             candidate
             for candidate in members.list_entrants(session, page.principal, page.slug)
-            if candidate.team.id == team_id
+            if candidate.id == team_id
         ),
         None,
     )

@@ -66,7 +66,7 @@ class ByName(BaseModel):
 @limit_concurrency
 def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
     """Create an account with an invite: for a new team, or for the team that the invite belongs to."""
-    membership, token = members.sign_up(
+    return members.sign_up(
         address,
         code=body.invite,
         team_name=body.team,
@@ -74,22 +74,13 @@ def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
         password=body.password.get_secret_value(),
         begin=lambda session, user: tokens.issue_token(session, user, name="sign-up"),
     )
-    return schemas.SignedUp(
-        **_serialize_membership(membership).model_dump(), user_id=membership.user.id, token=token
-    )
 
 
 @router.post("/join", tags=["accounts"], status_code=status.HTTP_201_CREATED)
 def join(body: Join, principal: CurrentPrincipal, address: ClientAddress) -> schemas.TeamMembership:
     """Take part in another competition with an invite: create a team, or join one."""
     with throttle.limit_invite_tries(address), transaction() as session:
-        return _serialize_membership(members.join(session, principal, code=body.invite, team_name=body.team))
-
-
-def _serialize_membership(membership: members.JoinedMember) -> schemas.TeamMembership:
-    return schemas.TeamMembership(
-        team_id=membership.team.id, team=membership.team.name, competition=membership.competition.slug
-    )
+        return members.join(session, principal, code=body.invite, team_name=body.team)
 
 
 @router.post("/users", tags=["users"], status_code=status.HTTP_201_CREATED)
@@ -170,11 +161,7 @@ def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None
 def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     """List all teams with their members, oldest first. For organizers."""
     with transaction() as session:
-        entrants = members.list_entrants(session, principal, slug)
-    return [
-        schemas.Entrant.from_row(entrant.team, members=list(entrant.members), submissions=entrant.submissions)
-        for entrant in entrants
-    ]
+        return members.list_entrants(session, principal, slug)
 
 
 @team_router.get("/organizers", tags=["organizers"])

@@ -1,14 +1,13 @@
 """Joining, leaving and describing teams."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from uuid import UUID
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup import schemas
 from anoncup.errors import Conflict, InvalidInput, NotFound
-from anoncup.schemas import Person
 from anoncup.schemas.fields import Role
 from app.accounts import memberships, passwords
 from app.competitions import competitions
@@ -26,24 +25,6 @@ from app.teams.models import Invite
 MAX_METHOD_DESCRIPTION_LENGTH = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class EntrantTeam:
-    """A team as organizers see it."""
-
-    team: Team
-    members: tuple[Person, ...]
-    submissions: int
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedMember:
-    """A user with the team and the competition that they joined."""
-
-    user: User
-    team: Team
-    competition: Competition
-
-
 def sign_up(
     address: str | None,
     *,
@@ -52,8 +33,8 @@ def sign_up(
     name: str,
     password: str | None,
     begin: Callable[[Session, User], str],
-) -> tuple[JoinedMember, str]:
-    """Create an account, add it to the team of the invite, and return it with the token of ``begin``.
+) -> schemas.SignedUp:
+    """Create an account, add it to the team of the invite, and return both with the token of ``begin``.
 
     Without a password, the person signs in with a provider.
     """
@@ -64,30 +45,34 @@ def sign_up(
         with transaction() as session:
             invite = invites.redeem(session, code)
             user = users.add_user(session, name=name, password_hash=password_hash)
-            joined_member = _add_member(session, invite, user, team_name)
+            membership = _add_member(session, invite, user, team_name)
             token = begin(session, user)
     throttle.remember_address(address, user.name_key)
-    return joined_member, token
+    return schemas.SignedUp(**dict(membership), user_id=user.id, token=token)
 
 
-def join(session: Session, principal: Principal, *, code: str, team_name: str | None) -> JoinedMember:
+def join(
+    session: Session, principal: Principal, *, code: str, team_name: str | None
+) -> schemas.TeamMembership:
     """Add the principal to the team of the invite."""
     principal.require("submit")
     invite = invites.redeem(session, code)
-    joined_member = _add_member(session, invite, users.lock_user(session, principal.user_id), team_name)
-    details = {"team": joined_member.team.name}
-    audit.record(session, principal, "team.join", invite.competition_id, after=details)
-    return joined_member
+    membership = _add_member(session, invite, users.lock_user(session, principal.user_id), team_name)
+    audit.record(session, principal, "team.join", invite.competition_id, after={"team": membership.team})
+    return membership
 
 
-def _add_member(session: Session, invite: Invite, user: User, team_name: str | None) -> JoinedMember:
+def _add_member(
+    session: Session, invite: Invite, user: User, team_name: str | None
+) -> schemas.TeamMembership:
     """Add a locked user to the invite's team or to a new one."""
     _require_can_join(session, invite.competition_id, user)
     # A password link from an organizer of another competition must not give access to this one.
     passwords.expire_links(session, user.id)
-    joined_team = _resolve_team(session, invite, team_name)
-    session.add(Member(competition_id=invite.competition_id, user_id=user.id, team_id=joined_team.id))
-    return JoinedMember(user, joined_team, session.get_one(Competition, invite.competition_id))
+    team = _resolve_team(session, invite, team_name)
+    session.add(Member(competition_id=invite.competition_id, user_id=user.id, team_id=team.id))
+    slug = session.get_one(Competition, invite.competition_id).slug
+    return schemas.TeamMembership(competition=slug, team_id=team.id, team=team.name)
 
 
 def _require_can_join(session: Session, competition_id: UUID, user: User) -> None:
@@ -118,7 +103,7 @@ def _resolve_team(session: Session, invite: Invite, team_name: str | None) -> Te
     return team
 
 
-def load_own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[Person]]:
+def load_own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, list[schemas.Person]]:
     """Return the principal's team and its members."""
     round_, team = competitions.find_for_member(session, principal, slug)
     return team, memberships.load_members_by_team(session, round_.competition_id)[team.id]
@@ -172,7 +157,7 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     )
 
 
-def list_entrants(session: Session, principal: Principal, slug: str) -> list[EntrantTeam]:
+def list_entrants(session: Session, principal: Principal, slug: str) -> list[schemas.Entrant]:
     """Return all teams of a competition, oldest first. Only for organizers."""
     round_ = competitions.find_for_organizer(session, principal, slug)
     submission_count = (
@@ -185,5 +170,6 @@ def list_entrants(session: Session, principal: Principal, slug: str) -> list[Ent
     )
     members_by_team = memberships.load_members_by_team(session, round_.competition_id)
     return [
-        EntrantTeam(team, tuple(members_by_team[team.id]), submissions) for team, submissions in team_rows
+        schemas.Entrant.from_row(team, members=members_by_team[team.id], submissions=submissions)
+        for team, submissions in team_rows
     ]

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError
+from anoncup.schemas import TeamMembership
 from app.accounts import identities, passwords
 from app.accounts.passwords import limit_concurrency
 from app.accounts.sign_in_providers import find_flow, find_provider
@@ -102,7 +103,7 @@ def sign_up(
             identities.link(session, user, find_provider(provider).issuer, subject)
         return tokens.begin_session(session, user)
 
-    membership, token = members.sign_up(
+    account = members.sign_up(
         address,
         code=invite,
         team_name=team or None,
@@ -111,7 +112,7 @@ def sign_up(
         begin=begin,
     )
     page.request.session.clear()
-    return set_session_cookie(_redirect_to_submissions(membership), token, page.request)
+    return set_session_cookie(_redirect_to_submissions(account), account.token, page.request)
 
 
 @router.get("/join")
@@ -129,8 +130,8 @@ def join(
     return _redirect_to_submissions(membership)
 
 
-def _redirect_to_submissions(membership: members.JoinedMember) -> RedirectResponse:
-    return see_other(f"/competitions/{membership.competition.slug}/submissions", notice="joined")
+def _redirect_to_submissions(membership: TeamMembership) -> RedirectResponse:
+    return see_other(f"/competitions/{membership.competition}/submissions", notice="joined")
 
 
 def _render_password(page: Page, *, code: str, problem: DomainError | None = None) -> HTMLResponse:
