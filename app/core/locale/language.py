@@ -16,7 +16,7 @@ from typing import Any
 from babel import Locale
 
 from anoncup.catalogues import find_package_catalogues, find_track_catalogues, load_translations
-from anoncup.messages import PLACEHOLDER, Message, PluralMessage, fill_template
+from anoncup.messages import Message, PluralMessage, fill_template
 
 FOLDER = Path(__file__).parent
 _FEATURE_FOLDERS = sorted(FOLDER.parents[1].glob("*/locale"))
@@ -28,8 +28,6 @@ LANGUAGES = (ENGLISH, *sorted(path.parent.parent.name for path in FOLDER.glob(f"
 
 NUMBER_PATTERN = re.compile(r"-?[0-9][0-9,]*(?:\.[0-9]+)?")
 """A number as written by ``format``."""
-_SENTENCE_PATTERN = re.compile(r"[A-Za-z]+ [a-z]+")
-"""Matches a sentence, as opposed to a name."""
 
 
 class _PlainFormatter(Formatter):
@@ -110,18 +108,6 @@ class Translator:
     def translate_value(self, message: Message) -> str:
         """Translate a message that is a value of another one: its label if it has one, else its text."""
         return self.label(f"value_{message.template}", "") or self.translate_message(message)
-
-    def is_translated(self, message: Message) -> bool:
-        """Return whether no sentence of the message or its values would stay English in this language."""
-        if self.language == ENGLISH:
-            return True
-        template = message.template
-        is_known = self.translate_template(message) != template or not _SENTENCE_PATTERN.search(
-            PLACEHOLDER.sub("", template)
-        )
-        return is_known and all(
-            self.is_translated(value) for value in message.values.values() if isinstance(value, Message)
-        )
 
     def fill(self, text: str, values: Mapping[str, object]) -> str:
         return (

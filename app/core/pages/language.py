@@ -50,14 +50,8 @@ _MAX_NAMED = 3
 """Maximum number of names in a list. Further names are only counted."""
 
 
-def translate_sentence(message: Message, t: Translator, fallback: str | None = None) -> str:
-    """Return a message as a sentence. English messages get a capital letter and a full stop.
-
-    If the message is not completely translated, return ``fallback``, or without a fallback the partly
-    translated message.
-    """
-    if fallback is not None and not t.is_translated(message):
-        return fallback
+def translate_sentence(message: Message, t: Translator) -> str:
+    """Return a message as a sentence. English messages get a capital letter and a full stop."""
     text = replace_control_characters(t.translate_message(message))
     if t.language != ENGLISH:
         return text
