@@ -87,13 +87,6 @@ def add_phase_change(
     _add(session, NotificationUrl, PHASE, subject_id, is_receiver, change=change, phase=phase, key=key)
 
 
-def has_listeners(session: Session) -> bool:
-    """Return whether any notification URL or e-mail address waits for phase changes."""
-    urls = select(NotificationUrl.id)
-    addresses = select(EmailAddress.id).where(EmailAddress.subscribed)
-    return bool(session.scalar(select(urls.exists() | addresses.exists())))
-
-
 def _is_subscribed(user_ids: Select[UUID]) -> Sequence[ColumnElement[bool]]:
     """Return the conditions of addresses at which these users get mail about competitions."""
     is_confirmed = EmailAddress.confirmed_at.is_not(None)

@@ -105,8 +105,6 @@ def add_phase_events(session: Session) -> None:
 
     One reminder is sent for each phase, also if its end moves by less than the time that deliveries are kept.
     """
-    if not outbox.has_listeners(session):
-        return
     now = read_clock(session)
     rounds = select(Round).where(Round.removed_at.is_(None), Round.closed_at.is_(None))
     for round_ in session.scalars(rounds):

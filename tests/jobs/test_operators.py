@@ -16,7 +16,6 @@ from structlog.testing import capture_logs
 
 from app.config import Settings
 from app.core.db import engine
-from app.core.db import transaction as transactions
 from app.core.db.transaction import transaction
 from app.core.http import operators
 from app.jobs import queue
@@ -222,7 +221,6 @@ def test_lost_database_is_logged_once_per_task(
     monkeypatch.setattr(
         engine, "get_session_factory", lambda: sessions.pop() if sessions else sessionmaker(unreachable)
     )
-    monkeypatch.setattr(transactions, "last_logged_at", {})
     monkeypatch.setattr(SCORING_READINESS, "check_valid_until", float("inf"))
     with capture_logs() as log_entries:
         tasks.score.apply()
@@ -237,7 +235,6 @@ def test_read_only_database_fails_readiness_and_is_logged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run_clock()
-    monkeypatch.setattr(transactions, "last_logged_at", {})
     options = {"options": "-c default_transaction_read_only=on"}
     read_only = create_engine(settings.database_url, connect_args=options)
     with monkeypatch.context() as patch, capture_logs() as log_entries:

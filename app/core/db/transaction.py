@@ -2,7 +2,6 @@
 
 import errno
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,9 +20,6 @@ log = structlog.get_logger(__name__)
 
 AFTER_COMMIT = "after commit"
 """Key in ``session.info`` for functions to call once after COMMIT, each with all its collected jobs."""
-_LOG_INTERVAL_S = 60.0
-"""Seconds after which the same error is logged again."""
-last_logged_at: dict[tuple[str, str | None], float] = {}
 
 
 @contextmanager
@@ -52,7 +48,7 @@ def _is_database_failure(problem: BaseException) -> bool:
 
 
 def convert_error(problem: SQLAlchemyError) -> Unavailable:
-    """Log the error class and SQLSTATE, at most once a minute, and return the error for the caller.
+    """Log the error class and SQLSTATE, and return the error for the caller.
 
     The driver's message is not logged, because it may contain values.
     """
@@ -60,9 +56,7 @@ def convert_error(problem: SQLAlchemyError) -> Unavailable:
     if isinstance(cause, LockNotAvailable):
         return Unavailable("another process is using this right now; try again in a moment")
     kind, sqlstate = type(cause or problem).__name__, getattr(cause, "sqlstate", None)
-    if time.monotonic() > last_logged_at.get((kind, sqlstate), float("-inf")) + _LOG_INTERVAL_S:
-        log.error("database_error", kind=kind, sqlstate=sqlstate)
-        last_logged_at[kind, sqlstate] = time.monotonic()
+    log.error("database_error", kind=kind, sqlstate=sqlstate)
     if isinstance(cause, DiskFull):
         return DatabaseUnavailable("the database's disk is full", code="database_full")
     if isinstance(cause, ReadOnlySqlTransaction):
