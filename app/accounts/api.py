@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import APIRouter, status
 from pydantic import BaseModel, Field, SecretStr
 
 from anoncup import schemas
@@ -12,7 +12,7 @@ from anoncup.schemas.fields import PersonName, example
 from app.accounts import memberships
 from app.accounts.passwords import change_own_password, limit_concurrency, reset_with_link, sign_in
 from app.core.db.transaction import transaction
-from app.core.http.paging import Cursor, Limit, PageRequest
+from app.core.http.paging import RequestedPage
 from app.core.identity import tokens
 from app.core.identity.authentication import ClientAddress, CurrentPrincipal
 
@@ -92,15 +92,8 @@ def create_token(body: SignIn, address: ClientAddress) -> schemas.IssuedToken:
 
 
 @router.get("/tokens")
-def list_tokens(
-    request: Request,
-    response: Response,
-    principal: CurrentPrincipal,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> list[schemas.Token]:
+def list_tokens(page: RequestedPage, principal: CurrentPrincipal) -> list[schemas.Token]:
     """List your tokens and browser sessions, newest first, including those that have ended."""
-    page = PageRequest(request, response, limit, cursor)
     with transaction() as session:
         rows = tokens.list_tokens(session, principal, cursor=page.position, limit=page.fetch_limit)
     return [

@@ -18,10 +18,10 @@ T = TypeVar("T")
 _POSITION = TypeAdapter(Position)
 _NUMBER = TypeAdapter(tuple[Annotated[int, Field(strict=True, ge=0, lt=2**63)]])
 
-Limit = Annotated[
+_Limit = Annotated[
     int, Query(ge=1, le=_MAX_PAGE_SIZE, description="maximum number of entries in the response")
 ]
-Cursor = Annotated[
+_Cursor = Annotated[
     str | None,
     Query(max_length=200, description="start of the page, from the Link header of the previous page"),
 ]
@@ -56,8 +56,8 @@ class PageRequest:
 
     request: Request
     response: Response
-    limit: int
-    cursor: str | None
+    limit: _Limit = 100
+    cursor: _Cursor = None
 
     @property
     def position(self) -> Position | None:
@@ -81,10 +81,4 @@ class PageRequest:
         return page
 
 
-def _get_page_request(
-    request: Request, response: Response, limit: Limit = 100, cursor: Cursor = None
-) -> PageRequest:
-    return PageRequest(request, response, limit, cursor)
-
-
-RequestedPage = Annotated[PageRequest, Depends(_get_page_request)]
+RequestedPage = Annotated[PageRequest, Depends()]
