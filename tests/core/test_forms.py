@@ -11,12 +11,12 @@ from httpx2 import Response
 from pydantic import BaseModel
 from starlette.routing import compile_path
 
-from app.config import get_settings
 from app.main import create_app
 from tests.security.access_requests import create_invite, create_password_code
 from tests.security.access_scenario import AccessScenario
 from tests.security.access_table import AUDIENCES, TABLE
 from tests.support.page_requests import get_page
+from tests.support.setting_changes import change_settings
 
 UNDECLARED_FIELDS = {"password", "username"}
 """The password that confirms who sends a form, and the name for password managers."""
@@ -89,30 +89,16 @@ def test_forms_send_the_fields_of_their_routes(client: TestClient, audience: str
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        "/sign-up?invite={invite}",
-        "/password?code={code}",
-        "/email?code=x",
-        "/account",
-    ],
+    "path", ["/sign-up?invite={invite}", "/password?code={code}", "/email?code=x", "/account"]
 )
-def test_forms_of_links_and_mail_send_the_fields_of_their_routes(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
-) -> None:
+def test_forms_of_links_and_mail_send_the_fields_of_their_routes(client: TestClient, path: str) -> None:
     scenario = AccessScenario.open(client)
-    invite, code = create_invite(scenario), create_password_code(scenario)
-    for name, value in {
-        "PUBLIC_URL": "https://cup.example.org",
-        "SMTP__HOST": "127.0.0.1",
-        "SMTP__SENDER": "cup@example.org",
-    }.items():
-        monkeypatch.setenv(f"ANONCUP_{name}", value)
-    get_settings.cache_clear()
-    page = get_page(
-        scenario.arena, path.format(invite=invite, code=code), team="red" if path == "/account" else None
-    )
-    monkeypatch.undo()
-    get_settings.cache_clear()
+    address = path.format(invite=create_invite(scenario), code=create_password_code(scenario))
+    with change_settings(
+        ANONCUP_PUBLIC_URL="https://cup.example.org",
+        ANONCUP_SMTP__HOST="127.0.0.1",
+        ANONCUP_SMTP__SENDER="cup@example.org",
+    ):
+        page = get_page(scenario.arena, address, team="red" if path == "/account" else None)
     assert "<form" in page.text
     assert find_faults(page) == {}

@@ -1,7 +1,6 @@
 """Pages as a browser gets them: visibility, languages, security headers and sign-in."""
 
 import re
-from collections.abc import Iterator
 from urllib.parse import unquote
 
 import pytest
@@ -9,7 +8,6 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select
 
-from app.config import Settings, get_settings
 from app.core.db.models import Token
 from app.core.db.transaction import transaction
 from app.core.identity import users
@@ -17,6 +15,7 @@ from app.core.identity.session_cookie import COOKIE
 from app.core.locale.language import LANGUAGES
 from tests.support.arena import PASSWORD, Arena, build_competition_toml, build_noisy_release
 from tests.support.page_requests import SAME_ORIGIN, get_page
+from tests.support.setting_changes import change_settings
 from tests.support.translations import translate, translate_message
 from tests.support.uploads import score_everything
 
@@ -131,26 +130,16 @@ def test_session_cookie_is_http_only_and_same_site(client: TestClient, rei: dict
     assert "Rei" in html
 
 
-@pytest.fixture
-def https_only(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("ANONCUP_SECURE_COOKIES", "true")
-    get_settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    get_settings.cache_clear()
-
-
-def test_session_cookie_is_secure_behind_https(
-    client: TestClient, rei: dict[str, str], https_only: None
-) -> None:
-    name, *flags = sign_in(client, **rei).headers["set-cookie"].split("; ")
-    assert name.startswith("__Host-anoncup_session=")
-    assert {"secure", "path=/", "httponly"} <= {flag.lower() for flag in flags}
-    assert not any(flag.lower().startswith("domain") for flag in flags)
-    client.base_url = "https://localhost"
-    assert "Sign out" in client.get("/").text
-    client.post("/sign-out", headers=SAME_ORIGIN)
-    assert "__Host-anoncup_session" not in client.cookies
+def test_session_cookie_is_secure_behind_https(client: TestClient, rei: dict[str, str]) -> None:
+    with change_settings(ANONCUP_SECURE_COOKIES="true"):
+        name, *flags = sign_in(client, **rei).headers["set-cookie"].split("; ")
+        assert name.startswith("__Host-anoncup_session=")
+        assert {"secure", "path=/", "httponly"} <= {flag.lower() for flag in flags}
+        assert not any(flag.lower().startswith("domain") for flag in flags)
+        client.base_url = "https://localhost"
+        assert "Sign out" in client.get("/").text
+        client.post("/sign-out", headers=SAME_ORIGIN)
+        assert "__Host-anoncup_session" not in client.cookies
 
 
 def test_signing_out_revokes_the_session(client: TestClient, rei: dict[str, str]) -> None:

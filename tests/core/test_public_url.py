@@ -13,6 +13,7 @@ from app.main import create_app
 from app.operations import local_service
 from tests.support.arena import API, Arena
 from tests.support.page_requests import post_form
+from tests.support.setting_changes import change_settings
 
 pytestmark = pytest.mark.full
 
@@ -20,12 +21,9 @@ PUBLIC_URL = "https://cup.example.org"
 
 
 @pytest.fixture
-def public_url(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("ANONCUP_PUBLIC_URL", f"{PUBLIC_URL}/")
-    get_settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    get_settings.cache_clear()
+def public_url(settings: Settings) -> Iterator[None]:
+    with change_settings(ANONCUP_PUBLIC_URL=f"{PUBLIC_URL}/"):
+        yield
 
 
 def create_links(arena: Arena) -> list[str]:
@@ -59,17 +57,18 @@ def test_openapi_document_has_the_configured_address(public_url: None) -> None:
     ],
 )
 def test_invalid_setting_is_refused_in_one_sentence(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
+    settings: Settings, variable: str, value: str, reason: str
 ) -> None:
-    monkeypatch.setenv("ANONCUP_SMTP__HOST", "mail.example.org")
-    monkeypatch.setenv("ANONCUP_SMTP__SENDER", "cup@example.org")
-    monkeypatch.setenv("ANONCUP_PUBLIC_URL", PUBLIC_URL)
-    monkeypatch.setenv(variable, value)
-    get_settings.cache_clear()
-    with pytest.raises(InvalidInput, match=f"^{variable}: {reason}$"):
+    variables = {
+        "ANONCUP_SMTP__HOST": "mail.example.org",
+        "ANONCUP_SMTP__SENDER": "cup@example.org",
+        "ANONCUP_PUBLIC_URL": PUBLIC_URL,
+    }
+    with (
+        change_settings(**variables | {variable: value}),
+        pytest.raises(InvalidInput, match=f"^{variable}: {reason}$"),
+    ):
         get_settings()
-    monkeypatch.undo()
-    get_settings.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 """Throttling of wrong passwords and codes, per account and per address."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,7 +10,7 @@ from httpx2 import Response
 from limits import RateLimitItemPerMinute
 from structlog.testing import capture_logs
 
-from app.config import Settings, get_settings
+from app.config import Settings
 from app.core.db.models import Token
 from app.core.http import redis_client, throttle
 from tests.support.accounts import (
@@ -26,6 +25,7 @@ from tests.support.accounts import (
 )
 from tests.support.application import build_application
 from tests.support.arena import API, PASSWORD, Arena
+from tests.support.setting_changes import change_settings
 from tests.support.wait import TIMEOUT_S
 
 STRANGER_ADDRESS = "203.0.113.7"
@@ -186,22 +186,12 @@ def test_redis_contains_no_names_or_addresses(rei: None) -> None:
     assert all(connection.ttl(key) > 0 for key in keys)
 
 
-@contextmanager
-def redis_at(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Run the application with another Redis than that of the tests."""
-    with monkeypatch.context() as patch:
-        patch.setenv("REDIS_URL", url)
-        get_settings.cache_clear()
-        yield
-    get_settings.cache_clear()
-
-
 @pytest.mark.parametrize(
     "url",
     ["redis://127.0.0.1:1/0", "redis+socket:///nowhere/valkey.sock", "rediss://127.0.0.1:1", "nonsense"],
 )
-def test_users_can_sign_in_without_redis(rei: None, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with redis_at(url, monkeypatch), capture_logs() as log_entries:
+def test_users_can_sign_in_without_redis(rei: None, url: str) -> None:
+    with change_settings(REDIS_URL=url), capture_logs() as log_entries:
         client = build_client(OWNER_ADDRESS)
         assert try_password(client).status_code == 401
         assert try_password(client, password=PASSWORD).status_code == 201
@@ -210,9 +200,9 @@ def test_users_can_sign_in_without_redis(rei: None, url: str, monkeypatch: pytes
 
 
 @pytest.mark.full
-def test_without_redis_each_process_counts_on_its_own(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_redis_each_process_counts_on_its_own(rei: None) -> None:
     client = build_client(STRANGER_ADDRESS)
-    with redis_at("redis://127.0.0.1:1/0", monkeypatch):
+    with change_settings(REDIS_URL="redis://127.0.0.1:1/0"):
         assert try_passwords(client, 11) == [401] * 10 + [429]
         refusal = try_password(client, password=PASSWORD)
         assert read_refusal(refusal) == (429, "too_many_tries")
@@ -221,12 +211,12 @@ def test_without_redis_each_process_counts_on_its_own(rei: None, monkeypatch: py
 
 
 @pytest.mark.full
-def test_unresponsive_redis_delays_only_one_request(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unresponsive_redis_delays_only_one_request(rei: None) -> None:
     """The server accepts the connection and never answers; a request waits for it only once and briefly."""
     assert redis_client.TIMEOUT_S <= 0.5
     with ThreadPoolExecutor(1) as pool, socket.create_server(("127.0.0.1", 0)) as silent_server:
         silent_server.setblocking(False)
-        with redis_at(f"redis://127.0.0.1:{silent_server.getsockname()[1]}/0", monkeypatch):
+        with change_settings(REDIS_URL=f"redis://127.0.0.1:{silent_server.getsockname()[1]}/0"):
             future = pool.submit(try_password, build_client(OWNER_ADDRESS), password=PASSWORD)
             assert future.result(TIMEOUT_S).status_code == 201
             throttle.get_storage().storage.connection_pool.disconnect()

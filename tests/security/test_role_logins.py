@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
 from anoncup.errors import Forbidden
-from app.config import Settings, get_settings
+from app.config import Settings
 from app.core.db import logins
 from app.core.db.privileges import ROLES, WEB, WORKER, warn_if_overprivileged
 from app.core.storage import get_store
@@ -19,24 +19,19 @@ from migrations.run import migrate
 from tests.security.role_logins import build_login_url, connect_to, logins_folder, require_refusal
 from tests.support.backups import restore_url
 from tests.support.role_session import build_role_url
+from tests.support.setting_changes import change_settings
 
 pytestmark = pytest.mark.full
 
 __all__ = ["logins_folder", "restore_url"]
 
 
-def test_only_an_overprivileged_role_is_warned_about(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_an_overprivileged_role_is_warned_about(settings: Settings) -> None:
     for role, events in ((None, ["database_role_too_mighty"]), (WEB, []), (WORKER, [])):
         url = build_role_url(role, settings.database_url) if role else settings.database_url
-        monkeypatch.setenv("DATABASE_URL", url)
-        get_settings.cache_clear()
-        with capture_logs() as log_entries:
+        with change_settings(DATABASE_URL=url), capture_logs() as log_entries:
             warn_if_overprivileged()
         assert [entry["event"] for entry in log_entries] == events
-    monkeypatch.undo()
-    get_settings.cache_clear()
 
 
 def test_wrong_password_is_refused(settings: Settings, logins_folder: Path, tmp_path: Path) -> None:
