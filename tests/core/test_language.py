@@ -156,5 +156,4 @@ def test_texts_of_packages_replace_none_of_ours_and_read_no_attributes(tmp_path:
         assert (english("Sign in"), english("{by} ago", by="1 h")) == ("Sign in", "1 h ago")
         assert japanese("Sign in") != "Sign in"
     for text in ("{by.__class__}", "{by[0]}"):
-        with pytest.raises(KeyError):
-            english.fill(text, {"by": "a value"})
+        assert english.fill(text, {"by": "a value"}) == text

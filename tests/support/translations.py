@@ -11,7 +11,7 @@ MESSAGE_KEYS = {
 }
 
 
-def translate(name: str, /, language: str = "en", **values: object) -> str:
+def translate(name: str, /, language: str = "en", **values: MessageValue) -> str:
     """Translate a label, given by its name, or an English text of the pages.
 
     Raises ``KeyError`` for a text that no catalogue has.

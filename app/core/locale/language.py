@@ -5,18 +5,16 @@ languages.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from functools import cache
 from gettext import NullTranslations
 from pathlib import Path
-from string import Formatter
-from typing import Any
 
 from babel import Locale
 
 from anoncup.catalogues import find_package_catalogues, find_track_catalogues, load_translations
-from anoncup.messages import Message, PluralMessage, fill_template
+from anoncup.messages import Message, MessageValue, PluralMessage, fill_template
 
 FOLDER = Path(__file__).parent
 _FEATURE_FOLDERS = sorted(FOLDER.parents[1].glob("*/locale"))
@@ -28,16 +26,6 @@ LANGUAGES = (ENGLISH, *sorted(path.parent.parent.name for path in FOLDER.glob(f"
 
 NUMBER_PATTERN = re.compile(r"-?[0-9][0-9,]*(?:\.[0-9]+)?")
 """A number as written by ``format``."""
-
-
-class _PlainFormatter(Formatter):
-    """Formatter without attributes and items of values, which a catalogue of a package could ask for."""
-
-    def get_field(self, field_name: str, _: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
-        return kwargs[field_name], field_name
-
-
-_FORMATTER = _PlainFormatter()
 
 
 class Translator:
@@ -56,14 +44,14 @@ class Translator:
         )
         self.package_texts: frozenset[str] = frozenset()
 
-    def __call__(self, text: str, /, **values: object) -> str:
+    def __call__(self, text: str, /, **values: MessageValue) -> str:
         return self.fill(self.catalogue.gettext(text), values)
 
-    def pgettext(self, context: str, text: str, /, **values: object) -> str:
+    def pgettext(self, context: str, text: str, /, **values: MessageValue) -> str:
         """Translate a text whose meaning depends on the context."""
         return self.fill(self.catalogue.pgettext(context, text), values)
 
-    def ngettext(self, singular: str, plural: str, n: int, /, **values: object) -> str:
+    def ngettext(self, singular: str, plural: str, n: int, /, **values: MessageValue) -> str:
         """Translate to the plural form for ``n``; ``{n}`` in the text is the number."""
         return self.fill(self.catalogue.ngettext(singular, plural, n), {"n": n, **values})
 
@@ -91,29 +79,18 @@ class Translator:
         return default
 
     def translate_message(self, message: Message) -> str:
-        """Translate the template of a message and fill in its values."""
-        return fill_template(
-            self.translate_template(message),
-            message.values,
-            render_message=self.translate_value,
-            format_number=self.format_number,
-        )
-
-    def translate_template(self, message: Message) -> str:
-        """Return the translated template, in the plural form for the message's count if it has one."""
+        """Translate the template of a message, in the plural form for its count, and fill in its values."""
         if isinstance(message, PluralMessage):
-            return self.catalogue.ngettext(*message.forms, message.count)
-        return self.catalogue.gettext(message.template)
+            return self.fill(self.catalogue.ngettext(*message.forms, message.count), message.values)
+        return self.fill(self.catalogue.gettext(message.template), message.values)
 
     def translate_value(self, message: Message) -> str:
         """Translate a message that is a value of another one: its label if it has one, else its text."""
         return self.label(f"value_{message.template}", "") or self.translate_message(message)
 
-    def fill(self, text: str, values: Mapping[str, object]) -> str:
-        return (
-            _FORMATTER.format(text, **{name: self.localize(value) for name, value in values.items()})
-            if values
-            else text
+    def fill(self, text: str, values: Mapping[str, MessageValue]) -> str:
+        return fill_template(
+            text, values, render_message=self.translate_value, format_number=self.format_number
         )
 
     def localize(self, value: object) -> object:
