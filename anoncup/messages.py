@@ -40,7 +40,7 @@ StoredValues: TypeAlias = dict[str, _StoredValue | list[_StoredValue]]
 
 MAX_RENDERED_LENGTH = 1 << 16
 """Maximum length of the text of a message from another process. A short template may repeat a long value."""
-PLACEHOLDER = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
+PLACEHOLDER = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.4f|\.6g))?\}")
 """Placeholders, a small subset of ``str.format``. Templates are untrusted: they may come from the database or
 from a sandboxed process."""
 
@@ -252,7 +252,7 @@ def _find_max_length(value: MessageValue) -> int:
         case tuple():
             return sum(_find_max_length(item) + len(", ") for item in value)
         case int() | float():
-            return len(f"{value:,.0f}{value:.6g}")
+            return len(f"{value:,.4f}{value:.6g}")
     return len(repr(value))
 
 

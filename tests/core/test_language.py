@@ -115,9 +115,10 @@ def test_number_uses_separators_of_its_language_and_keeps_digits(code: str, text
 
 def test_numbers_in_messages_are_formatted_by_language() -> None:
     german = Translator("de", NullTranslations())
-    message = Message("{a:,} of {b:.6g}, {c:.0f} and {d}", a=12345, b=0.123456789, c=1234.5, d=(1234, 0.5))
-    assert german.translate_message(message) == "12.345 of 0,123457, 1234 and 1.234, 0,5"
-    assert str(message) == "12,345 of 0.123457, 1234 and 1234, 0.5"
+    template = "{a:,} of {b:.6g}, {c:.0f}, {b:.4f} and {d}"
+    message = Message(template, a=12345, b=0.123456789, c=1234.5, d=(1234, 0.5))
+    assert german.translate_message(message) == "12.345 of 0,123457, 1234, 0,1235 and 1.234, 0,5"
+    assert str(message) == "12,345 of 0.123457, 1234, 0.1235 and 1234, 0.5"
 
 
 ROWS_LEFT = (
