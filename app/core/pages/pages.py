@@ -46,8 +46,8 @@ from app.core.identity.authentication import (
 from app.core.identity.principal import Principal
 from app.core.identity.session_cookie import read_session_cookie
 from app.core.locale.language import LANGUAGES, Translator
-from app.core.pages import language, notation
 from app.core.pages import language as languages
+from app.core.pages import notation
 
 P = ParamSpec("P")
 
@@ -72,7 +72,7 @@ templates.env.globals |= {
     "heat_class": notation.find_heat_class,
     "json_text": partial(json.dumps, ensure_ascii=False),
     "languages": {tag: Locale.parse(tag).get_display_name(tag) for tag in LANGUAGES},
-    "sentence": language.translate_sentence,
+    "sentence": languages.translate_sentence,
     "visible": replace_control_characters,
     "service_address": get_service_url,
     "sign_in_providers": lambda: get_settings().sign_in,
@@ -235,9 +235,12 @@ def _redirect_to_sign_in(request: Request) -> RedirectResponse:
 
 def _render_error_page(request: Request, problem: DomainError) -> HTMLResponse:
     """Render an error page. Hidden and missing resources give the same page."""
-    is_hidden = isinstance(problem, NotFound) or problem.code == "not_organizer"
     page = Page(request, None if isinstance(problem, DatabaseUnavailable) else _find_principal(request))
-    detail = None if is_hidden else _describe_error(problem, page.t)
+    detail: str | None = translate_error(problem, page.t)
+    if isinstance(problem, NotFound) or problem.code == "not_organizer":
+        detail = None
+    elif problem.code == "scope_missing":
+        detail = page.t("Only organizers can open this page.")
     return page.render("core/refusal.html", problem=problem, detail=detail)
 
 
@@ -277,13 +280,6 @@ def _find_principal(request: Request) -> Principal | None:
         return None
 
 
-def _describe_error(problem: DomainError, t: Translator) -> str:
-    """Return the text of an error page. For a missing scope, it tells who may open the page."""
-    if problem.code == "scope_missing":
-        return t("Only organizers can open this page.")
-    return translate_error(problem, t)
-
-
 def translate_error(problem: DomainError, t: Translator) -> str:
     """Return an error's text in the reader's language: the label ``problem_<code>``, else its message."""
-    return t.label(f"problem_{problem.code}", "") or language.translate_sentence(problem.message, t)
+    return t.label(f"problem_{problem.code}", "") or languages.translate_sentence(problem.message, t)
