@@ -109,8 +109,7 @@ def test_invite_link_of_a_team_is_shown_once(arena: Arena) -> None:
     join_response = post_form(arena, link, {"name": "Colleague", "password": PASSWORD})
     assert join_response.status_code == 303
     assert "Colleague" in extract_text(get_page(arena, path, team="red"))
-    assert post_form(arena, link, {"name": "One more", "password": PASSWORD}).status_code == 422
-    for uses in ("0", "-1", "1000000", "many"):
+    for uses in ("0", "1000000", "many"):
         assert post_form(arena, f"{path}/invites", {"uses": uses}, team="red").status_code == 422
 
 
@@ -124,11 +123,6 @@ def test_members_are_removed_after_a_question_and_can_leave(arena: Arena) -> Non
     response = post_form(arena, f"{path}/members/{colleague['user_id']}", team="red")
     assert response.headers["location"] == f"{path}?done=member_removed"
     assert "Colleague" not in get_page(arena, path, team="red").text
-    own = arena.get("/me", team="red").json()["user_id"]
-    last = post_form(arena, f"{path}/members/{own}", team="red")
-    way_out = "invite somebody who takes it over, then leave."
-    assert_refused(last, 409, f"The last member cannot leave a team: {way_out}")
-    assert f"last member of this team. {way_out.capitalize()}" in extract_text(last)
     member = sign_up_member(arena, create_team_invite(arena, "red"), name="Another")
     arena.team_tokens["member"] = member["token"]
     response = send_form(arena, f"{path}/members/{member['user_id']}", team="member")

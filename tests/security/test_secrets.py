@@ -25,6 +25,7 @@ from app.core.storage import compute_digest
 from app.jobs import queue
 from app.operations.embedded_servers import EmbeddedServices
 from app.operations.local_service import build_environments
+from tests.security.access_requests import create_password_code
 from tests.security.access_scenario import AccessScenario
 from tests.support.arena import API, PASSWORD, Arena, build_noisy_release
 from tests.support.secret_search import build_needles, find_leaks, iterate_database_cells, iterate_files
@@ -117,7 +118,8 @@ def test_database_contains_no_secrets_passwords_or_tokens(
     scenario: AccessScenario,
 ) -> None:
     code = scenario.arena.post(f"/competitions/{scenario.arena.slug}/invites", json={}).json()["code"]
-    clear_texts = [PASSWORD, code, scenario.arena.organizer_token, *scenario.arena.team_tokens.values()]
+    codes = [code, create_password_code(scenario)]
+    clear_texts = [PASSWORD, *codes, scenario.arena.organizer_token, *scenario.arena.team_tokens.values()]
     canaries = build_needles(scenario.secret) | {canary.encode() for canary in clear_texts}
     cells = 0
     for location, content in iterate_database_cells():
