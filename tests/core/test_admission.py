@@ -5,8 +5,8 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import cycle
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -104,42 +104,25 @@ def test_waiting_competitions_get_slots_in_turn(settings: Settings) -> None:
     assert served == [busy, busy, quiet, busy, busy, busy]
 
 
-@pytest.fixture
-def peak_parallel_parses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A list with one number: the maximum of uploads parsed at the same time."""
-    parse, running, peak = ReleaseUpload.parse, [0], [0]
+def test_number_of_bytes_parsed_in_parallel_is_limited(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a byte budget of zero, each upload is parsed alone."""
+    parse, lock = ReleaseUpload.parse, Lock()
 
-    def parse_and_count(upload: ReleaseUpload, *arguments: Any) -> None:
-        running[0] += 1
-        peak[0] = max(peak[0], running[0])
+    def parse_alone(upload: ReleaseUpload, *arguments: Any) -> None:
+        assert lock.acquire(blocking=False), "another upload is being parsed"
         try:
             parse(upload, *arguments)
         finally:
-            running[0] -= 1
+            lock.release()
 
-    monkeypatch.setattr(ReleaseUpload, "parse", parse_and_count)
-    return peak
-
-
-def assert_all_accepted(arena: Arena, *processes: WebProcess) -> None:
-    """Upload for six teams in parallel, spread over the processes; all byte budgets are free afterwards."""
-    with ExitStack() as stack:
-        uploads_in_progress = [
-            stack.enter_context(open_upload(web, arena, f"team {number}"))
-            for number, web in zip(range(6), cycle(processes), strict=False)
-        ]
-        for upload in uploads_in_progress:
+    monkeypatch.setattr(ReleaseUpload, "parse", parse_alone)
+    with limited_process(parsed_mb=0) as web, ExitStack() as stack:
+        uploads = [stack.enter_context(open_upload(web, arena, f"team {number}")) for number in range(6)]
+        for upload in uploads:
             upload.wait_for_body_read()
             upload.request_messages.put({"type": "http.request", "body": upload.body, "more_body": False})
-        assert [upload.wait_for_response().status for upload in uploads_in_progress] == [202] * 6
-    assert [web.app.state.admission.parse_budget.used_bytes for web in processes] == [0] * len(processes)
-
-
-def test_number_of_bytes_parsed_in_parallel_is_limited(arena: Arena, peak_parallel_parses: list[int]) -> None:
-    """With a byte budget of zero, each upload is parsed alone."""
-    with limited_process(parsed_mb=0) as web:
-        assert_all_accepted(arena, web)
-    assert peak_parallel_parses == [1]
+        assert [upload.wait_for_response().status for upload in uploads] == [202] * 6
+        assert web.app.state.admission.parse_budget.used_bytes == 0
 
 
 def test_large_file_is_spooled_to_an_unnamed_file(
