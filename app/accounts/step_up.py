@@ -4,6 +4,7 @@ These are actions that cannot be undone or that create access which outlasts the
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 from urllib.parse import unquote
@@ -36,7 +37,7 @@ def _check_password(principal: Principal, address: str | None, password: str) ->
     with throttle.limit_tries(address, account=principal.step_up_key):
         if not password_hashes.is_correct_password(load_hash(principal), password):
             raise WrongCredential("the password is wrong", code="wrong_password")
-    return principal.mark_reauthenticated()
+    return replace(principal, is_reauthenticated=True)
 
 
 _check_password_in_thread = limit_concurrency(_check_password)

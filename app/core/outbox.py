@@ -8,18 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 from uuid import UUID
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    SQLColumnExpression,
-    Text,
-    Uuid,
-    cast,
-    func,
-    literal,
-    null,
-    select,
-)
+from sqlalchemy import ColumnElement, Select, Text, Uuid, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -36,10 +25,10 @@ PhaseChange = Literal[
 
 
 def add_announcement(session: Session, competition_id: UUID, announcement_id: UUID) -> None:
-    subject_id = literal(announcement_id, Uuid())
-    _add(session, NotificationUrl, ANNOUNCEMENT, subject_id, NotificationUrl.competition_id == competition_id)
+    is_receiver = NotificationUrl.competition_id == competition_id
+    _add(session, NotificationUrl, ANNOUNCEMENT, announcement_id, is_receiver)
     participants = select(Member.user_id).where(Member.competition_id == competition_id)
-    _add(session, EmailAddress, ANNOUNCEMENT, subject_id, *_is_subscribed(participants))
+    _add(session, EmailAddress, ANNOUNCEMENT, announcement_id, *_is_subscribed(participants))
 
 
 def add_deadline(session: Session, round_: Round, phase: str) -> None:
@@ -49,13 +38,13 @@ def add_deadline(session: Session, round_: Round, phase: str) -> None:
         .join(Team, Team.id == Member.team_id)
         .where(Member.competition_id == round_.competition_id, Team.disqualified_at.is_(None))
     )
-    subject_id, key = literal(round_.id, Uuid()), f"deadline {round_.id} {phase}"
-    _add(session, EmailAddress, DEADLINE, subject_id, *_is_subscribed(participants), phase=phase, key=key)
+    key = f"deadline {round_.id} {phase}"
+    _add(session, EmailAddress, DEADLINE, round_.id, *_is_subscribed(participants), phase=phase, key=key)
 
 
 def add_confirmation(session: Session, address_id: UUID) -> None:
     """Ask for the mail that confirms an address."""
-    _add(session, EmailAddress, CONFIRMATION, null(), EmailAddress.id == address_id)
+    _add(session, EmailAddress, CONFIRMATION, None, EmailAddress.id == address_id)
 
 
 def add_password_links(session: Session, address: str) -> None:
@@ -69,7 +58,7 @@ def add_password_links(session: Session, address: str) -> None:
         Delivery.finished_at.is_(None),
     )
     is_owner = func.lower(EmailAddress.address) == address.lower(), EmailAddress.confirmed_at.is_not(None)
-    _add(session, EmailAddress, PASSWORD_LINK, null(), *is_owner, ~waiting.exists())
+    _add(session, EmailAddress, PASSWORD_LINK, None, *is_owner, ~waiting.exists())
 
 
 def add_phase_change(
@@ -82,9 +71,8 @@ def add_phase_change(
     key: str | None = None,
 ) -> None:
     """Record a change of a round. An event with a ``key`` is recorded once, however often this is called."""
-    subject_id = literal(round_id, Uuid())
     is_receiver = NotificationUrl.competition_id == competition_id
-    _add(session, NotificationUrl, PHASE, subject_id, is_receiver, change=change, phase=phase, key=key)
+    _add(session, NotificationUrl, PHASE, round_id, is_receiver, change=change, phase=phase, key=key)
 
 
 def _is_subscribed(user_ids: Select[UUID]) -> Sequence[ColumnElement[bool]]:
@@ -97,7 +85,7 @@ def _add(
     session: Session,
     receiver: type[NotificationUrl | EmailAddress],
     event: str,
-    subject_id: SQLColumnExpression[UUID | None],
+    subject_id: UUID | None,
     *is_receiver: ColumnElement[bool],
     change: str | None = None,
     phase: str | None = None,

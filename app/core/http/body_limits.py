@@ -5,7 +5,6 @@ import re
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from anoncup.errors import TooLarge
@@ -16,6 +15,7 @@ MAX_DISCARDED_BYTES = 1 << 30
 MAX_SILENCE_S = 30.0
 """Time without a byte after which a client counts as disconnected, so that its upload blocks no other."""
 _TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
+_TWO_LENGTHS = "a request has either Content-Length or Transfer-Encoding"
 UPLOAD_PATH_PATTERN = re.compile(r"/(submissions|guesses|baselines|(?:original|truth)/[^/]*)")
 """Occurs in all paths that accept files, and may be followed by more, such as ``/check``."""
 _MAX_TEXT_MB = 2
@@ -41,9 +41,11 @@ class BodyLimitMiddleware:
             return
         headers = Headers(scope=scope)
         if "content-length" in headers and "transfer-encoding" in headers:
-            await _build_two_lengths_response()(scope, receive, send)
+            # A proxy may see the end of this request elsewhere, so the connection ends too.
+            response = build_problem(400, "bad_request", _TWO_LENGTHS)
+            response.headers["Connection"] = "close"
+            await response(scope, receive, send)
             return
-
         await self.app(scope, _limit_body(receive, self._get_limit_mb(scope)), send)
 
     def _get_limit_mb(self, scope: Scope) -> int:
@@ -52,14 +54,6 @@ class BodyLimitMiddleware:
         has_credentials = "authorization" in headers or "cookie" in headers
         is_upload = UPLOAD_PATH_PATTERN.search(scope["path"]) is not None
         return self.settings.body_limit_mb if has_credentials and is_upload and not is_text else _MAX_TEXT_MB
-
-
-def _build_two_lengths_response() -> Response:
-    """Return the answer to a request whose end a proxy may see elsewhere. It ends the connection."""
-    detail = "a request has either Content-Length or Transfer-Encoding"
-    response = build_problem(400, "bad_request", detail)
-    response.headers["Connection"] = "close"
-    return response
 
 
 def _limit_body(receive: Receive, limit_mb: int) -> Receive:

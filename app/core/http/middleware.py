@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from anoncup.errors import Unavailable
@@ -120,20 +119,13 @@ class OwnHostMiddleware:
         self.settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self._is_for_own_host(scope):
-            await self.app(scope, receive, send)
-        else:
-            await self._build_wrong_host_response()(scope, receive, send)
-
-    def _is_for_own_host(self, scope: Scope) -> bool:
-        """Return whether the Host header names this service, or the path accepts any host."""
-        host = parse_host(Headers(scope=scope).get("host", ""))
-        return scope["path"] in _HOST_INDEPENDENT_PATHS or self.settings.serves_host(host)
-
-    def _build_wrong_host_response(self) -> Response:
-        if self.settings.public_url:
-            return build_problem(421, "other_host", "this service has another name")
-        return build_problem(421, "other_host", _NO_PUBLIC_URL)
+        if scope["type"] == "http" and scope["path"] not in _HOST_INDEPENDENT_PATHS:
+            host = parse_host(Headers(scope=scope).get("host", ""))
+            if not self.settings.serves_host(host):
+                detail = "this service has another name" if self.settings.public_url else _NO_PUBLIC_URL
+                await build_problem(421, "other_host", detail)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
 
 
 def parse_host(header: str) -> str:

@@ -1,6 +1,6 @@
 """The authenticated sender of a request."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from anoncup.errors import Forbidden
@@ -46,9 +46,6 @@ class Principal:
                 "confirm this with your password in the header X-Confirm-Password",
                 code="password_needed",
             )
-
-    def mark_reauthenticated(self) -> "Principal":
-        return replace(self, is_reauthenticated=True)
 
     @property
     def step_up_key(self) -> str:
