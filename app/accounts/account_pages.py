@@ -63,7 +63,7 @@ def render_account(
 ) -> HTMLResponse:
     """Render the account with what was typed into a rejected form, or with a new token."""
     with transaction() as session:
-        valid_tokens = tokens.list_valid_tokens(session, page.principal)
+        valid_tokens = tokens.list_tokens(session, page.principal, tokens.is_valid())
         teams = memberships.list_teams(session, page.principal.user_id)
         organized = memberships.list_organized(session, page.principal.user_id)
         issuer = identities.find_issuer(session, page.principal.user_id)

@@ -145,19 +145,16 @@ def confirm_session(session: Session, principal: Principal) -> None:
 
 
 def list_tokens(
-    session: Session, principal: Principal, *, cursor: Position | None, limit: int
+    session: Session,
+    principal: Principal,
+    *conditions: ColumnElement[bool],
+    cursor: Position | None = None,
+    limit: int | None = None,
 ) -> Sequence[Token]:
     """Return the principal's tokens and sessions, newest first, starting after the cursor."""
     principal.require("read")
-    query = select(Token).where(Token.user_id == principal.user_id)
+    query = select(Token).where(Token.user_id == principal.user_id, *conditions)
     return fetch_newest_first(session, query, Token.created_at, Token.id, cursor=cursor, limit=limit)
-
-
-def list_valid_tokens(session: Session, principal: Principal) -> Sequence[Token]:
-    """Return the principal's valid tokens and sessions, newest first."""
-    principal.require("read")
-    query = select(Token).where(Token.user_id == principal.user_id, is_valid())
-    return session.scalars(query.order_by(Token.created_at.desc(), Token.id.desc())).all()
 
 
 def revoke_current(session: Session, principal: Principal) -> None:
