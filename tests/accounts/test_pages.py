@@ -6,10 +6,8 @@ from uuid import uuid4
 import pytest
 from fastapi.testclient import TestClient
 from limits import RateLimitItemPerMinute
-from sqlalchemy import select
 
 from anoncup.schemas.fields import Role
-from app.core.db.models import Token, User
 from app.core.db.transaction import transaction
 from app.core.http import throttle
 from app.core.identity import tokens, users
@@ -31,24 +29,6 @@ from tests.support.translations import translate
 pytestmark = pytest.mark.full
 
 ACCEPT_HTML = {"Accept": "text/html,application/xhtml+xml"}
-
-
-def test_competition_invite_creates_account_and_team(arena: Arena) -> None:
-    invite = create_invite(arena)
-    form = get_page(arena, f"/sign-up?invite={invite}")
-    assert "Small cup" in form.text
-    assert 'name="team"' in form.text
-    typed = {"team": "赤 & Söhne", "name": "Rei", "password": PASSWORD}
-    response = post_form(arena, f"/sign-up?invite={invite}", typed)
-    assert response.status_code == 303
-    assert response.headers["location"] == f"/competitions/{arena.slug}/submissions?done=joined"
-    assert "httponly" in response.headers["set-cookie"].lower()
-    assert translate("done_joined") in extract_text(arena.client.get(response.headers["location"]))
-    assert "赤 &amp; Söhne" in arena.client.get("/account").text
-    with transaction() as session:
-        token = session.scalars(select(Token).join(User).where(User.name == "Rei")).one()
-        assert token.kind == "session"
-        assert token.expires_at - token.created_at <= tokens.SESSION_LIFETIME
 
 
 def test_guesses_of_codes_are_throttled(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
