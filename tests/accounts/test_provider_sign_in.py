@@ -7,7 +7,6 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -19,7 +18,6 @@ from sqlalchemy import select, update
 
 from app.accounts import sign_in_providers
 from app.accounts.models import UserIdentity
-from app.config import get_settings
 from app.core.db.models import Token, User
 from app.core.db.transaction import transaction
 from app.core.http import throttle
@@ -43,6 +41,7 @@ from tests.support.provider_sign_in import (
     run_provider,
     sign_in,
 )
+from tests.support.setting_changes import change_settings
 from tests.support.translations import translate_message
 
 pytestmark = pytest.mark.full
@@ -58,14 +57,10 @@ def running_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runni
 
 
 @pytest.fixture
-def provider(
-    running_provider: RunningProvider, client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[RunningProvider]:
+def provider(running_provider: RunningProvider, client: TestClient) -> Iterator[RunningProvider]:
     running_provider.forge()
-    running_provider.configure(monkeypatch)
-    yield running_provider
-    monkeypatch.undo()
-    get_settings.cache_clear()
+    with change_settings(**running_provider.build_settings()):
+        yield running_provider
 
 
 def post(client: TestClient, path: str, **fields: str | list[str]) -> httpx2.Response:
@@ -246,13 +241,13 @@ def test_forged_id_token_is_refused(arena: Arena, provider: RunningProvider) -> 
 
 
 def test_provider_that_is_down_or_described_by_another_gives_a_clear_page(
-    arena: Arena, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch
+    arena: Arena, provider: RunningProvider
 ) -> None:
     other_issuer = provider.url.replace("127.0.0.1", "localhost") + "/"
     text = "the provider cannot be reached or answers with an error: try again later"
     for issuer in (other_issuer, "http://127.0.0.1:9"):
-        provider.configure(monkeypatch, ANONCUP_SIGN_IN__LAB__ISSUER=issuer)
-        response = post(arena.client, f"/sign-in/{PROVIDER}")
+        with change_settings(ANONCUP_SIGN_IN__LAB__ISSUER=issuer):
+            response = post(arena.client, f"/sign-in/{PROVIDER}")
         assert_problem(response, 503, text)
         assert "Retry-After" in response.headers
 
@@ -407,9 +402,7 @@ def test_confirmation_needs_a_fresh_sign_in_if_the_provider_tells(
     assert confirm(arena.client, provider, "hanako").status_code == 303
 
 
-def test_oauth_provider_without_openid_connect(
-    arena: Arena, provider: RunningProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oauth_provider_without_openid_connect(arena: Arena, provider: RunningProvider) -> None:
     prefix = "ANONCUP_SIGN_IN__LAB__"
     oauth_settings = {
         f"{prefix}AUTHORIZE_URL": f"{provider.url}/oauth2/authorize",
@@ -418,8 +411,8 @@ def test_oauth_provider_without_openid_connect(
         f"{prefix}SUBJECT": "sub",
         f"{prefix}ISSUER": "https://example.org",
     }
-    provider.configure(monkeypatch, **oauth_settings)
-    sign_up(arena.client, provider, arena, "hanako")
+    with change_settings(**oauth_settings):
+        sign_up(arena.client, provider, arena, "hanako")
     assert list_identities() == [("https://example.org", "hanako", "hanako")]
 
 
@@ -534,25 +527,14 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def run_hostile_provider() -> Iterator[HostileProvider]:
-    with HostileProvider() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield server
-        finally:
-            server.ended.set()
-            server.shutdown()
-
-
 @pytest.fixture
 def hostile_provider(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileProvider]:
     monkeypatch.setattr(sign_in_providers, "_STEP_TIMEOUT_S", 0.5)
-    with run_hostile_provider() as server:
-        RunningProvider(server.url).configure(monkeypatch)
+    with HostileProvider() as server, change_settings(**RunningProvider(server.url).build_settings()):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
-    monkeypatch.undo()
-    get_settings.cache_clear()
+        server.ended.set()
+        server.shutdown()
 
 
 DESCRIPTION = "/.well-known/openid-configuration"
@@ -563,26 +545,21 @@ PATHS = ((DESCRIPTION, False), ("/token", False), ("/jwks", False), ("/token", T
 @pytest.mark.parametrize(("path", "is_oauth"), PATHS)
 @pytest.mark.parametrize("answer", KINDS)
 def test_bad_answer_signs_nobody_in_and_gives_a_clear_page(
-    client: TestClient,
-    hostile_provider: HostileProvider,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    path: str,
-    is_oauth: bool,
-    answer: str,
+    client: TestClient, hostile_provider: HostileProvider, *, path: str, is_oauth: bool, answer: str
 ) -> None:
-    if is_oauth:
-        prefix, url = "ANONCUP_SIGN_IN__LAB__", hostile_provider.url
-        settings = {f"{prefix}{name.upper()}_URL": f"{url}/{name}" for name in ("authorize", "token", "user")}
-        RunningProvider(url).configure(monkeypatch, **settings)
+    oauth_settings = {
+        f"ANONCUP_SIGN_IN__LAB__{name.upper()}_URL": f"{hostile_provider.url}/{name}"
+        for name in ("authorize", "token", "user")
+    }
     hostile_provider.hostile_path, hostile_provider.answer = path, answer
     if path == DESCRIPTION:
         response = client.post(f"/sign-in/{PROVIDER}", headers=SAME_ORIGIN)
         assert response.status_code == 503
         assert translate_message(UNAVAILABLE) in extract_text(response)
         return
-    state = parse_qs(urlsplit(begin_sign_in(client)).query)["state"][0]
-    response = client.get(f"{CALLBACK}?{urlencode({'code': 'x', 'state': state})}")
+    with change_settings(**oauth_settings if is_oauth else {}):
+        state = parse_qs(urlsplit(begin_sign_in(client)).query)["state"][0]
+        response = client.get(f"{CALLBACK}?{urlencode({'code': 'x', 'state': state})}")
     assert response.status_code in {422, 503}
     assert "Traceback" not in response.text
 

@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 
 from anoncup.errors import Unavailable
 from app.accounts.models import UserIdentity
-from app.config import Settings, SmtpServer, get_settings
+from app.config import Settings, SmtpServer
 from app.core.db.models import Delivery, EmailAddress, User
 from app.core.db.transaction import transaction
 from app.core.http import throttle
@@ -38,6 +38,7 @@ from tests.support.mail_server import (
     run_mail_server,
 )
 from tests.support.page_requests import extract_text, get_page, post_form
+from tests.support.setting_changes import change_settings
 from workers import clock, deliver, mail_sender
 
 pytestmark = pytest.mark.full
@@ -58,13 +59,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def server(certificate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MailServer]:
+def server(certificate: Path, tmp_path: Path) -> Iterator[MailServer]:
     """A server that requires STARTTLS and a password, to which the service sends its mail."""
-    with run_mail_server(certificate) as running:
-        running.configure(monkeypatch, tmp_path)
+    with run_mail_server(certificate) as running, change_settings(**running.build_settings(tmp_path)):
         yield running
-    monkeypatch.undo()
-    get_settings.cache_clear()
 
 
 @pytest.fixture
@@ -440,19 +438,20 @@ def test_nobody_else_sees_an_address(contest: Contest, server: MailServer) -> No
 
 
 def test_nothing_is_lost_while_the_server_is_down(
-    contest: Contest, server: MailServer, certificate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    contest: Contest, server: MailServer, certificate: Path, tmp_path: Path
 ) -> None:
     add_address(contest.arena, server)
-    with run_mail_server(certificate) as gone:
-        gone.configure(monkeypatch, tmp_path)
     announce(contest)
-    for _ in range(deliveries.MAX_ATTEMPTS + 1):
-        with pytest.raises(Unavailable, match="ConnectionRefusedError"):
-            deliver.send_due_mail()
-    assert list_waiting() == [("announcement", 0)]
-    with run_mail_server(certificate, port=gone.port) as back:
-        assert deliver.send_due_mail() == 1
-        assert back.list_recipients() == [ADDRESS]
+    with run_mail_server(certificate) as gone:
+        pass
+    with change_settings(**gone.build_settings(tmp_path)):
+        for _ in range(deliveries.MAX_ATTEMPTS + 1):
+            with pytest.raises(Unavailable, match="ConnectionRefusedError"):
+                deliver.send_due_mail()
+        assert list_waiting() == [("announcement", 0)]
+        with run_mail_server(certificate, port=gone.port) as back:
+            assert deliver.send_due_mail() == 1
+            assert back.list_recipients() == [ADDRESS]
 
 
 def test_mail_that_was_not_accepted_is_tried_again_with_the_same_id(
@@ -616,17 +615,12 @@ def test_a_late_process_does_not_overwrite_the_outcome_of_another(
         ({"PASSWORD_FILE": "/nonexistent"}, "FileNotFoundError"),
     ],
 )
-def test_a_server_that_cannot_be_used_gets_no_mail(  # noqa: PLR0917  # fixtures
-    contest: Contest,
-    server: MailServer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    change: dict[str, str],
-    reason: str,
+def test_a_server_that_cannot_be_used_gets_no_mail(
+    contest: Contest, server: MailServer, tmp_path: Path, change: dict[str, str], reason: str
 ) -> None:
     store_address(contest.arena)
-    server.configure(monkeypatch, tmp_path, **change)
-    with pytest.raises(Unavailable, match=reason):
+    settings = server.build_settings(tmp_path, **change)
+    with change_settings(**settings), pytest.raises(Unavailable, match=reason):
         deliver.send_due_mail()
     assert list_waiting() == [("confirmation", 0)]
     assert server.envelopes == []
@@ -650,14 +644,15 @@ def test_a_server_that_does_not_accept_the_sender_gets_no_mail(contest: Contest,
 
 @pytest.mark.parametrize("has_tls", [True, False])
 def test_tls_may_begin_with_the_connection_and_a_server_on_this_machine_needs_none(
-    client: TestClient, certificate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_tls: bool
+    client: TestClient, certificate: Path, tmp_path: Path, *, has_tls: bool
 ) -> None:
-    with run_mail_server(certificate if has_tls else None, implicit=has_tls) as server:
-        server.configure(monkeypatch, tmp_path, **({"TLS": "implicit", "USER": ""} if has_tls else {}))
+    options = {"TLS": "implicit", "USER": ""} if has_tls else {}
+    with (
+        run_mail_server(certificate if has_tls else None, implicit=has_tls) as server,
+        change_settings(**server.build_settings(tmp_path, **options)),
+    ):
         add_address(Contest.create(client).arena, server)
         assert has_tls or server.sessions[0].ssl is None
-    monkeypatch.undo()
-    get_settings.cache_clear()
 
 
 @pytest.mark.parametrize(

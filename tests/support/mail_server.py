@@ -12,11 +12,9 @@ from email.policy import default
 from pathlib import Path
 from typing import Any
 
-import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from app.config import get_settings
 from tests.support.service_processes import find_free_port
 from tests.support.wait import poll_until
 
@@ -47,17 +45,15 @@ class MailServer:
     on_mail: Callable[[], None] = lambda: None
     on_recipient: Callable[[], None] = lambda: None
 
-    def configure(self, monkeypatch: pytest.MonkeyPatch, folder: Path, **settings: str) -> None:
-        """Let the service send its mail to this server."""
+    def build_settings(self, folder: Path, **settings: str) -> dict[str, str]:
+        """Return the environment of a service that sends its mail to this server."""
         (folder / "smtp").write_text(f"{PASSWORD}\n")
         values = {"HOST": "127.0.0.1", "PORT": str(self.port), "SENDER": SENDER, "TLS": "none"}
+        variables = {"ANONCUP_PUBLIC_URL": PUBLIC_URL}
         if self.certificate is not None:
             values |= {"TLS": "starttls", "USER": USER, "PASSWORD_FILE": str(folder / "smtp")}
-            monkeypatch.setenv("SSL_CERT_FILE", str(self.certificate.with_name("public.pem")))
-        monkeypatch.setenv("ANONCUP_PUBLIC_URL", PUBLIC_URL)
-        for name, value in (values | settings).items():
-            monkeypatch.setenv(f"ANONCUP_SMTP__{name}", value)
-        get_settings.cache_clear()
+            variables["SSL_CERT_FILE"] = str(self.certificate.with_name("public.pem"))
+        return variables | {f"ANONCUP_SMTP__{name}": value for name, value in (values | settings).items()}
 
     def read_mails(self) -> list[EmailMessage]:
         return [read_mail(envelope) for envelope in self.envelopes]

@@ -10,10 +10,8 @@ from sys import executable
 from urllib.parse import urlsplit
 
 import httpx2
-import pytest
 from fastapi.testclient import TestClient
 
-from app.config import get_settings
 from app.operations.supervisor import Program, wait_until_healthy
 from tests.support.page_requests import SAME_ORIGIN
 from tests.support.service_processes import find_free_port, require_running, run_program
@@ -37,11 +35,6 @@ class RunningProvider:
             f"{prefix}CLIENT_ID": "anoncup",
             f"{prefix}CLIENT_SECRET": CLIENT_SECRET,
         }
-
-    def configure(self, monkeypatch: pytest.MonkeyPatch, **settings: str) -> None:
-        for name, value in (self.build_settings() | settings).items():
-            monkeypatch.setenv(name, value)
-        get_settings.cache_clear()
 
     def forge(self, **claims: object) -> None:
         """Let the provider sign these claims from now on."""
