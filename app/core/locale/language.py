@@ -93,17 +93,13 @@ class Translator:
             text, values, render_message=self.translate_value, format_number=self.format_number
         )
 
-    def localize(self, value: object) -> object:
-        """Format a number for this language, integers with thousands separators; keep other values."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return value
-        return self.format_number(value, "," if isinstance(value, int) else "")
+    def localize(self, number: float) -> str:
+        return self.format_number(number, "")
 
-    def format_number(self, value: float, spec: str) -> str:
+    def format_number(self, number: float, spec: str) -> str:
         """Format a number by a format specification; integers without one get thousands separators."""
-        if not spec and isinstance(value, int):
-            return str(self.localize(value))
-        return self.localize_numbers(format(value, spec))
+        is_whole = isinstance(number, int) and not isinstance(number, bool)
+        return self.localize_numbers(format(number, spec or ("," if is_whole else "")))
 
     def localize_numbers(self, text: str) -> str:
         """Replace the English signs of numbers in a text by those of the language; keep the digits."""
