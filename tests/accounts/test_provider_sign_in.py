@@ -31,6 +31,7 @@ from tests.support.accounts import (
     read_refusal,
 )
 from tests.support.arena import API, PASSWORD, Arena
+from tests.support.database_rows import execute
 from tests.support.page_requests import SAME_ORIGIN, extract_text
 from tests.support.provider_sign_in import (
     CLIENT_SECRET,
@@ -370,8 +371,7 @@ def test_person_without_password_confirms_by_signing_in_again(
     check_token_of_person_without_password(
         arena, page.text.split('class="once"')[1].split(">")[1].split("<")[0]
     )
-    with transaction() as session:
-        session.execute(update(Token).values(confirmed_at=Token.confirmed_at - CONFIRMATION_LIFETIME))
+    execute(update(Token).values(confirmed_at=Token.confirmed_at - CONFIRMATION_LIFETIME))
     assert post(client, "/account/tokens", **fields).status_code == 403
 
 

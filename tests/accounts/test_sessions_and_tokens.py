@@ -10,11 +10,11 @@ from sqlalchemy import func, select, update
 
 from anoncup.schemas.fields import Role
 from app.core.db.models import Token
-from app.core.db.transaction import transaction
 from app.core.identity import tokens
 from app.core.identity.session_cookie import COOKIE
 from tests.support.accounts import create_person, get_me, read_refusal, request_token, sign_in_browser
 from tests.support.arena import API, PASSWORD
+from tests.support.database_rows import execute, load_one
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
@@ -35,13 +35,6 @@ def create_api_token(client: TestClient, **fields: object) -> str:
 def get_with_cookie(client: TestClient, path: str, token: str) -> Response:
     response: Response = client.get(path, headers={"Cookie": f"{COOKIE}={token}"}, follow_redirects=False)
     return response
-
-
-def expire_token(token: str) -> None:
-    """Let a token expire now."""
-    is_token = Token.digest == tokens.hash_token(token)
-    with transaction() as session:
-        session.execute(update(Token).where(is_token).values(expires_at=func.clock_timestamp()))
 
 
 def is_sign_in_redirect(response: Response) -> bool:
@@ -70,7 +63,8 @@ def test_api_token_cannot_be_used_as_cookie(client: TestClient, name: str) -> No
 
 def test_expired_session_is_treated_as_a_visitor(client: TestClient) -> None:
     cookie, other_cookie = sign_in_browser(client, "Olga"), sign_in_browser(client, "Olga")
-    expire_token(cookie)
+    is_session = Token.digest == tokens.hash_token(cookie)
+    execute(update(Token).where(is_session).values(expires_at=func.clock_timestamp()))
     assert all(is_sign_in_redirect(get_with_cookie(client, path, cookie)) for path in PAGES)
     assert read_refusal(get_with_cookie(client, f"{API}/me", cookie)) == (401, "not_signed_in")
     assert get_with_cookie(client, "/account", other_cookie).status_code == 200
@@ -78,8 +72,7 @@ def test_expired_session_is_treated_as_a_visitor(client: TestClient) -> None:
 
 def test_session_expires_after_two_weeks(client: TestClient) -> None:
     cookie = sign_in_browser(client, "Olga")
-    with transaction() as session:
-        row = session.scalars(select(Token).where(Token.digest == tokens.hash_token(cookie))).one()
+    row = load_one(select(Token).where(Token.digest == tokens.hash_token(cookie)))
     assert abs(row.expires_at - row.created_at - timedelta(days=14)) < timedelta(seconds=1)
 
 

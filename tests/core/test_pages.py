@@ -9,11 +9,11 @@ from httpx2 import Response
 from sqlalchemy import func, select
 
 from app.core.db.models import Token
-from app.core.db.transaction import transaction
-from app.core.identity import users
 from app.core.identity.session_cookie import COOKIE
 from app.core.locale.language import LANGUAGES
+from tests.support.accounts import create_person
 from tests.support.arena import PASSWORD, Arena, build_competition_toml, build_noisy_release
+from tests.support.database_rows import load_one
 from tests.support.page_requests import SAME_ORIGIN, get_page
 from tests.support.setting_changes import change_settings
 from tests.support.translations import translate, translate_message
@@ -28,8 +28,7 @@ def sign_in(client: TestClient, **fields: str) -> Response:
 
 @pytest.fixture
 def rei(client: TestClient) -> dict[str, str]:
-    with transaction() as session:
-        users.create_user(session, name="Rei", password=PASSWORD)
+    create_person("Rei")
     return {"name": "Rei", "password": PASSWORD}
 
 
@@ -199,10 +198,7 @@ def test_cross_site_forms_cannot_act(
 
 
 def count_live_tokens() -> int:
-    with transaction() as session:
-        return session.scalars(
-            select(func.count()).select_from(Token).where(Token.revoked_at.is_(None))
-        ).one()
+    return load_one(select(func.count()).where(Token.revoked_at.is_(None)))
 
 
 UNSAFE_REDIRECTS = [

@@ -7,14 +7,13 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import func, select
 
 from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import Settings
 from app.core.db.models import Submission
-from app.core.db.transaction import transaction
 from app.core.storage import Store, bucket, compute_digest, open_store
 from app.submissions import uploads
+from tests.support.accounts import count_rows
 from tests.support.arena import Arena
 from tests.support.s3_server import BUCKET, S3Server
 
@@ -151,8 +150,7 @@ def test_upload_without_a_sealing_key_gets_503_and_stores_nothing(
     monkeypatch.setattr(uploads, "get_settings", lambda: keyless)
     response = arena.submit("red", seed=78)
     assert (response.status_code, response.json()["code"]) == (503, "sealing_unavailable")
-    with transaction() as session:
-        assert session.scalars(select(func.count()).select_from(Submission)).one() == 0
+    assert count_rows(Submission) == 0
 
 
 def test_only_names_below_the_folder_are_listed(store: Store) -> None:

@@ -18,7 +18,6 @@ from app.config import Settings
 from app.core import sealing
 from app.core.db import engine
 from app.core.db.models import Secret, Submission
-from app.core.db.transaction import transaction
 from app.core.storage import compute_digest
 from app.jobs import queue
 from app.operations.embedded_servers import EmbeddedServices
@@ -26,6 +25,7 @@ from app.operations.local_service import build_environments
 from tests.security.access_requests import create_password_code
 from tests.security.access_scenario import AccessScenario
 from tests.support.arena import API, PASSWORD, Arena, build_noisy_release
+from tests.support.database_rows import load_all, load_one
 from tests.support.secret_search import build_needles, find_leaks, iterate_database_cells, iterate_files
 from tests.support.stored_files import build_blob_path
 from tests.support.uploads import score_everything
@@ -207,8 +207,7 @@ def test_refused_password_is_not_repeated(client: TestClient) -> None:
 
 
 def load_secret(submission_id: str) -> Secret:
-    with transaction() as session:
-        return session.scalars(select(Secret).where(Secret.submission_id == UUID(submission_id))).one()
+    return load_one(select(Secret).where(Secret.submission_id == UUID(submission_id)))
 
 
 @pytest.mark.full
@@ -259,7 +258,6 @@ def test_private_keys_are_readable_only_by_their_owner(settings: Settings) -> No
 def test_refused_upload_stores_no_secret(arena: Arena, settings: Settings) -> None:
     _, secret = build_noisy_release(47, arena.table)
     assert arena.submit("red", seed=47, anonymized=b"wrong").status_code == 422
-    with transaction() as session:
-        assert session.scalars(select(Submission)).all() == []
+    assert load_all(select(Submission)) == []
     for path, content in iterate_files(settings.data):
         assert not find_leaks(content, build_needles(secret)), path
