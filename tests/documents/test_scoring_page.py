@@ -1,8 +1,5 @@
 """The numbers in docs/scoring.md equal those that the program computes."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +8,12 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.evaluation.evaluate import Verdict, evaluate
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.microdata.example import generate_households
-from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.monthly.example import make_example_data
 from anoncup.tracks.transactions.example import load_tc400
 from tests.support.membership_cases import build_survey
@@ -28,20 +24,11 @@ METHODS: dict[int, tuple[str, dict[str, Any]]] = {
     2015: ("swap_within_classes", {}),
     2016: ("balance_clusters", {"clusters": 80, "smallest": 3}),
 }
-for_each_year = pytest.mark.parametrize("year", METHODS)
 
 
-@dataclass(frozen=True)
-class ScoringExample:
-    track: AnyTrack
-    settings: Mapping[str, MeasureSettings]
-    verdict: Verdict
-    scales: dict[str, float]
-    section: str
-
-
-@cache
-def compute_example(year: int) -> ScoringExample:
+@pytest.mark.full
+@pytest.mark.parametrize("year", METHODS)
+def test_page_states_the_scores(year: int) -> None:
     rules = parse_competition(template(year))
     track, (method, parameters) = TRACKS[rules.track], METHODS[year]
     tables = generate_households() if year == 2015 else load_tc400()
@@ -49,34 +36,26 @@ def compute_example(year: int) -> ScoringExample:
     release = track.anonymize(track.methods[method], original, rules, rng, parameters)
     verdict = evaluate(rules, original, *track.shuffle(*release, rng=rng))
     section = PAGE.split("\n## ")[1 if year == 2015 else 2]
-    null_scales = scales(track, original, rules.measures)
-    return ScoringExample(track, rules.measures, verdict, null_scales, section)
-
-
-@pytest.mark.full
-@for_each_year
-def test_page_states_the_scores(year: int) -> None:
-    case = compute_example(year)
     weighted_scores = []
-    for name, scale in case.scales.items():
-        result = case.verdict.measures[name]
+    for name, scale in scales(track, original, rules.measures).items():
+        result = verdict.measures[name]
         value = 0.0 if result.value <= result.rounding else result.value
         score = min(1.0, value / scale)
-        assert f"| {name} | {value:.6g} | {scale:.6g} | {score:.6g} |" in case.section
-        weighted_scores += [score] * (case.settings.get(name, MeasureSettings()).weight > 0)
-    assert case.verdict.utility == pytest.approx(sum(weighted_scores) / len(weighted_scores))
+        assert f"| {name} | {value:.6g} | {scale:.6g} | {score:.6g} |" in section
+        weighted_scores += [score] * (rules.measures.get(name, MeasureSettings()).weight > 0)
+    assert verdict.utility == pytest.approx(sum(weighted_scores) / len(weighted_scores))
     terms = " + ".join(f"{score:.6g}" for score in weighted_scores)
-    assert f"**U** = ({terms}) / {len(weighted_scores)} = {case.verdict.utility:.6g}." in case.section
-    for name, attacker in case.verdict.attackers.items():
-        assert f"| {name} | {attacker.rate.correct:.0f} | {attacker.rate.value:.6g} |" in case.section
-    u, e = case.verdict.utility, case.verdict.security
+    assert f"**U** = ({terms}) / {len(weighted_scores)} = {verdict.utility:.6g}." in section
+    for name, attacker in verdict.attackers.items():
+        assert f"| {name} | {attacker.rate.correct:.0f} | {attacker.rate.value:.6g} |" in section
+    u, e = verdict.utility, verdict.security
     assert (
         f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {compute_overall_loss(u, e):.6g}."
-        in case.section
+        in section
     )
     if year == 2016:
-        assert case.verdict.excessive is not None
-        assert f"The mean distance is {case.verdict.excessive.mean:.6g}" in case.section
+        assert verdict.excessive is not None
+        assert f"The mean distance is {verdict.excessive.mean:.6g}" in section
 
 
 @pytest.mark.full
