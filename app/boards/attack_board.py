@@ -16,6 +16,7 @@ from anoncup.rules.model import Rules
 from app.boards.entries import build_entry, find_penalty, find_values
 from app.boards.facts import BoardTarget, Event, JudgedGuess
 from app.boards.function_ranking import BoardState
+from app.core.db.models import Series
 
 
 class ComputedAttackStanding(NamedTuple):
@@ -67,10 +68,14 @@ class TeamAttacks:
 
 
 @dataclass
-class AttackBoard(BoardState):
+class AttackBoard(BoardState[ComputedAttackStanding]):
     """The attacks of each team. A function of a package (``ranker``) gets all guesses and ranks all teams."""
 
     attacks: dict[UUID, TeamAttacks] = field(init=False, default_factory=dict)
+
+    def list_events(self, series: Series) -> list[Event]:
+        facts = self.facts
+        return [*facts.list_guesses(series), *facts.adjustments, *facts.earlier_attacks]
 
     def apply(self, event: Event) -> Iterable[UUID]:
         if isinstance(event, JudgedGuess):
@@ -79,7 +84,6 @@ class AttackBoard(BoardState):
         return super().apply(event)
 
     def compute(self, team_ids: Collection[UUID]) -> Iterable[ComputedAttackStanding]:
-        """Return the standings of these teams, or of all if each depends on the others."""
         ranking = self.facts.rules.ranking
         if ranking.attack_function is not None:
             return self._rank_by_function()

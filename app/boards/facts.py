@@ -107,15 +107,7 @@ class RoundFacts:
     earlier_releases: Sequence[EarlierScore] = ()
     earlier_attacks: Sequence[EarlierScore] = ()
 
-    def list_release_events(self, series: Series) -> list[Event]:
-        publication = [] if self.published_at is None else [TargetPublication(self.published_at)]
-        guesses = self._list_guesses(series)
-        return [*self.releases, *publication, *guesses, *self.adjustments, *self.earlier_releases]
-
-    def list_attack_events(self, series: Series) -> list[Event]:
-        return [*self._list_guesses(series), *self.adjustments, *self.earlier_attacks]
-
-    def _list_guesses(self, series: Series) -> Sequence[JudgedGuess]:
+    def list_guesses(self, series: Series) -> Sequence[JudgedGuess]:
         """Return the guesses with the moments from which they count in the series.
 
         In the daily series this is the end of the day on which the guess was accepted, so that boards frozen

@@ -4,7 +4,7 @@ The standings of a series are its rows in the order of ``at``. A team has a row 
 standing changed, and it holds until the team's next row.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -13,15 +13,14 @@ from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from app.boards.attack_board import AttackBoard, ComputedAttackStanding
-from app.boards.facts import Event, RoundFacts
-from app.boards.function_ranking import BoardRanker
+from app.boards.facts import RoundFacts
+from app.boards.function_ranking import BoardRanker, BoardState
 from app.boards.models import AttackStanding, Standing
 from app.boards.release_board import ComputedStanding, ReleaseBoard
 from app.core.db.models import Series
 from app.core.db.transaction import BEGINNING, END
 
 StandingT = TypeVar("StandingT", ComputedStanding, ComputedAttackStanding)
-Changes = Iterator[tuple[datetime, StandingT]]
 _get_moment = attrgetter("at")
 
 
@@ -45,82 +44,60 @@ def compute_rows(
     ``rankers`` run the ranking functions that the rules name.
     """
     rankers, ranking = rankers or {}, facts.rules.ranking
-    release_ranker = rankers[ranking.function] if ranking.function else None
-    attack_ranker = rankers[ranking.attack_function] if ranking.attack_function else None
-    folds = (
-        (Standing, partial(fold_releases, since=since, until=until, ranker=release_ranker)),
-        (AttackStanding, partial(fold_attacks, since=since, until=until, ranker=attack_ranker)),
+    boards: tuple[tuple[type[Standing | AttackStanding], type[BoardState[Any]], str | None], ...] = (
+        (Standing, ReleaseBoard, ranking.function),
+        (AttackStanding, AttackBoard, ranking.attack_function),
     )
     return [
         TableRows(
             table,
-            [row for row in _fold_series(facts, fold) if team_ids is None or row["team_id"] in team_ids],
+            [
+                row
+                for row in _fold_all_series(
+                    partial(board, facts, function and rankers[function]), since, until
+                )
+                if team_ids is None or row["team_id"] in team_ids
+            ],
         )
-        for table, fold in folds
+        for table, board, function in boards
     ]
 
 
-def _fold_series(facts: RoundFacts, fold_board: Callable[..., Changes[Any]]) -> Iterator[dict[str, Any]]:
+def _fold_all_series(
+    build_board: Callable[[], BoardState[Any]], since: datetime, until: datetime
+) -> Iterator[dict[str, Any]]:
     """Yield the new rows of all series, which differ only in guesses.
 
     ``Series`` begins with the one that says least: a ranking function could remember what it has read.
     """
-    shared = None if facts.guesses else list(fold_board(facts, Series.ALL_GUESSES))
+    changes: list[tuple[datetime, Any]] | None = None
     for series in Series:
-        for at, standing in fold_board(facts, series) if shared is None else shared:
+        board = build_board()
+        if changes is None or board.facts.guesses:
+            changes = list(fold(board, series, since=since, until=until))
+        for at, standing in changes:
             yield {"series": series, "at": at, **standing._asdict()}
-
-
-def fold_releases(
-    facts: RoundFacts,
-    series: Series,
-    *,
-    since: datetime = BEGINNING,
-    until: datetime = END,
-    ranker: BoardRanker | None = None,
-) -> Changes[ComputedStanding]:
-    """Yield the standings on the anonymization board that change from ``since`` on and before ``until``.
-
-    They are in order of time. ``ranker``: the ranking function of a package, if the rules name one.
-    """
-    board = ReleaseBoard(facts, ranker)
-    return _fold(board.apply, board.compute, facts.list_release_events(series), since, until)
-
-
-def fold_attacks(
-    facts: RoundFacts,
-    series: Series,
-    *,
-    since: datetime = BEGINNING,
-    until: datetime = END,
-    ranker: BoardRanker | None = None,
-) -> Changes[ComputedAttackStanding]:
-    """Yield the standings on the re-identification board that change in that time."""
-    board = AttackBoard(facts, ranker)
-    return _fold(board.apply, board.compute, facts.list_attack_events(series), since, until)
 
 
 def find_window_end(facts: RoundFacts, since: datetime, *, moments: int) -> datetime:
     """Return the end of a window that begins at ``since``, in which something happens at so many moments."""
     later_moments = {
         event.at
+        for board in (ReleaseBoard(facts), AttackBoard(facts))
         for series in Series
-        for event in (*facts.list_release_events(series), *facts.list_attack_events(series))
+        for event in board.list_events(series)
         if event.at >= since
     }
     return sorted(later_moments)[moments] if len(later_moments) > moments else END
 
 
-def _fold(
-    apply: Callable[[Event], Iterable[UUID]],
-    compute: Callable[[Collection[UUID]], Iterable[StandingT]],
-    events: Iterable[Event],
-    since: datetime,
-    until: datetime,
-) -> Changes[StandingT]:
+def fold(
+    board: BoardState[StandingT], series: Series, *, since: datetime = BEGINNING, until: datetime = END
+) -> Iterator[tuple[datetime, StandingT]]:
+    """Yield the standings that change on an empty board from ``since`` on and before ``until``, in order."""
     moments = [
         (at, list(simultaneous))
-        for at, simultaneous in groupby(sorted(events, key=_get_moment), _get_moment)
+        for at, simultaneous in groupby(sorted(board.list_events(series), key=_get_moment), _get_moment)
         if at < until
     ]
     if not moments or moments[-1][0] < since:
@@ -130,13 +107,13 @@ def _fold(
         for at, simultaneous in moments
         if at < since
         for event in simultaneous
-        for team_id in apply(event)
+        for team_id in board.apply(event)
     }
-    standings = {standing.team_id: standing for standing in compute(changed)}
+    standings = {standing.team_id: standing for standing in board.compute(changed)}
     for at, simultaneous in moments:
         if at < since:
             continue
-        for standing in compute({team_id for event in simultaneous for team_id in apply(event)}):
+        for standing in board.compute({team_id for event in simultaneous for team_id in board.apply(event)}):
             if standings.get(standing.team_id) != standing:
                 standings[standing.team_id] = standing
                 yield at, standing

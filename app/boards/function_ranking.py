@@ -1,9 +1,11 @@
 """What each board keeps of events, and what ranking functions of packages read of it."""
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
+from typing import Generic, TypeVar
 from uuid import UUID
 
 from anoncup.competition.ranking_formulas import list_counting_attackers
@@ -11,13 +13,15 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.ranking_board import BoardAttack, BoardSubmission, Ranked, RankingBoard
 from app.boards.entries import Entry, get_receipt
 from app.boards.facts import BoardTarget, EarlierScore, Event, JudgedGuess, RoundFacts, TeamAdjustment
+from app.core.db.models import Series
 
+StandingT = TypeVar("StandingT")
 BoardRanker = Callable[[RankingBoard], Sequence[Ranked]]
 """Runs a ranking function of a package in the sandbox (``anoncup.tracks.ranking_board``)."""
 
 
 @dataclass
-class BoardState:
+class BoardState(ABC, Generic[StandingT]):
     """The guesses, penalties and earlier scores so far; ``adjustments`` are by team.
 
     ``ranker``: the ranking function of a package, if the rules name one for this board.
@@ -28,6 +32,14 @@ class BoardState:
     guesses: list[JudgedGuess] = field(init=False, default_factory=list)
     adjustments: dict[UUID, list[float]] = field(init=False, default_factory=lambda: defaultdict(list))
     earlier_scores: dict[tuple[str, UUID], EarlierScore] = field(init=False, default_factory=dict)
+
+    @abstractmethod
+    def list_events(self, series: Series) -> list[Event]:
+        """Return what changes the board, in any order."""
+
+    @abstractmethod
+    def compute(self, team_ids: Collection[UUID]) -> Iterable[StandingT]:
+        """Return the standings of these teams, or of all if each depends on the others."""
 
     def apply(self, event: Event) -> Iterable[UUID]:
         """Take an event into account, and return the teams whose standing may have changed.

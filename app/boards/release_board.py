@@ -18,6 +18,7 @@ from app.boards.entries import (
 )
 from app.boards.facts import Event, FinishedRelease, JudgedGuess, TargetPublication, TeamAdjustment
 from app.boards.function_ranking import BoardState
+from app.core.db.models import Series
 
 
 class ComputedStanding(NamedTuple):
@@ -35,7 +36,7 @@ class ComputedStanding(NamedTuple):
 
 
 @dataclass
-class ReleaseBoard(BoardState):
+class ReleaseBoard(BoardState[ComputedStanding]):
     """The best release of each team, by the rules of the round, in one of three ways.
 
     - By a formula over one team's numbers (or ``overall``): an event gives the entries that it concerns their
@@ -56,6 +57,12 @@ class ReleaseBoard(BoardState):
     @cached_property
     def _compares_teams(self) -> bool:
         return compares_teams(self.facts.rules)
+
+    def list_events(self, series: Series) -> list[Event]:
+        facts = self.facts
+        publication = [TargetPublication(facts.published_at)] if facts.published_at else []
+        guesses = facts.list_guesses(series)
+        return [*facts.releases, *publication, *guesses, *facts.adjustments, *facts.earlier_releases]
 
     def apply(self, event: Event) -> Iterable[UUID]:
         team_ids = super().apply(event)
@@ -100,7 +107,6 @@ class ReleaseBoard(BoardState):
         return apply_formula(self.facts.rules, entries, adjustments=adjustments, risks=self.risks)
 
     def compute(self, team_ids: Collection[UUID]) -> Iterable[ComputedStanding]:
-        """Return the standings of these teams, or of all if each depends on the others."""
         if self.facts.rules.ranking.function is not None:
             return map(self._build_standing, self._iter_chosen())
         best = {

@@ -20,9 +20,9 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup.competition.ranking_formulas import compares_teams
 from anoncup.errors import CompetitionUnavailable
-from app.boards.fold import TableRows, compute_rows, fold_releases
+from app.boards.fold import TableRows, compute_rows, fold
 from app.boards.load_facts import load_facts
-from app.boards.release_board import ComputedStanding
+from app.boards.release_board import ComputedStanding, ReleaseBoard
 from app.core.db.models import (
     Competition,
     Evaluation,
@@ -203,5 +203,5 @@ def _mark_later_rounds(session: Session, round_: Round, since: datetime) -> None
 def compute_proposed(session: Session, round_: Round, rescore: Rescore) -> list[ComputedStanding]:
     """Return the standings on the anonymization board that organizers would see if a rescore were applied."""
     facts = load_facts(session, round_, BEGINNING, proposed_by=rescore)
-    changes = fold_releases(facts, Series.ALL_GUESSES)
+    changes = fold(ReleaseBoard(facts), Series.ALL_GUESSES)
     return list({standing.team_id: standing for _, standing in changes}.values())

@@ -1,6 +1,6 @@
 """Laws of the fold from the events of a round to its standings."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
+from app.boards.attack_board import AttackBoard
 from app.boards.facts import (
     BoardTarget,
     CompetingTeam,
@@ -21,7 +22,8 @@ from app.boards.facts import (
     RoundFacts,
     TeamAdjustment,
 )
-from app.boards.fold import fold_attacks, fold_releases
+from app.boards.fold import fold
+from app.boards.release_board import ReleaseBoard
 from app.boards.verdicts import VerdictNumbers
 from app.competitions import phases
 from app.core.db.models import Series
@@ -38,7 +40,7 @@ TEAMS = [UUID(int=number) for number in range(1, 5)]
 BASELINE = UUID(int=5)
 COMPETING_TEAMS = [CompetingTeam(team_id, "") for team_id in (*TEAMS, UUID(int=6))]
 """The last one joins late and sends nothing."""
-BOARDS: tuple[Callable[..., Iterator[tuple[datetime, Any]]], ...] = (fold_releases, fold_attacks)
+BOARDS = (ReleaseBoard, AttackBoard)
 SHARES = (0.0, 0.1, 0.25, 0.5)
 
 
@@ -116,7 +118,7 @@ def round_facts(draw: st.DrawFn) -> RoundFacts:
 
 
 def fold_all(facts: RoundFacts, series: Series) -> list[list[tuple[datetime, Any]]]:
-    return [list(fold(facts, series)) for fold in BOARDS]
+    return [list(fold(board(facts), series)) for board in BOARDS]
 
 
 def sort_rows(rows: Iterable[tuple[datetime, Any]]) -> list[tuple[datetime, Any]]:
@@ -134,11 +136,11 @@ all_series = st.sampled_from(list(Series))
 
 @given(round_facts(), all_series)
 def test_later_standings_can_be_computed_alone(facts: RoundFacts, series: Series) -> None:
-    for fold in BOARDS:
-        rows = list(fold(facts, series))
+    for board in BOARDS:
+        rows = list(fold(board(facts), series))
         for since in {moment + delay for moment, _ in rows for delay in (timedelta(), HALF_HOUR)}:
             later = [(moment, row) for moment, row in rows if moment >= since]
-            assert sort_rows(fold(facts, series, since=since)) == sort_rows(later)
+            assert sort_rows(fold(board(facts), series, since=since)) == sort_rows(later)
 
 
 @given(round_facts(), all_series)
@@ -196,8 +198,8 @@ def test_a_board_is_computed_from_what_its_viewer_may_see(
 @given(round_facts(), all_series)
 def test_baselines_change_no_standing_of_a_team(facts: RoundFacts, series: Series) -> None:
     teams_only = replace(facts, releases=[release for release in facts.releases if not release.is_baseline])
-    rows = [(moment, row) for moment, row in fold_releases(facts, series) if row.team_id != BASELINE]
-    assert sort_rows(rows) == sort_rows(fold_releases(teams_only, series))
+    rows = [(moment, row) for moment, row in fold(ReleaseBoard(facts), series) if row.team_id != BASELINE]
+    assert sort_rows(rows) == sort_rows(fold(ReleaseBoard(teams_only), series))
 
 
 @given(round_facts())
@@ -214,7 +216,7 @@ def test_boards_for_functions_do_not_know_what_comes_later(facts: RoundFacts) ->
             return [Ranked(team, 1.0) for team in board.teams]
 
         until = build_moment(PUBLICATION_HOUR)
-        for _ in fold_releases(known_facts, Series.ALL_GUESSES, until=until, ranker=rank):
+        for _ in fold(ReleaseBoard(known_facts, rank), Series.ALL_GUESSES, until=until):
             pass
         return boards
 
@@ -240,7 +242,7 @@ def test_guesses_count_from_their_judging_or_from_midnight() -> None:
             teams=(),
             published_at=build_moment(PUBLICATION_HOUR),
         )
-        return [[moment for moment, _ in fold_attacks(facts, series)] for series in Series]
+        return [[moment for moment, _ in fold(AttackBoard(facts), series)] for series in Series]
 
     def build_end_of_day(midnight_hour: int) -> datetime:
         return build_moment(midnight_hour) - timedelta(microseconds=1)
