@@ -13,24 +13,22 @@ from functools import partial
 from uuid import UUID
 
 import structlog
+from sqlalchemy.orm import joinedload
 
 from anoncup.errors import DomainError, Unavailable
-from anoncup.plugins import TRACKS
-from anoncup.runner.jobs import TargetFilesJob, WorkerInputs
-from anoncup.tracks.model import AnyTrack
+from anoncup.runner.jobs import TargetFilesJob
 from app.config import Settings, get_settings
 from app.core import logs, sealing
-from app.core.db.stored_files import read_rules
+from app.core.db.models import Round, Target
 from app.core.db.transaction import transaction
 from app.core.processes import package_calls, runners
 from app.core.storage import get_store
 from app.lifecycle import contest_lifecycle
-from app.lifecycle.contest_lifecycle import SealedTarget, TargetWithoutFiles
 from app.originals import sealed_inputs
 from app.originals.sealed_inputs import SealedBox
 from app.targets import allocation
 from workers import jobs
-from workers.allocate import allocate_files, build_worker_inputs, open_seed
+from workers.allocate import allocate_files, build_worker_inputs, open_box, open_seed
 from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
 log = structlog.get_logger(__name__)
@@ -58,19 +56,19 @@ def run_long_work(round_id: UUID) -> bool:
     settings = get_settings()
     with transaction() as session:
         targets_without_files = contest_lifecycle.list_targets_without_files(session, round_id)
-        sealed_targets = contest_lifecycle.list_sealed_targets(session, round_id)
+        sealed_secrets = contest_lifecycle.list_sealed_secrets(session, round_id)
         seed = contest_lifecycle.find_unopened_seed(session, round_id)
         allocation_request = allocation.load_request(session, round_id)
-    needs_keys = bool(sealed_targets or seed or allocation_request)
+    needs_keys = bool(sealed_secrets or seed or allocation_request)
     problem = (SCORING_READINESS if needs_keys else REPORT_READINESS).find_problem()
     if problem is not None:
         log.error("takes_no_work", round=str(round_id), reason=problem)
         return False
     successes = [_try_action(lambda: _allocate_all(round_id, settings), round=round_id)]
-    for target in targets_without_files:
-        successes.append(_try_action(partial(write_target_files, target, settings), target=target.target_id))
-    for sealed in sealed_targets:
-        successes.append(_try_action(partial(reveal_secret, sealed, settings), target=sealed.target_id))
+    for target_id in targets_without_files:
+        successes.append(_try_action(partial(write_target_files, target_id, settings), target=target_id))
+    for target_id, box in sealed_secrets.items():
+        successes.append(_try_action(partial(reveal_secret, target_id, box, settings), target=target_id))
     if seed is not None:
         successes.append(_try_action(lambda: reveal_seed(round_id, seed, settings), round=round_id))
     return all(successes)
@@ -97,42 +95,36 @@ def _try_action(action: Callable[[], None], **ids: UUID) -> bool:
     return True
 
 
-def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
-    """Let the sandbox rewrite a target's files, without a trace of the uploaded bytes, and store them."""
-    track = TRACKS[read_rules(target.competition_file).track]
+def write_target_files(target_id: UUID, settings: Settings) -> None:
+    """Let the sandbox rewrite a target's files, without a trace of the uploaded bytes, and store them.
+
+    They may depend on the team's own files, and if the track says so, on all that is sealed.
+    """
+    with transaction() as session:
+        target = session.get_one(Target, target_id, options=[joinedload(Target.submission)])
+        round_, submission = session.get_one(Round, target.round_id), target.submission
+        competition_file, track = round_.file, round_.track
+        secret = sealed_inputs.load_secret(session, submission.id)
+        inputs = sealed_inputs.load_inputs_for_submission(session, round_, submission.id)
+    needs_secrets = track.target_files.write is not None
+    if inputs is not None and not needs_secrets:
+        inputs = replace(inputs, seed=None, organizer_files={})
     job = TargetFilesJob(
-        competition_file=target.competition_file,
-        original=jobs.load_files(dict(target.original)),
+        competition_file=competition_file,
+        original=jobs.load_files(round_.public_files),
         files=jobs.load_release(
-            target.files,
+            submission.files,
             settings,
-            sealed_for=target.submission_id if track.target_files.seals_release else None,
+            sealed_for=submission.id if track.target_files.seals_release else None,
         ),
         file_names=track.target_file_names,
-        secret=None if track.target_files.write is None else _open_target_secret(target, settings),
-        inputs=_build_target_inputs(target, track, settings),
+        secret=open_box(secret, settings) if needs_secrets else None,
+        inputs=build_worker_inputs(track, inputs, settings),
     )
     contents = jobs.run(job, settings)
     files = {name: get_store().save(content) for name, content in contents.items()}
     with transaction() as session:
-        contest_lifecycle.record_files(session, target.target_id, files)
-
-
-def _build_target_inputs(target: TargetWithoutFiles, track: AnyTrack, settings: Settings) -> WorkerInputs:
-    """Return the team's own files, and the organizers' files and keys that the target may depend on."""
-    if track.allocation is None:
-        return WorkerInputs()
-    with transaction() as session:
-        allocation_inputs = sealed_inputs.load_allocation_inputs(session, target.round_id, target.team_id)
-    if track.target_files.write is None:
-        allocation_inputs = replace(allocation_inputs, seed=None, organizer_files={})
-    return build_worker_inputs(track, allocation_inputs, settings)
-
-
-def _open_target_secret(target: TargetWithoutFiles, settings: Settings) -> bytes:
-    return sealing.open_sealed(
-        settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, bound_to=target.submission_id
-    )
+        contest_lifecycle.record_files(session, target_id, files)
 
 
 def reveal_seed(round_id: UUID, seed: SealedBox, settings: Settings) -> None:
@@ -142,16 +134,16 @@ def reveal_seed(round_id: UUID, seed: SealedBox, settings: Settings) -> None:
         allocation.record_seed_opening(session, round_id, content)
 
 
-def reveal_secret(target: SealedTarget, settings: Settings) -> None:
+def reveal_secret(target_id: UUID, box: SealedBox, settings: Settings) -> None:
     """Open a secret for the reveal; raise Unavailable if it does not match its commitment."""
     salted_secret = sealing.open_with_salt(
-        settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, bound_to=target.submission_id
+        settings.opening_keys_dir, key_id=box.key_id, box=box.sealed, bound_to=box.bound_to
     )
-    if sealing.compute_commitment(salted_secret.salt, salted_secret.secret) != target.commitment:
+    if sealing.compute_commitment(salted_secret.salt, salted_secret.secret) != box.commitment:
         raise Unavailable("a sealed secret does not match its commitment", code="secret_unreadable")
     digest = get_store().save(salted_secret.secret)
     with transaction() as session:
-        contest_lifecycle.record_opening(session, target.target_id, salt=salted_secret.salt, secret=digest)
+        contest_lifecycle.record_opening(session, target_id, salt=salted_secret.salt, secret=digest)
 
 
 if __name__ == "__main__":

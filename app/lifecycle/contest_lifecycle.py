@@ -46,34 +46,7 @@ from app.core.db.transaction import read_clock
 from app.jobs.leases import UNFINISHED
 from app.originals.sealed_inputs import SealedBox
 from app.submissions import attempts
-from app.submissions.uploads import list_original_digests
 from app.targets import allocation
-
-
-@dataclass(frozen=True, slots=True)
-class TargetWithoutFiles:
-    """A target whose files are not written yet, with everything needed to write them."""
-
-    round_id: UUID
-    competition_file: str
-    original: tuple[tuple[str, str], ...]
-    target_id: UUID
-    submission_id: UUID
-    team_id: UUID
-    files: dict[str, str]
-    key_id: str
-    sealed: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class SealedTarget:
-    """A target whose secret is to be opened and published."""
-
-    target_id: UUID
-    submission_id: UUID
-    key_id: str
-    sealed: bytes
-    commitment: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,17 +141,9 @@ def freeze(session: Session, round_id: UUID) -> bool:
     return True
 
 
-def list_targets_without_files(session: Session, round_id: UUID) -> list[TargetWithoutFiles]:
-    round_ = session.get_one(Round, round_id)
-    target_rows = session.execute(
-        select(Target.id, Submission.id, Submission.team_id, Submission.files, Secret.key_id, Secret.sealed)
-        .join(Target.submission)
-        .join(Secret, Secret.submission_id == Submission.id)
-        .where(Target.round_id == round_id, Target.files.is_(None))
-        .order_by(Target.name)
-    )
-    original = list_original_digests(round_)
-    return [TargetWithoutFiles(round_.id, round_.file, original, *row) for row in target_rows]
+def list_targets_without_files(session: Session, round_id: UUID) -> Sequence[UUID]:
+    without_files = select(Target.id).where(Target.round_id == round_id, Target.files.is_(None))
+    return session.scalars(without_files.order_by(Target.name)).all()
 
 
 def record_files(session: Session, target_id: UUID, files: dict[str, str]) -> None:
@@ -228,19 +193,18 @@ def _can_open_secrets(session: Session, round_: Round) -> bool:
     return round_.closed_at is not None and reveal_notice.is_reveal_due(round_, read_clock(session))
 
 
-def list_sealed_targets(session: Session, round_id: UUID) -> list[SealedTarget]:
-    """Return the targets whose secrets are still sealed; none unless the secrets may be opened."""
+def list_sealed_secrets(session: Session, round_id: UUID) -> dict[UUID, SealedBox]:
+    """Return the secrets that are still sealed, by target; none unless secrets may be opened."""
     if not _can_open_secrets(session, session.get_one(Round, round_id)):
-        return []
-    secret_rows = session.execute(
+        return {}
+    sealed = (
         select(Target.id, Secret.submission_id, Secret.key_id, Secret.sealed, Submission.commitment)
         .join(Secret, Secret.submission_id == Target.submission_id)
         .join(Submission, Submission.id == Target.submission_id)
-        .where(Target.round_id == round_id, Submission.round_id == round_id)
-        .where(_is_sealed())
+        .where(Target.round_id == round_id, _is_sealed())
         .order_by(Target.name)
     )
-    return [SealedTarget(*row) for row in secret_rows]
+    return {target_id: SealedBox(*box) for target_id, *box in session.execute(sealed)}
 
 
 def find_unopened_seed(session: Session, round_id: UUID) -> SealedBox | None:

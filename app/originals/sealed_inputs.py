@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
-from app.core.db.models import OrganizerFile, Round, Submission
+from app.core.db.models import OrganizerFile, Round, Secret, Submission
 from app.originals.models import AllocatedFiles, SealedOrganizerFile, Seed
 
 NO_TEAM = ""
@@ -58,6 +58,11 @@ def load_inputs_for_submission(
         return None
     team_query = select(Submission.team_id).where(Submission.id == submission_id)
     return load_allocation_inputs(session, round_.id, session.scalar(team_query))
+
+
+def load_secret(session: Session, submission_id: UUID) -> SealedBox:
+    secret = session.get_one(Secret, submission_id)
+    return SealedBox(submission_id, secret.key_id, secret.sealed)
 
 
 def load_seed(session: Session, round_id: UUID) -> SealedBox | None:
