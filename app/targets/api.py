@@ -145,9 +145,10 @@ async def check_guess(request: Request, target_id: UUID, principal: CurrentPrinc
     The file is read exactly as that of a guess. Nothing is stored, and neither a guess nor an attempt is
     counted. The response does not tell how many rows are right. Checks are refused once the phase has ended.
     """
-    checked = await receive_dry_run(request, principal, GuessUpload(target_id))
-    warnings = [schemas.Notice.create(remark.code, remark.message) for remark in checked.remarks]
-    return schemas.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
+    upload = GuessUpload(target_id)
+    guess = await receive_dry_run(request, principal, upload)
+    warnings = [schemas.Notice.create(remark.code, remark.message) for remark in guess.remarks]
+    return schemas.CheckedGuess(question=upload.question, answered=guess.answered, warnings=warnings)
 
 
 @guess_router.get("/competitions/{slug}/guesses")

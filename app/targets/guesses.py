@@ -12,14 +12,13 @@ from sqlalchemy.orm import Session, joinedload
 from anoncup import schemas
 from anoncup.errors import Conflict, Forbidden, InvalidUpload, NotFound
 from anoncup.runner.jobs import ParsedGuess, ReadGuessJob
-from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS_FILE
 from anoncup.tracks.model import AnyQuestion, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.accounts import memberships
 from app.competitions import competitions, phases, visibility
 from app.core.db import transaction
-from app.core.db.models import Guess, JudgingJob, Rejudgement, Rescore, Round, Secret, State, Target, Team
+from app.core.db.models import Guess, JudgingJob, Rejudgement, Rescore, Round, State, Target, Team
 from app.core.db.paging import Position, fetch_newest_first
 from app.core.identity.principal import Principal
 from app.core.processes import parsing
@@ -54,17 +53,8 @@ class GuessClaim:
     secret: SealedBox
 
 
-@dataclass(frozen=True, slots=True)
-class GuessCheck:
-    """Result of a dry run. ``answered`` is the number of lines with an answer."""
-
-    question: str
-    answered: int
-    remarks: tuple[Remark, ...]
-
-
 @dataclass(eq=False, repr=False)
-class GuessUpload(Upload[Guess, GuessCheck]):
+class GuessUpload(Upload[Guess, ParsedGuess]):
     """A guess: the answer to one question about a target."""
 
     phase = phases.REIDENTIFICATION
@@ -134,12 +124,11 @@ class GuessUpload(Upload[Guess, GuessCheck]):
         self.guess = self._call_parser(files[GUESS_FILE])
         self.file = get_store().save(self.guess.content)
 
-    def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> GuessCheck:
+    def check(self, files: Mapping[str, bytes], texts: Mapping[str, str]) -> ParsedGuess:
         self.read_texts(files, texts)
         if missing := self.list_missing(files):
             raise InvalidUpload(missing)
-        guess = self._call_parser(files[GUESS_FILE])
-        return GuessCheck(self.question, guess.answered, guess.remarks)
+        return self._call_parser(files[GUESS_FILE])
 
     def _call_parser(self, content: bytes) -> ParsedGuess:
         file, original, guesser = self.load_inputs()
@@ -227,7 +216,6 @@ def build_claim(session: Session, job: JudgingJob) -> GuessClaim:
     guess = session.get_one(Guess, job.guess_id if isinstance(job, Rejudgement) else job.id)
     target = session.get_one(Target, guess.target_id)
     round_ = session.get_one(Round, guess.round_id)
-    secret = session.get_one(Secret, target.submission_id)
     return GuessClaim(
         lease=Lease.create(job),
         competition_file=competitions.build_published_file(round_)
@@ -240,7 +228,7 @@ def build_claim(session: Session, job: JudgingJob) -> GuessClaim:
         guesser=session.get_one(Team, guess.team_id).name,
         guesser_files=allocated_files.load_files(session, round_.id, guess.team_id) or {},
         allocation_inputs=sealed_inputs.load_inputs_for_submission(session, round_, target.submission_id),
-        secret=SealedBox(target.submission_id, secret.key_id, secret.sealed),
+        secret=sealed_inputs.load_secret(session, target.submission_id),
     )
 
 

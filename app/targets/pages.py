@@ -15,7 +15,7 @@ from starlette.responses import Response
 from anoncup import schemas
 from anoncup.errors import DomainError, InvalidUpload, NotFound
 from anoncup.rules.model import Rules
-from anoncup.runner.jobs import NO_ANSWER
+from anoncup.runner.jobs import NO_ANSWER, ParsedGuess
 from anoncup.schemas import GuessOutcome
 from anoncup.tracks.model import AnyQuestion
 from app.competitions import phases
@@ -34,7 +34,7 @@ from app.submissions.upload_form import (
     translate_script_texts,
 )
 from app.targets import guesses, targets
-from app.targets.guesses import GuessCheck, GuessUpload
+from app.targets.guesses import GuessUpload
 
 router = APIRouter(route_class=PageRoute)
 
@@ -244,30 +244,29 @@ async def check_guess(page: RequestedUserPage, target_id: UUID) -> HTMLResponse:
     """Check the chosen file without submitting it. The form's script inserts the response into the page."""
     upload = GuessUpload(target_id)
     try:
-        guess_check = await run_upload(receive_dry_run(page.request, page.principal, upload))
+        guess = await run_upload(receive_dry_run(page.request, page.principal, upload))
     except UPLOAD_ERRORS as error:
         return await run_in_threadpool(_render_check, page, upload, problem=error)
-    return await run_in_threadpool(_render_check, page, upload, guess_check)
+    return await run_in_threadpool(_render_check, page, upload, guess)
 
 
 def _render_check(
     page: UserPage,
     upload: GuessUpload,
-    guess_check: GuessCheck | None = None,
+    guess: ParsedGuess | None = None,
     *,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
     has_one_form = not upload.question or len(upload.questions) == 1
-    answered = guess_check.answered if guess_check else 0
-    warnings = guess_check.remarks if guess_check else ()
+    warnings = guess.remarks if guess else ()
     response = page.render(
         "targets/guess_checked.html",
         problem=problem,
         id="guess" if has_one_form else f"guess-{upload.question}",
         verdict=classify_problem(problem) if problem else classify_remarks(warnings),
         warnings=warnings,
-        summary=page.t.ngettext("{n} row is answered.", "{n} rows are answered.", answered)
-        if guess_check
+        summary=page.t.ngettext("{n} row is answered.", "{n} rows are answered.", guess.answered)
+        if guess
         else "",
         **(_list_file_problems(problem) if problem else {}),
     )
