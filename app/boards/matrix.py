@@ -39,7 +39,7 @@ def build_matrix(session: Session, access: BoardAccess) -> Matrix:
     Built-in attackers are included only where exact values are shown.
     """
     round_, scope = access.round, access.scope
-    targets = _load_targets(session, access)
+    targets = load_facts.load_targets(session, round_) if scope.finals_only else []
     rows = _list_team_rows(session, access, targets)
     if scope.digits is None:
         rows += _list_built_in_rows(session, round_, targets)
@@ -52,11 +52,6 @@ def build_matrix(session: Session, access: BoardAccess) -> Matrix:
         targets=tuple(_build_column(target, scope) for target in targets),
         rows=tuple(rows),
     )
-
-
-def _load_targets(session: Session, access: BoardAccess) -> list[BoardTarget]:
-    """Return the targets that count, sorted by name; none on a board before their publication."""
-    return load_facts.load_targets(session, access.round) if access.scope.finals_only else []
 
 
 def _build_column(target: BoardTarget, scope: BoardScope) -> MatrixTarget:

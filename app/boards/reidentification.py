@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
@@ -27,7 +26,8 @@ def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     rows = build_rows(
         teams, {row.team_id: row for row in newest}, scope.viewer.team_id, by_formula=by_formula
     )
-    on_board = set(_list_teams_on_board(session, access))
+    releases = load_newest(session, Standing, round_.id, scope.series, before=scope.before)
+    teams_with_page = {release.team_id for release in releases}
     return AttackersBoard(
         competition=round_.address,
         title=dict(round_.rules.title),
@@ -35,36 +35,26 @@ def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
         counted=round_.track.asks_identity(round_.rules),
         by_formula=by_formula,
         questions=tuple(round_.track.select_questions(round_.rules)),
-        rows=tuple(mask_row(row, scope, on_board, by_function=by_function) for row in rows),
+        rows=tuple(mask_row(row, scope, teams_with_page, by_function=by_function) for row in rows),
     )
 
 
 def mask_row(
-    row: AttackersRow, scope: BoardScope, teams_on_board: Collection[UUID], *, by_function: bool
+    row: AttackersRow, scope: BoardScope, teams_with_page: Collection[UUID], *, by_function: bool
 ) -> AttackersRow:
     """Return a row without a link to a page that does not exist, and without what is hidden of a score.
 
-    A function of a package may compute scores from numbers that others see rounded only.
+    Teams on the anonymization board have a page. A function of a package may compute scores from numbers that
+    others see rounded only.
     """
     is_exact = row.team_id is not None and scope.can_see_details(row.team_id)
     return row.model_copy(
         update={
-            "team_id": row.team_id if row.team_id in teams_on_board else None,
+            "team_id": row.team_id if row.team_id in teams_with_page else None,
             "score": row.score if is_exact or not by_function else scope.round_score(row.score),
             "parts": row.parts if is_exact else None,
         }
     )
-
-
-def _list_teams_on_board(session: Session, access: BoardAccess) -> Sequence[UUID]:
-    """Return the teams on the anonymization board, which have a page."""
-    scope = access.scope
-    query = select(Standing.team_id).where(
-        Standing.round_id == access.round.id,
-        Standing.series == scope.series,
-        Standing.at < scope.before,
-    )
-    return session.scalars(query.distinct()).all()
 
 
 def build_rows(
