@@ -167,12 +167,12 @@ def count_contents(session: Session, round_: Round) -> ContestCounts:
         .where(in_competition)
     ).one()
     current_evaluations = Evaluation.round_id == round_.id, Evaluation.current
-    counting_targets = targets.select_counting(round_.id).with_only_columns(func.count(Target.id))
+    all_targets = session.scalars(targets.select_targets().where(Target.round_id == round_.id))
     return ContestCounts(
         *teams,
         health.count_by_state(session, Evaluation, *current_evaluations),
         health.count_by_state(session, Guess, Guess.round_id == round_.id),
-        session.scalars(counting_targets).one(),
+        sum(not targets.is_withdrawn(target) for target in all_targets),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.sql.base import ExecutableOption
 
@@ -13,40 +13,23 @@ from anoncup import schemas
 from anoncup.errors import NotFound
 from app.competitions import competitions, visibility
 from app.competitions.visibility import Viewer
-from app.core.db.models import Evaluation, Guess, Opening, Round, State, Submission, Target, Team
+from app.core.db.models import Guess, Opening, Round, State, Submission, Target
 from app.core.identity.principal import Principal
 from app.submissions import quota
 
 
-def _is_in_contest() -> ColumnElement[bool]:
-    """Build the condition that a target is accepted and neither it nor its team is disqualified."""
-    return and_(
-        Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None), Evaluation.state == State.SCORED
-    )
-
-
 def select_targets() -> Select[Target]:
-    """Select targets, joined with the tables that ``_is_in_contest`` uses."""
-    return (
-        select(Target)
-        .join(Target.submission)
-        .join(Submission.team)
-        .join(Evaluation, and_(Evaluation.submission_id == Submission.id, Evaluation.current))
-        .options(
-            joinedload(Target.submission, innerjoin=True).options(
-                joinedload(Submission.team, innerjoin=True),
-                joinedload(Submission.evaluation, innerjoin=True),
-            )
+    """Select targets with what decides whether they are withdrawn."""
+    return select(Target).options(
+        joinedload(Target.submission, innerjoin=True).options(
+            joinedload(Submission.team, innerjoin=True),
+            joinedload(Submission.evaluation, innerjoin=True),
         )
     )
 
 
-def select_counting(round_id: UUID) -> Select[Target]:
-    """Select the targets of a round that count, as on the boards: all but the withdrawn ones."""
-    return select_targets().where(_is_in_contest(), Target.round_id == round_id)
-
-
 def is_withdrawn(target: Target) -> bool:
+    """Return whether a target counts no more: it is rejected, or it or its team is disqualified."""
     submission = target.submission
     is_disqualified = submission.disqualified_at is not None or submission.team.disqualified_at is not None
     return is_disqualified or submission.evaluation.state != State.SCORED
