@@ -1,6 +1,5 @@
 """Routes of archives: the kit for teams and the export for organizers."""
 
-from collections.abc import Iterator
 from importlib.metadata import version
 
 from fastapi import APIRouter, Request
@@ -8,9 +7,8 @@ from fastapi import APIRouter, Request
 from anoncup.errors import NotFound
 from app.competitions import competitions
 from app.core.db.transaction import transaction
-from app.core.http.archives import Content, ZipResponse, build_download, build_zip
+from app.core.http.archives import ZipResponse, build_download, build_zip
 from app.core.identity.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_service_url
-from app.core.identity.principal import Principal
 from app.exports import exports, result_archive
 from app.originals import kits
 from app.originals.kits import Kit, ServiceInfo
@@ -41,7 +39,7 @@ def download_kit(
 @router.get("/export.zip", response_class=ZipResponse)
 def export(slug: str, principal: CurrentPrincipal) -> ZipResponse:
     """Return everything except the secrets: rules, releases, guesses, evaluations, boards, audit log."""
-    archive = build_zip(_iter_export_files(principal, slug))
+    archive = build_zip(exports.iter_files(principal, slug))
     return build_download(archive, name=f"{slug}-export.zip")
 
 
@@ -51,11 +49,3 @@ def download_archive(slug: str, principal: CurrentPrincipal) -> ZipResponse:
     with transaction() as session:
         archive = result_archive.load(session, principal, slug)
     return build_download(build_zip(archive.iter_files()), name=f"{slug}-archive.zip")
-
-
-def _iter_export_files(principal: Principal, slug: str) -> Iterator[tuple[str, Content]]:
-    """Yield the files of the export. The large ones come last, after the database connection is released."""
-    with transaction() as session:
-        snapshot = exports.load_snapshot(session, principal, slug)
-        yield from exports.iter_tables(session, principal, snapshot)
-    yield from exports.iter_uploads(snapshot)

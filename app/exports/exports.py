@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +12,7 @@ from anoncup import schemas
 from app.competitions import competitions, visibility
 from app.core import audit
 from app.core.db.models import Evaluation, Guess, Member, Round, Submission, Target, Team
+from app.core.db.transaction import transaction
 from app.core.http.archives import Content
 from app.core.identity.principal import Principal
 from app.core.spreadsheet import render_csv
@@ -27,49 +27,37 @@ _RISK_COLUMNS = ("question", "value", "baseline", "risk")
 """Additional columns for guesses that are not scored by counting individuals."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportSnapshot:
-    """The submissions and guesses of a competition at one moment."""
+def iter_files(principal: Principal, slug: str) -> Iterator[tuple[str, Content]]:
+    """Yield the names and contents of all files, as they are at one moment.
 
-    round: Round
-    submissions: list[Submission]
-    guesses: list[Guess]
-
-
-def load_snapshot(session: Session, principal: Principal, slug: str) -> ExportSnapshot:
-    """Load submissions and guesses for the organizers; all later reads of the session see the same moment."""
-    session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-    round_ = competitions.find_for_organizer(session, principal, slug)
-    return ExportSnapshot(round_, _load_submissions(session, round_), _load_guesses(session, round_))
-
-
-def iter_tables(
-    session: Session, principal: Principal, snapshot: ExportSnapshot
-) -> Iterator[tuple[str, Content]]:
-    """Yield the names and contents of the generated files."""
-    round_ = snapshot.round
-    yield "audit.csv", _format_audit_csv(session, round_).encode()
-    access = visibility.authorize_boards(session, principal, round_.address)
-    for name, (_, text) in build_boards(session, access).items():
-        yield f"boards/{name}.csv", text.encode()
-    yield "competition.toml", competitions.build_published_file(round_).encode()
-    yield "evaluations.jsonl", _iter_evaluation_lines(session, round_)
-    yield "guesses.csv", _format_guesses_csv(round_, snapshot.guesses).encode()
-    yield "submissions.csv", _format_submissions_csv(round_, snapshot.submissions).encode()
-    yield "targets.csv", _format_targets_csv(session, round_).encode()
-    yield "teams.csv", _format_teams_csv(session, round_).encode()
-
-
-def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, Content]]:
-    """Yield the names and contents of the teams' files, without a session.
-
-    Secrets are left out, and so are releases that would disclose them.
+    The uploads, which are large, come last, after the database connection is released.
     """
-    for guess in sorted(snapshot.guesses, key=lambda item: str(item.id)):
+    with transaction() as session:
+        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+        round_ = competitions.find_for_organizer(session, principal, slug)
+        submissions, guesses = _load_submissions(session, round_), _load_guesses(session, round_)
+        yield "audit.csv", _format_audit_csv(session, round_).encode()
+        access = visibility.authorize_boards(session, principal, round_.address)
+        for name, (_, text) in build_boards(session, access).items():
+            yield f"boards/{name}.csv", text.encode()
+        yield "competition.toml", competitions.build_published_file(round_).encode()
+        yield "evaluations.jsonl", _iter_evaluation_lines(session, round_)
+        yield "guesses.csv", _format_guesses_csv(round_, guesses).encode()
+        yield "submissions.csv", _format_submissions_csv(round_, submissions).encode()
+        yield "targets.csv", _format_targets_csv(session, round_).encode()
+        yield "teams.csv", _format_teams_csv(session, round_).encode()
+    yield from _iter_uploads(round_, submissions, guesses)
+
+
+def _iter_uploads(
+    round_: Round, submissions: list[Submission], guesses: list[Guess]
+) -> Iterator[tuple[str, Content]]:
+    """Yield the files of the teams. Secrets are left out, and so are releases that would disclose them."""
+    for guess in sorted(guesses, key=lambda item: str(item.id)):
         yield f"guesses/{guess.id}.csv", get_store().read_chunks(guess.file)
-    if snapshot.round.track.target_files.seals_release:
+    if round_.track.target_files.seals_release:
         return
-    for submission in sorted(snapshot.submissions, key=lambda item: str(item.id)):
+    for submission in sorted(submissions, key=lambda item: str(item.id)):
         for name, digest in submission.files.items():
             yield f"submissions/{submission.id}/{name}.csv", get_store().read_chunks(digest)
 
