@@ -85,18 +85,14 @@ def _is_in_set(rescore: Rescore) -> tuple[ColumnElement[bool], ...]:
     return Rejudgement.rescore_id == rescore.id, Guess.state != State.REFUSED
 
 
-def _is_changed() -> ColumnElement[bool]:
-    """Build the condition that state or outcome of a guess are not the same by the new rules."""
-    outcomes = (cast(model.outcome, JSONB) for model in (Guess, Rejudgement))
-    return or_(Guess.state != Rejudgement.state, next(outcomes).is_distinct_from(next(outcomes)))
-
-
 def list_changes(session: Session, rescore: Rescore) -> list[tuple[Guess, Rejudgement]]:
     """Return the guesses whose results change, in order of receipt, with their rejudgements."""
+    outcomes = [cast(model.outcome, JSONB) for model in (Guess, Rejudgement)]
     query = (
         select(Guess, Rejudgement)
         .join(Rejudgement, Rejudgement.guess_id == Guess.id)
-        .where(*_is_in_set(rescore), _FINISHED, _is_changed())
+        .where(*_is_in_set(rescore), _FINISHED)
+        .where(or_(Guess.state != Rejudgement.state, outcomes[0].is_distinct_from(outcomes[1])))
         .options(joinedload(Guess.team, innerjoin=True), joinedload(Guess.target, innerjoin=True))
         .order_by(Guess.received_at, Guess.id)
     )
