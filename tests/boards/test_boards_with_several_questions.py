@@ -1,5 +1,6 @@
-"""Boards of contests with several questions, with numbers computed by hand."""
+"""Boards of contests with several questions, which count no individuals, with numbers computed by hand."""
 
+import csv
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,6 +20,7 @@ from app.boards.matrix import build_built_in_cell
 from app.boards.verdicts import extract_numbers
 from app.core.db.models import Guess, State, Submission, Target, Team
 from app.core.db.transaction import transaction
+from app.core.pages.notation import format_hundredths
 from tests.support import small_track
 from tests.support.arena import Arena
 from tests.support.contest import Contest, build_two_phase_toml
@@ -26,10 +28,13 @@ from tests.support.database_rows import load_one
 from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
 from tests.support.small_track import SMALL_TRACK
 from tests.support.track_package import install_track
+from tests.support.translations import translate
+from tests.support.visitor_pages import extract_text, get_board_page
 
 pytestmark = pytest.mark.full
 
 BOARDS = ("anonymization", "reidentification", "matrix")
+COUNT_LABELS = ("Individuals identified", "of individuals", "Share of individuals found")
 
 
 BASELINES = {"link": 0.0, "value": 0.5, "gone": 0.0}
@@ -47,6 +52,8 @@ GUESSES = (
     ("barred", "red", "link", 1.0, State.SCORED),
 )
 """Attacker, team of the target, question, value and state. Only the first seven count."""
+SHOWN = {"link": 0.3, "value": 0.5, "who": None}
+"""The best risks that blue found in red's release, by the question in the address; without one, all count."""
 
 
 def insert_guesses(submissions: Mapping[str, str]) -> None:
@@ -99,6 +106,9 @@ def test_boards_combine_the_best_guesses_of_each_question(
         barred = load_one(select(Team.id).where(Team.name == "barred"))
         assert contest.post_as_organizer(f"{contest.path}/teams/{barred}/disqualify").status_code == 200
         boards = {name: contest.get_board(name, organizer=True) for name in BOARDS}
+        lines = {name: contest.get_board_response(f"{name}.csv").text.splitlines() for name in BOARDS[1:]}
+        html = get_board_page(contest.arena, "reidentification")
+        matrices = {name: get_board_page(contest.arena, "matrix", f"?question={name}") for name in SHOWN}
     rows = {row["team"]: row for row in boards["reidentification"]["rows"]}
     assert {team: (row["rank"], row["targets"], row.get("by_question")) for team, row in rows.items()} == {
         "blue": (1, 2, {"link": pytest.approx(0.25), "value": pytest.approx(0.25)}),
@@ -119,6 +129,16 @@ def test_boards_combine_the_best_guesses_of_each_question(
         assert rows[team]["rate"] == pytest.approx(sum(expected.values()) / 2)
     assert (cells["blue"]["red"]["trials"], cells["blue"]["red"]["correct"]) == (3, None)
     assert cells["blue"]["緑"]["by_question"] == {"link": 0.2, "value": 0.0}
+    leader = next(csv.DictReader(lines["reidentification"]))
+    assert [leader["team"], leader["link"], leader["value"]] == ["blue", "0.25", "0.25"]
+    (red,) = (target["target"] for target in boards["matrix"]["targets"] if target["team"] == "red")
+    line = next(line for line in csv.DictReader(lines["matrix"]) if line["attacker"] == "blue")
+    assert [line[f"{red} (red){part}"] for part in ("", " link", " value")] == [str(on_red), "0.3", "0.5"]
+    for name, page in matrices.items():
+        assert format_hundredths(SHOWN[name] or on_red) in extract_text(page.partition("<tbody")[2])
+        assert (f'<option value="{name}" selected>' in page) is (SHOWN[name] is not None)
+    for page in (html, *matrices.values()):  # no result reads "x of y"
+        assert not any(translate(label) in extract_text(page) for label in COUNT_LABELS)
     rivals = {row["team"]: row["rival_risk"] for row in boards["anonymization"]["rows"]}
     assert rivals["red"] == pytest.approx(on_red)
 
