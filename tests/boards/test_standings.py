@@ -4,8 +4,10 @@ import csv
 import io
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from itertools import product
 from typing import Any
 from uuid import UUID
@@ -13,6 +15,7 @@ from uuid import UUID
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, text
+from sqlalchemy.orm import Session
 
 from app.boards import anonymization, history, standing_updates
 from app.boards.facts import EarlierScore
@@ -193,18 +196,7 @@ def test_a_refresh_waits_for_another_one_of_the_round(live: LiveContest) -> None
     for _ in range(2):
         live.contest.submit_guess("blue", target, live.contest.build_guess(red, 1))
     first, second = load_all(select(Guess.id).where(Guess.state == State.QUEUED))
-
-    def judge_second() -> None:
-        with transaction() as session:
-            live.judge(session, second)
-
-    thread = threading.Thread(target=judge_second)
-    with transaction() as session:
-        live.judge(session, first)
-        session.flush()
-        thread.start()
-        assert poll_until(lambda: is_a_lock_awaited() or not thread.is_alive())
-    thread.join()
+    run_overlapping(partial(live.judge, guess_id=first), partial(live.judge, guess_id=second))
     require_rebuilt_standings("guesses")
     (row,) = (row for row in live.contest.get_board("matrix")["rows"] if not row["built_in"])
     assert [cell["trials"] for cell in row["cells"] if cell] == [2]
@@ -214,18 +206,26 @@ def test_a_refresh_waits_for_another_one_of_the_round(live: LiveContest) -> None
 def test_refreshes_of_two_rounds_wait_for_each_other(client: TestClient) -> None:
     """A change of all rounds and one of the last would otherwise take their locks in different orders."""
     create_two_rounds(client)
-    first_round, second_round = load_all(select(Round.id).order_by(Round.position))
+    first, second = load_all(select(Round.id).order_by(Round.position))
+    run_overlapping(
+        partial(standing_updates.refresh, round_id=first), partial(standing_updates.refresh, round_id=second)
+    )
 
-    def refresh_second() -> None:
+
+def run_overlapping(first: Callable[[Session], None], second: Callable[[Session], None]) -> None:
+    """Let the second change begin while the transaction of the first is open, and require that it waits."""
+
+    def run_second() -> None:
         with transaction() as session:
-            standing_updates.refresh(session, second_round)
+            second(session)
 
-    thread = threading.Thread(target=refresh_second)
+    thread = threading.Thread(target=run_second)
+    waiting = select(text("1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
     with transaction() as session:
-        standing_updates.refresh(session, first_round)
+        first(session)
+        session.flush()
         thread.start()
-        assert poll_until(lambda: is_a_lock_awaited() or not thread.is_alive())
-        assert thread.is_alive()
+        assert poll_until(lambda: bool(load_all(waiting)))
     thread.join()
 
 
@@ -241,23 +241,9 @@ def test_later_rounds_read_hidden_scores_from_the_close_on(client: TestClient) -
     live.contest.publish_targets("red", "blue")
     for _ in range(4):
         live.guess()
-    scores = {score: team for team, score in load_attack_scores(Series.ALL_GUESSES)}
+    attacks = load_all(select(AttackStanding).where(AttackStanding.series == Series.ALL_GUESSES))
+    scores = {attack.score: attack.team_id for attack in attacks}
     assert scores
     assert read_public_scores() == []
     live.close()
     assert {score.score: score.team_id for score in read_public_scores()} == scores
-
-
-def load_attack_scores(series: Series) -> list[tuple[Any, ...]]:
-    """Return team and score of each row of the re-identification board."""
-    columns = AttackStanding.team_id, AttackStanding.score
-    with transaction() as session:
-        return [
-            tuple(row) for row in session.execute(select(*columns).where(AttackStanding.series == series))
-        ]
-
-
-def is_a_lock_awaited() -> bool:
-    waiting = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-    with transaction() as session:
-        return bool(session.scalar(waiting))
