@@ -7,14 +7,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select
 
 from anoncup.schemas.fields import Role
-from app.core.db.models import User
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import API, Arena
 from tests.support.contest import set_submission_times
-from tests.support.database_rows import load_all
 from tests.support.uploads import score_everything
 
 
@@ -107,9 +104,3 @@ def test_submission_scored_exactly_at_the_freeze_is_hidden(client: TestClient) -
     for finished_at, visible in ((now, 0), (now - timedelta(microseconds=1), 1)):
         set_submission_times(identifier, now - timedelta(hours=1), finished_at=finished_at)
         assert len(read_rows(get_board_json(arena))) == visible
-
-
-def test_boards_contain_no_names_of_users(scored_arena: Arena) -> None:
-    names = [user.name for user in load_all(select(User))]
-    content = get_board_json(scored_arena).text + get_board_csv(scored_arena).text
-    assert not [name for name in names if name in content]

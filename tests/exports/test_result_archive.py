@@ -69,21 +69,6 @@ def test_archive_contains_what_was_revealed(contest: Contest) -> None:
             assert files[f"boards/{board}.{media_type}"] == public
 
 
-def test_archive_does_not_exist_before_the_reveal(client: TestClient) -> None:
-    contest = Contest.create(client)
-    answers = []
-
-    def ask() -> None:
-        response = contest.arena.get(f"{contest.path}/archive.zip")
-        answers.append((response.status_code, response.json()["code"]))
-
-    contest.submit("red")
-    ask()
-    contest.open_attacks()
-    ask()
-    assert answers == [(404, "no_targets_yet"), (404, "not_revealed_yet")]
-
-
 def test_archive_contains_no_names_of_people_and_no_credentials(contest: Contest) -> None:
     contest.close_attacks()
     with transaction() as session:
