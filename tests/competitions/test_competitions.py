@@ -34,6 +34,7 @@ def add_competitions(count: int, *, first_index: int = 0) -> None:
 
 COMPETITION_QUERIES: dict[str, Callable[[TestClient], object]] = {
     "the list of the API": lambda client: client.get(f"{API}/competitions").text,
+    "the front page": lambda client: client.get("/").text,
     "the clock's question": lambda _: find_due_work(),
 }
 

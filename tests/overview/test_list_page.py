@@ -9,7 +9,6 @@ from app.core.db.models import Competition, Round
 from app.core.db.transaction import transaction
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.page_requests import get_page
-from tests.support.query_counter import log_queries
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
@@ -59,18 +58,3 @@ def test_own_competitions_come_first(arena: Arena) -> None:
     for text in (translate("You organize it"), 'href="/organize/new"'):
         assert text in organizers_html
         assert text not in html + get_page(arena, "/").text
-
-
-def test_number_of_queries_does_not_depend_on_competitions(arena: Arena) -> None:
-    arena.get_team_token("red")
-    query_count = count_queries(arena)
-    for number in range(20):
-        add_competition(f"cup-{number}", f"Cup {number}", opens=-1, closes=number + 1)
-    assert count_queries(arena) == query_count
-
-
-def count_queries(arena: Arena) -> int:
-    arena.get_session(arena.get_team_token("red"))  # signing in is not counted
-    with log_queries() as counter:
-        assert get_page(arena, "/", team="red").status_code == 200
-    return len(counter.statements)
