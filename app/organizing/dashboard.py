@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import exists, func, select
@@ -64,29 +63,6 @@ class ContestCounts:
         return sum(self.submissions[state] + self.guesses[state] for state in UNFINISHED)
 
 
-TaskCode = Literal[
-    "no_original",
-    "no_truth",
-    "no_threshold",
-    "no_phases",
-    "no_teams",
-    "unallocated",
-    "errors",
-    "stalled",
-    "unswept",
-    "paused",
-    "settling",
-    "preparing",
-    "notice",
-    "idle_teams",
-    "rescore_scoring",
-    "rescore_ready",
-    "newer_scorer",
-    "changed_package",
-    "stale_standings",
-]
-
-
 @dataclass(frozen=True, slots=True)
 class OrganizerTask:
     """Something that organizers should do or know. It is urgent if the contest suffers until it is done.
@@ -95,7 +71,7 @@ class OrganizerTask:
     ``reason`` and ``since``: the cause and its moment, for tasks whose label has a place for them.
     """
 
-    code: TaskCode | str
+    code: str
     count: int = 0
     urgent: bool = False
     page: str = ""
@@ -221,7 +197,7 @@ def _ends_soon(frame: Frame) -> bool:
     return status.is_open(ANONYMIZATION) and phase is not None and phase.end - status.now <= _ENDING_SOON
 
 
-def _urgent(code: TaskCode, count: int = 0, *, reason: Message | None = None) -> OrganizerTask:
+def _urgent(code: str, count: int = 0, *, reason: Message | None = None) -> OrganizerTask:
     return OrganizerTask(code, count, urgent=True, reason=reason)
 
 
@@ -229,7 +205,7 @@ def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTa
     if open_rescore is None:
         return []
     is_ready = open_rescore.stage == "ready"
-    code: TaskCode = "rescore_ready" if is_ready else "rescore_scoring"
+    code = "rescore_ready" if is_ready else "rescore_scoring"
     return [OrganizerTask(code, open_rescore.remaining, urgent=is_ready, rescore_id=open_rescore.rescore.id)]
 
 
