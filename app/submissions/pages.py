@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -39,12 +39,10 @@ from app.submissions.upload_form import (
     classify_problem,
     classify_remarks,
     get_check_status,
-    get_secret_spec,
-    list_file_names,
     run_upload,
     translate_script_texts,
 )
-from app.submissions.uploads import ReleaseCheck, ReleaseUpload
+from app.submissions.uploads import ReleaseCheck, ReleaseUpload, list_file_names
 
 router = APIRouter(route_class=PageRoute)
 
@@ -102,10 +100,13 @@ def _render_submissions(
         page_rows, next_cursor = _load_page(session, principal, slug, cursor)
         state = _load_state(session, principal, frame)
         lines = submissions.build_lines(session, page_rows)
-        form = _describe_form(frame, rejection)
+    track = frame.round.track
     return page.render(
         "submissions/submissions.html",
-        **form,
+        fields=list_file_names(track),
+        parts=build_parts(frame.round),
+        secret=None if track.allocates_answer else track.answer_spec.file,
+        rejection=rejection,
         problem=rejection.problem if rejection else None,
         frame=frame,
         script_words=translate_script_texts(t),
@@ -146,17 +147,6 @@ def _load_state(session: Session, principal: Principal, frame: Frame) -> _PageSt
     )
 
 
-def _describe_form(frame: Frame, rejection: RejectedForm | None) -> dict[str, Any]:
-    """Return the files of the form and their problems."""
-    track = frame.round.track
-    return {
-        "fields": list_file_names(track),
-        "parts": build_parts(frame.round),
-        "secret": get_secret_spec(track),
-        "rejection": rejection,
-    }
-
-
 @router.get("/competitions/{slug}/submissions/state")
 def show_state(slug: str, principal: CurrentPrincipal) -> PlainTextResponse:
     """Return the tag that tells an open page whether it is out of date."""
@@ -195,7 +185,7 @@ async def check_files(page: RequestedUserPage, slug: str) -> HTMLResponse:
     try:
         checked_upload = await run_upload(receive_dry_run(page.request, page.principal, form))
     except UPLOAD_ERRORS as error:
-        return await run_in_threadpool(_render_failed_check, page, slug, error)
+        return await run_in_threadpool(_render_failed_check, page, form, error)
     return await run_in_threadpool(_render_check, page, form, checked_upload)
 
 
@@ -211,7 +201,7 @@ def _render_check(page: UserPage, upload: ReleaseUpload, checked_upload: Release
     )
 
 
-def _render_failed_check(page: UserPage, slug: str, problem: DomainError) -> HTMLResponse:
+def _render_failed_check(page: UserPage, upload: ReleaseUpload, problem: DomainError) -> HTMLResponse:
     """Render the problems of a failed check. Files that are not chosen yet do not count as problems."""
     rejection, message, verdict = None, "", "incomplete"
     remaining_problem = _drop_missing_files(problem)
@@ -224,12 +214,11 @@ def _render_failed_check(page: UserPage, slug: str, problem: DomainError) -> HTM
                 "{n} faults were found. Nothing was sent.",
                 remaining_problem.total,
             )
-    with transaction() as session:
-        form = _describe_form(load_frame(session, page.principal, slug), rejection)
     response = page.render(
         "submissions/upload_checked.html",
-        **form,
         problem=problem,
+        fields=upload.file_names,
+        rejection=rejection,
         rejection_text=message,
         verdict=verdict,
         warnings=(),

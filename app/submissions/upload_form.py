@@ -18,8 +18,7 @@ from anoncup.errors import (
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import count_required_rows
 from anoncup.tables.files import Remark
-from anoncup.tracks.files import SECRET_FILE, FileSpec, allow_any_row_count
-from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.files import FileSpec, allow_any_row_count
 from app.core.db.models import Round
 from app.core.http.problems import DomainHTTPException, get_status
 from app.core.locale.language import Translator
@@ -70,16 +69,6 @@ def _build_part(file: FileSpec, rules: Rules, original_rows: int) -> ReleasePart
     min_share = rules.limits.min_rows_kept if file.rows_are_individuals else None
     required_rows = 0 if min_share is None else count_required_rows(min_share, original_rows)
     return ReleasePart(file, min_rows, max_rows, required_rows)
-
-
-def list_file_names(track: AnyTrack) -> tuple[str, ...]:
-    """Return the names of all files of an upload, including the secret if the team sends one."""
-    return track.release_file_names if track.allocates_answer else (*track.release_file_names, SECRET_FILE)
-
-
-def get_secret_spec(track: AnyTrack) -> FileSpec | None:
-    """Return the secret file sent with a release, or None if the service allocates the answer itself."""
-    return None if track.allocates_answer else track.answer_spec.file
 
 
 async def run_upload(upload: Awaitable[ResultT]) -> ResultT:

@@ -263,10 +263,8 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
     """SHA-256 of the stored files by name."""
 
     def set_round(self, round_: Round) -> None:
-        """Keep the competition; no secret is sent where the service allocates the answer."""
         super().set_round(round_)
-        secret_names = () if self.track.allocates_answer else (SECRET_FILE,)
-        self.file_names = (*self.track.release_file_names, *secret_names)
+        self.file_names = list_file_names(self.track)
 
     def find_round(self, session: Session, principal: Principal) -> Round:
         return competitions.find(session, principal, self.slug)
@@ -391,6 +389,11 @@ class ReleaseUpload(Upload[Submission, ReleaseCheck]):
         evaluations.enqueue(session, submission.id)
         evaluations.include_in_open_rescore(session, round_.id, submission.id)
         return submission
+
+
+def list_file_names(track: AnyTrack) -> tuple[str, ...]:
+    """Return the names of a release's files; no secret is sent where the service allocates the answer."""
+    return track.release_file_names if track.allocates_answer else (*track.release_file_names, SECRET_FILE)
 
 
 def is_storable(text: str) -> bool:
