@@ -18,7 +18,7 @@ from app.core.identity.authentication import CurrentPrincipal
 from app.core.identity.principal import Principal
 from app.jobs import queue
 from app.jobs.worker_reports import WorkerReport, list_workers
-from app.organizing import adjustments, baselines, disqualification, workload
+from app.organizing import baselines, decisions, workload
 from app.organizing.baselines import BaselineUpload
 from app.setup.api import serialize_competition
 from app.submissions.api import PARTS, REQUIRED_PARTS, serialize_receipt, serialize_submission
@@ -94,7 +94,7 @@ def reset_round(slug: str, principal: ReauthenticatedCaller, body: ResetIn = _NO
 def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.GrantIn) -> schemas.Grant:
     """Raise a cap of a team. A daily cap is raised for today. guesses_per_target requires the password."""
     with transaction() as session:
-        grant = disqualification.grant(
+        grant = decisions.grant(
             session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount
         )
         return schemas.Grant.from_row(grant, at=grant.granted_at)
@@ -104,7 +104,7 @@ def grant_quota(slug: str, principal: ReauthenticatedCaller, body: schemas.Grant
 def list_adjustments(slug: str, principal: CurrentPrincipal) -> list[schemas.Adjustment]:
     """List penalties and bonuses, newest first. Organizers see all; others see those of their team."""
     with transaction() as session:
-        rows = adjustments.list_adjustments(session, principal, slug)
+        rows = decisions.list_adjustments(session, principal, slug)
         return [schemas.Adjustment.from_row(row) for row in rows]
 
 
@@ -114,7 +114,7 @@ def create_adjustment(
 ) -> schemas.Adjustment:
     """Give a team a penalty or a bonus. It counts if a formula uses `penalty`."""
     with transaction() as session:
-        row = adjustments.create(
+        row = decisions.create_adjustment(
             session, principal, slug, team_id=body.team_id, points=body.points, reason=body.reason
         )
         return schemas.Adjustment.from_row(row)
@@ -124,7 +124,7 @@ def create_adjustment(
 def withdraw_adjustment(adjustment_id: UUID, principal: CurrentPrincipal) -> schemas.Adjustment:
     """Withdraw a penalty or bonus, so that it no longer counts."""
     with transaction() as session:
-        return schemas.Adjustment.from_row(adjustments.withdraw(session, principal, adjustment_id))
+        return schemas.Adjustment.from_row(decisions.withdraw_adjustment(session, principal, adjustment_id))
 
 
 @router.post("/competitions/{slug}/teams/{team_id}/disqualify")
@@ -147,7 +147,7 @@ def reinstate_team(
 def remove_method_description(slug: str, team_id: UUID, principal: CurrentPrincipal) -> None:
     """Remove a team's description of its method. The audit log keeps it."""
     with transaction() as session:
-        disqualification.remove_method_description(session, principal, slug, team_id)
+        decisions.remove_method_description(session, principal, slug, team_id)
 
 
 @router.post("/submissions/{submission_id}/disqualify")
@@ -173,7 +173,7 @@ def reinstate_submission(
 def rescore_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
     """Score a submission that ended in ERROR again."""
     with transaction() as session:
-        submission = disqualification.rescore(session, principal, submission_id)
+        submission = decisions.rescore(session, principal, submission_id)
         return serialize_submission(session, submission)
 
 
@@ -181,7 +181,7 @@ def _set_team_disqualified(
     slug: str, team_id: UUID, principal: CurrentPrincipal, reason: str, *, disqualified: bool
 ) -> schemas.TeamDisqualification:
     with transaction() as session:
-        team = disqualification.set_team_disqualified(
+        team = decisions.set_team_disqualified(
             session, principal, slug, team_id, disqualified=disqualified, reason=reason
         )
         return schemas.TeamDisqualification.from_row(team)
@@ -191,7 +191,7 @@ def _set_submission_disqualified(
     submission_id: UUID, principal: CurrentPrincipal, reason: str, *, disqualified: bool
 ) -> schemas.Submission:
     with transaction() as session:
-        submission = disqualification.set_submission_disqualified(
+        submission = decisions.set_submission_disqualified(
             session, principal, submission_id, disqualified=disqualified, reason=reason
         )
         return serialize_submission(session, submission)

@@ -16,7 +16,7 @@ from app.core.db.models import Round, Submission
 from app.core.identity.principal import Principal
 from app.core.processes import parsing
 from app.core.storage import get_store
-from app.organizing import disqualification
+from app.organizing import decisions
 from app.submissions.uploads import ReleaseUpload
 
 _SEED = 2015
@@ -74,7 +74,7 @@ def run_sample_method(upload: BaselineUpload, method: str) -> dict[str, bytes]:
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
     """Remove a baseline from the board permanently; its scores stay in the database but are not shown."""
     round_ = competitions.lock_for_organizer(session, principal, slug)
-    team = disqualification.lock_team(session, round_, team_id)
+    team = decisions.lock_team(session, round_, team_id)
     if not team.baseline:
         raise NotFound("the competition has no such baseline", code="no_such_baseline")
     principal.require_reauthentication()

@@ -16,7 +16,7 @@ from app.core.db.models import State, Submission
 from app.core.db.transaction import transaction
 from app.core.http.paging import decode_position, encode_cursor
 from app.core.pages.pages import PageRoute, see_other, show_problem
-from app.organizing import disqualification
+from app.organizing import decisions
 from app.submissions import submissions
 
 router = APIRouter(prefix="/competitions/{slug}/organize/submissions", route_class=PageRoute)
@@ -36,8 +36,8 @@ def _render_submission(
         frame=frame,
         submission=submission,
         reason=reason,
-        longest=disqualification.MAX_REASON_LENGTH,
-        lets_guess_again=disqualification.reinstating_allows_guesses(frame.round),
+        longest=decisions.MAX_REASON_LENGTH,
+        lets_guess_again=decisions.reinstating_allows_guesses(frame.round),
         problem=problem,
     )
 
@@ -80,7 +80,7 @@ def show_submission(page: RequestedOrganizerPage, submission_id: UUID) -> HTMLRe
 def reevaluate(page: RequestedOrganizerPage, submission_id: UUID) -> Response:
     with transaction() as session:
         _load_submission(session, page, submission_id)
-        disqualification.rescore(session, page.principal, submission_id)
+        decisions.rescore(session, page.principal, submission_id)
     return see_other(f"{page.path}/submissions/{submission_id}", notice="queued_again")
 
 
@@ -97,7 +97,7 @@ def rule_on_submission(
     principal, is_disqualified = reauthenticate(), act == "disqualify"
     with transaction() as session:
         _load_submission(session, page, submission_id)
-        disqualification.set_submission_disqualified(
+        decisions.set_submission_disqualified(
             session, principal, submission_id, disqualified=is_disqualified, reason=reason
         )
     notice = "disqualified" if is_disqualified else "reinstated"

@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup import schemas
 from anoncup.errors import DomainError, NotFound
 from anoncup.schemas import Entrant
 from app.accounts import passwords
@@ -21,7 +22,7 @@ from app.competitions.organizer_frame import (
 from app.core.db.transaction import transaction
 from app.core.identity.authentication import get_service_url
 from app.core.pages.pages import PageRoute, see_other, show_problem
-from app.organizing import adjustments, disqualification
+from app.organizing import decisions
 from app.submissions import quota, submissions
 from app.teams import invites, members, organizers
 
@@ -78,8 +79,8 @@ def _render_team(
         content: dict[str, Any] = {
             "caps": quota.load_caps(session, frame.round, team_id, phase, frame.status.now),
             "guess_limit": quota.load_guess_limit(session, frame.round, team_id),
-            "adjustments": adjustments.list_adjustments(session, page.principal, page.slug, team_id),
-            "granted": disqualification.list_grants(session, page.principal, page.slug, team_id),
+            "adjustments": decisions.list_adjustments(session, page.principal, page.slug, team_id),
+            "granted": decisions.list_grants(session, page.principal, page.slug, team_id),
             "sent": submissions.list_for_organizer(session, page.principal, page.slug, team_id=team_id),
         }
     return page.render(
@@ -88,11 +89,11 @@ def _render_team(
         entrant=entrant,
         phase=phase,
         cap_names=quota.CAP_NAMES,
-        most=disqualification.MAX_GRANT,
-        most_points=adjustments.MAX_POINTS,
+        most=schemas.MAX_GRANT,
+        most_points=schemas.MAX_POINTS,
         points="" if points is None else points,
-        longest=disqualification.MAX_REASON_LENGTH,
-        lets_guess_again=disqualification.reinstating_allows_guesses(frame.round),
+        longest=decisions.MAX_REASON_LENGTH,
+        lets_guess_again=decisions.reinstating_allows_guesses(frame.round),
         cap=cap,
         amount=amount,
         reason=reason,
@@ -170,7 +171,7 @@ def show_team(page: RequestedOrganizerPage, team_id: UUID) -> HTMLResponse:
 @show_problem(_render_team)
 def remove_method_description(page: RequestedOrganizerPage, team_id: UUID) -> Response:
     with transaction() as session:
-        disqualification.remove_method_description(session, page.principal, page.slug, team_id)
+        decisions.remove_method_description(session, page.principal, page.slug, team_id)
     return see_other(f"{page.path}/teams/{team_id}", notice="method_removed")
 
 
@@ -187,9 +188,7 @@ def grant_quota(
 ) -> Response:
     principal = reauthenticate()
     with transaction() as session:
-        disqualification.grant(
-            session, principal, page.slug, team_id=team_id, cap=cap, amount=amount, reason=reason
-        )
+        decisions.grant(session, principal, page.slug, team_id=team_id, cap=cap, amount=amount, reason=reason)
     return see_other(f"{page.path}/teams/{team_id}", notice="granted")
 
 
@@ -199,7 +198,7 @@ def adjust_team(
     page: RequestedOrganizerPage, team_id: UUID, *, points: Annotated[float, Form()], reason: _FormText = ""
 ) -> Response:
     with transaction() as session:
-        adjustments.create(
+        decisions.create_adjustment(
             session,
             page.principal,
             page.slug,
@@ -214,7 +213,7 @@ def adjust_team(
 @show_problem(_render_team)
 def withdraw_adjustment(page: RequestedOrganizerPage, team_id: UUID, adjustment_id: UUID) -> Response:
     with transaction() as session:
-        adjustments.withdraw(session, page.principal, adjustment_id)
+        decisions.withdraw_adjustment(session, page.principal, adjustment_id)
     return see_other(f"{page.path}/teams/{team_id}", notice="withdrawn")
 
 
@@ -230,7 +229,7 @@ def rule_on_team(
 ) -> Response:
     principal, is_disqualified = reauthenticate(), act == "disqualify"
     with transaction() as session:
-        disqualification.set_team_disqualified(
+        decisions.set_team_disqualified(
             session, principal, page.slug, team_id, disqualified=is_disqualified, reason=reason
         )
     notice = "team_disqualified" if is_disqualified else "team_reinstated"

@@ -14,7 +14,7 @@ from app.competitions.frame import load_frame
 from app.core.db.transaction import transaction
 from app.core.identity.authentication import get_service_url
 from app.core.pages.pages import PageRoute, RequestedUserPage, UserPage, see_other, show_problem
-from app.organizing import adjustments
+from app.organizing import decisions
 from app.teams import invites, members
 
 router = APIRouter(route_class=PageRoute, prefix="/competitions/{slug}/team")
@@ -39,7 +39,7 @@ def _render_team(
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
         team, team_members = members.load_own_team(session, page.principal, slug)
-        own_adjustments = adjustments.list_adjustments(session, page.principal, slug, team.id)
+        own_adjustments = decisions.list_adjustments(session, page.principal, slug, team.id)
     return page.render(
         "overview/members.html",
         adjustments=own_adjustments,
