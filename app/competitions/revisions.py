@@ -27,8 +27,6 @@ from app.core.storage import get_store
 
 ALREADY_ALLOCATED = N_("the teams' data have been drawn: their source can no longer be changed")
 
-FileAndDigests = tuple[str, dict[str, str]]
-"""A round's rules and the digests of its original data."""
 CompetitionState = tuple[str, dict[str, dict[str, str]]]
 """A competition's file and the digests of the original data of each round by its id."""
 
@@ -195,8 +193,9 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
         if round_revision is None:
             _remove_round(session, sibling)
         else:
-            _check_round(session, principal, sibling, round_revision)
             rules = round_revision.rules
+            _check_fixed_parts(session, sibling, round_revision)
+            require_step_up_for_earlier_end(session, principal, sibling, rules.phases)
             notice = timedelta(hours=rules.publication.reveal_notice_hours)
             reveal_notice.record_new_ends(session, sibling, rules.phases, notice)
     if competition.file != revision.file and competitions.has_any_submission(session, competition):
@@ -216,11 +215,6 @@ def _remove_round(session: Session, round_: Round) -> None:
     if round_.allocated_at is not None or phases.has_contest_begun(session, round_):
         raise Conflict("a round that has begun cannot be removed", code="fixed")
     round_.removed_at = read_clock(session)
-
-
-def _check_round(session: Session, principal: Principal, round_: Round, revision: RoundRevision) -> None:
-    _check_fixed_parts(session, round_, revision)
-    require_step_up_for_earlier_end(session, principal, round_, revision.rules.phases)
 
 
 def _apply_to_round(
@@ -291,26 +285,17 @@ def _audit_revision(
         )
     for round_revision in revision.rounds:
         stored = next((row for row in competition.rounds if row.id == round_revision.round_id), None)
-        _audit_data(session, principal, competition, stored.original if stored else {}, round_revision)
-
-
-def _audit_data(
-    session: Session,
-    principal: Principal,
-    competition: Competition,
-    original: dict[str, str],
-    revision: RoundRevision,
-) -> None:
-    if original != revision.original:
-        audit.record(
-            session,
-            principal,
-            "original.upload" if revision.original else "original.drop",
-            competition.id,
-            subject=revision.rules.address,
-            before=dict(original),
-            after=dict(revision.original),
-        )
+        original = stored.original if stored else {}
+        if original != round_revision.original:
+            audit.record(
+                session,
+                principal,
+                "original.upload" if round_revision.original else "original.drop",
+                competition.id,
+                subject=round_revision.rules.address,
+                before=dict(original),
+                after=dict(round_revision.original),
+            )
 
 
 def require_step_up_for_earlier_end(
@@ -337,7 +322,7 @@ def _check_fixed_parts(session: Session, round_: Round, revision: RoundRevision)
     try:
         current_rules = round_.rules
     except CompetitionUnavailable:
-        _check_unreadable_replacement(session, round_, revision, new_rules)
+        _check_unreadable_replacement(session, round_, revision)
         return
     if (current_rules.slug, current_rules.track) != (new_rules.slug, new_rules.track):
         raise Conflict("address and track of a competition are fixed", code="fixed")
@@ -381,14 +366,12 @@ def require_no_shorter_notice(
         )
 
 
-def _check_unreadable_replacement(
-    session: Session, round_: Round, revision: RoundRevision, new_rules: Rules
-) -> None:
+def _check_unreadable_replacement(session: Session, round_: Round, revision: RoundRevision) -> None:
     """Check the replacement of an unreadable file against the facts stored outside of it."""
-    if new_rules.slug != round_.competition.slug:
+    if revision.rules.slug != round_.competition.slug:
         raise Conflict("the address of a competition is fixed", code="fixed")
     for name in (phases.ANONYMIZATION, phases.REIDENTIFICATION):
-        fixed_at, phase = phases.get_fixed_at(round_, name), new_rules.phase(name)
+        fixed_at, phase = phases.get_fixed_at(round_, name), revision.rules.phase(name)
         if fixed_at is not None and (phase is None or phase.end > fixed_at):
             raise phases.build_fixed_error(name)
     require_no_open_rescore(session, round_.id)

@@ -28,7 +28,6 @@ from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import AnyAttacker, AnyMeasure
 from app.competitions.frame import Frame, load_frame
 from app.competitions.phases import REIDENTIFICATION
-from app.core.db.models import Round
 from app.core.db.transaction import transaction
 from app.core.pages import notation
 from app.core.pages.notation import typeset
@@ -104,7 +103,7 @@ def render_rules(page: Page, frame: Frame) -> HTMLResponse:
             list(group) for _, group in groupby(track.select_questions(rules).values(), attrgetter("file"))
         ],
         asked_with=_format_question_parameters(rules, track),
-        source=find_source(frame.round, track),
+        source=track.examples.identify_dataset(round_.original),
     )
 
 
@@ -238,8 +237,3 @@ def _format_value(value: ParameterValue) -> str:
     if isinstance(value, tuple):
         return ", ".join(value)
     return notation.format_exact_number(value) if isinstance(value, float) else str(value)
-
-
-def find_source(row: Round, track: AnyTrack) -> str | None:
-    """Return the name of the original's data set if it comes with the track, else None."""
-    return track.examples.identify_dataset(row.original)

@@ -23,14 +23,14 @@ AllocatedDigests = dict[str, dict[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class CheckedOrganizerFile:
-    """An organizer file that was checked against the competition file and data in ``replaces``.
+    """An organizer file that was checked against the rules and the digests of the data in ``replaces``.
 
     ``allocated`` are the files that teams had, which stay the same. It is kept in memory only.
     """
 
     name: str
     content: bytes
-    replaces: revisions.FileAndDigests
+    replaces: tuple[str, dict[str, str]]
     allocated: AllocatedDigests
 
 

@@ -43,31 +43,30 @@ def serialize_competition(session: Session, round_: Round) -> schemas.Competitio
 
 
 def _build_competition(round_: Round, phase_status: PhaseStatus) -> schemas.Competition:
-    row, rules = round_, round_.rules
+    rules = round_.rules
     return schemas.Competition(
-        slug=row.competition.slug,
-        address=row.address,
-        round=row.name,
-        rounds=_build_rounds(row.competition, phase_status.now) if row.name else [],
+        slug=round_.competition.slug,
+        address=round_.address,
+        round=round_.name,
+        rounds=_build_rounds(round_.competition, phase_status.now) if round_.name else [],
         title=dict(rules.title),
         track=rules.track,
         timezone=rules.timezone,
         state=phase_status.state,
         paused=phase_status.paused,
         phases=_build_phases(rules),
-        reveal_at=reveal_notice.find_reveal_time(row),
-        original_rows=row.original_rows,
-        original_sha256=key_by_file_name(row.public_files),
+        reveal_at=reveal_notice.find_reveal_time(round_),
+        original_rows=round_.original_rows,
+        original_sha256=key_by_file_name(round_.public_files),
         original_files=[f"{name}.csv" for name in round_.track.original_file_names],
-        own_files=[f"{name}.csv" for name in allocated_files.list_own_file_names(row)],
+        own_files=[f"{name}.csv" for name in allocated_files.list_own_file_names(round_)],
         seed_commitment=None,
-        truth_files=[f"{name}.csv" for name in row.allocation.get("truth", ())],
+        truth_files=[f"{name}.csv" for name in round_.allocation.get("truth", ())],
         truth_commitments={},
     )
 
 
 def _build_rounds(competition: Competition, now: datetime) -> list[schemas.Round]:
-    contests = competition.rounds
     return [
         schemas.Round(
             name=round_.name,
@@ -78,7 +77,7 @@ def _build_rounds(competition: Competition, now: datetime) -> list[schemas.Round
             weight=round_.settings.weight,
             practice=round_.settings.practice,
         )
-        for round_ in contests
+        for round_ in competition.rounds
     ]
 
 
@@ -87,16 +86,15 @@ def _build_phases(rules: Rules) -> list[schemas.Phase]:
 
 
 def _serialize_entry(round_: Round, now: datetime) -> schemas.ListedCompetition:
-    row = round_
     try:
-        return _build_competition(round_, phases.get_status_at(row, now))
+        return _build_competition(round_, phases.get_status_at(round_, now))
     except CompetitionUnavailable as problem:
         return schemas.UnavailableCompetition(
-            slug=row.competition.slug,
+            slug=round_.competition.slug,
             title=dict(round_.competition.title),
-            original_rows=row.original_rows,
-            original_sha256=key_by_file_name(row.original),
-            original_files=[f"{name}.csv" for name in row.original],
+            original_rows=round_.original_rows,
+            original_sha256=key_by_file_name(round_.original),
+            original_files=[f"{name}.csv" for name in round_.original],
             detail=str(problem),
         )
 

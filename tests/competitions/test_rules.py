@@ -14,13 +14,11 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.competitions.rules_pages import (
-    find_source,
     iter_attacker_rules,
     iter_measure_rules,
     load_formulas,
     load_score_formulas,
 )
-from app.core.db.models import Round
 from app.core.pages.notation import format_number, mark_up_symbols, typeset
 from app.core.storage import compute_digest
 from tests.support.arena import Arena, build_competition_toml
@@ -136,10 +134,10 @@ def test_weighted_measures_come_first_and_their_shares_add_up(year: int) -> None
 
 def test_only_shipped_data_is_attributed_to_online_retail() -> None:
     shipped = {name: compute_digest(content) for name, content in files_of(load_tc400()).items()}
-    track = TRACKS["transactions"]
-    assert find_source(Round(scales={}, original=shipped), track) == "tc400"
-    assert find_source(Round(scales={}, original=shipped | {"customers": "0" * 64}), track) is None
-    assert find_source(Round(scales={}, original={}), track) is None
+    examples = TRACKS["transactions"].examples
+    assert examples.identify_dataset(shipped) == "tc400"
+    assert examples.identify_dataset(shipped | {"customers": "0" * 64}) is None
+    assert examples.identify_dataset({}) is None
 
 
 def test_symbols_in_sentences_match_the_formulas() -> None:
