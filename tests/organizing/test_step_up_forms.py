@@ -9,14 +9,12 @@ from sqlalchemy import update
 from app.core.db.models import User
 from app.core.db.transaction import transaction
 from app.core.identity.password_hashes import UNUSABLE_HASH
-from app.core.identity.session_cookie import COOKIE
-from tests.support.arena import API
-from tests.support.confirmation_forms import collect_refusals
 from tests.support.contest import Contest
 from tests.support.database_rows import load_team_id
 from tests.support.organizer_pages import format_future_time
-from tests.support.page_requests import SAME_ORIGIN, post_form
+from tests.support.page_requests import get_page, post_form
 from tests.support.step_up import (
+    PROBLEM_MESSAGES,
     PasswordForm,
     read_state,
     request_disqualification,
@@ -25,6 +23,7 @@ from tests.support.step_up import (
     request_reinstatement,
     request_rule_change,
 )
+from tests.support.translations import translate_problem
 
 pytestmark = [pytest.mark.full, pytest.mark.contest(teams=("red",))]
 
@@ -92,10 +91,19 @@ def build_extension_form(contest: Contest) -> PasswordForm:
 def test_forms_that_need_step_up_authentication_ask_for_the_password(
     contest: Contest, build_form: Callable[[Contest], PasswordForm]
 ) -> None:
-    form = build_form(contest)
-    for message, text in collect_refusals(contest, form, field='name="password" type="password"'):
-        assert message in unescape(text)
-        assert all(f'value="{typed}"' in text for typed in form[2].values())
+    page_path, path, fields = build_form(contest)
+    html = get_page(contest.arena, page_path, organizer=True).text
+    assert 'name="password" type="password"' in html.split(f'action="{path}"')[1].split("</form>")[0]
+    state_before = read_state()
+    for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
+        values = fields | {"password": password}
+        response = post_form(contest.arena, path, values, organizer=True, language=language)
+        assert (response.status_code, read_state()) == (status, state_before)
+        assert translate_problem(PROBLEM_MESSAGES[status], language) in unescape(response.text)
+        assert 'value="wrong"' not in response.text
+        assert all(f'value="{typed}"' in response.text for typed in fields.values())
+    assert post_form(contest.arena, path, fields, organizer=True).status_code in {200, 201, 303}
+    assert read_state() != state_before
 
 
 def test_form_of_an_organizer_without_a_password_keeps_its_values(contest: Contest) -> None:
@@ -105,16 +113,3 @@ def test_form_of_an_organizer_without_a_password_keeps_its_values(contest: Conte
         session.execute(update(User).values(password_hash=UNUSABLE_HASH))
     response = post_form(contest.arena, path, fields | {"password": ""}, organizer=True)
     assert (response.status_code, 'value="x"' in response.text) == (403, True)
-
-
-def test_token_alone_cannot_create_a_token(contest: Contest) -> None:
-    """A bearer token opens the page, but its form asks for the password. As a cookie it opens nothing."""
-    token = contest.arena.organizer_token
-    state_before = read_state()
-    bearer, cookie = {"Authorization": f"Bearer {token}"}, {"Cookie": f"{COOKIE}={token}"}
-    client, fields = contest.arena.client, {"name": "mine", "scopes": "read"}
-    for headers, status in ((bearer | SAME_ORIGIN, 403), (cookie | SAME_ORIGIN, 303)):
-        response = client.post("/account/tokens", data=fields, headers=headers, follow_redirects=False)
-        assert response.status_code == status
-    assert contest.arena.client.post(f"{API}/tokens", headers=bearer, json={"name": "x"}).status_code == 422
-    assert read_state() == state_before
