@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from app.competitions import competitions, phases
 from app.core.db.models import Competition, Round
 from app.core.db.transaction import transaction
 from app.lifecycle import contest_lifecycle
@@ -57,17 +56,3 @@ def test_number_of_queries_does_not_grow_with_the_competitions(
         second_answer = run_query(client)
     assert len(many_queries.statements) == len(single_queries.statements) <= 4
     assert second_answer != first_answer
-
-
-def test_list_shows_the_state_of_each_competition(client: TestClient) -> None:
-    add_competitions(COMPETITION_COUNT)
-    with transaction() as session:
-        rows = competitions.list_current_rounds(session)
-        expected = [
-            (row.address, entry.state, entry.paused)
-            for row in rows
-            for entry in [phases.get_status(session, row)]
-        ]
-    entries = client.get(f"{API}/competitions").json()
-    assert [(entry["slug"], entry["state"], entry["paused"]) for entry in entries] == expected
-    assert {entry["state"] for entry in entries} == {"draft", "anonymization", "settling"}

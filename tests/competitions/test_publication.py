@@ -37,19 +37,6 @@ VIEWERS: tuple[dict[str, Any], ...] = ({}, {"team": "green"})
 RANK_SUM_TOML = '[publication]\nfeedback = "immediate"\ndigits = {}\n[ranking]\nrule = "rank_sum"'
 
 
-def open_scored_contest(client: TestClient, *, digits: int = 2) -> Contest:
-    contest = Contest.create(client, extra_toml=RANK_SUM_TOML.format(digits))
-    for team in ("red", "blue", "green"):
-        contest.submit(team, score=False)
-    score_everything()
-    return contest
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return open_scored_contest(client)
-
-
 def find_row(board: dict[str, Any], team: str) -> dict[str, Any]:
     (match,) = (row for row in board["rows"] if row["team"] == team)
     return dict(match)
@@ -60,7 +47,10 @@ def find_row(board: dict[str, Any], team: str) -> dict[str, Any]:
 def test_board_shows_other_teams_with_rounded_scores(
     client: TestClient, viewer: dict[str, Any], digits: int
 ) -> None:
-    contest = open_scored_contest(client, digits=digits)
+    contest = Contest.create(client, extra_toml=RANK_SUM_TOML.format(digits))
+    for team in ("red", "blue", "green"):
+        contest.submit(team, score=False)
+    score_everything()
     exact_board, board = contest.get_board(organizer=True), contest.get_board(**viewer)
     assert (board["digits"], exact_board["digits"]) == (digits, None)
     for row in board["rows"]:

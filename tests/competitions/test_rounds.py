@@ -14,9 +14,8 @@ from tests.support.accounts import read_refusal
 from tests.support.contest import Contest, run_clock
 from tests.support.database_rows import load_team_id
 from tests.support.phase_changes import begin_upload
-from tests.support.rescores import apply_rescore, begin_rescore, post_rescore
+from tests.support.rescores import apply_rescore, post_rescore
 from tests.support.two_rounds import build_contest, build_round, create_two_rounds
-from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
@@ -178,18 +177,6 @@ def test_rescore_of_the_final_leaves_the_preliminary_round_alone(rounds: dict[st
     assert final.get_board() != own_board
     assert "weight = 5.0" in final.arena.get(f"{final.path}/competition.toml").text
     assert "weight = 5.0" not in preliminary.arena.get(f"{preliminary.path}/competition.toml").text
-
-
-def test_open_rescore_keeps_deadlines_that_move_in_any_round(rounds: dict[str, Contest]) -> None:
-    preliminary, final = rounds.values()
-    preliminary.submit("red")
-    identifier = begin_rescore(preliminary, get_file(preliminary).replace("weight = 0.1", "weight = 0.2"))
-    score_everything()
-    end = "2099-01-01T00:00:00Z"
-    move = {"end": end, "move_following": True}
-    assert final.post_as_organizer(f"{final.path}/phases/anonymization/extend", **move).status_code == 200
-    assert preliminary.post_as_organizer(f"/rescores/{identifier}/apply").status_code == 200
-    assert describe(final, "small.final")["phases"][0]["end"] == end
 
 
 def test_penalty_counts_in_its_round(client: TestClient) -> None:

@@ -43,10 +43,6 @@ def announce(arena: Arena, text: Any) -> Response:
     return arena.post(f"{COMPETITION_PATH}/announcements", json={"text": text})
 
 
-def list_actions(arena: Arena) -> list[str]:
-    return [entry["action"] for entry in arena.get(f"{COMPETITION_PATH}/audit").json()]
-
-
 def test_anyone_reads_announcements_in_pages_newest_first(arena: Arena) -> None:
     for number in range(5):
         assert announce(arena, {"en": f"news {number}", "ja": f"お知らせ {number}"}).status_code == 201
@@ -110,15 +106,6 @@ def test_audit_log_records_organizer_actions_with_changes(arena: Arena) -> None:
     assert {"excessive"} <= set(revision["after"]["changed"]) <= {"excessive", "phases"}
     assert revision["actor"].startswith("organizer ")
     assert code not in json.dumps(arena.get(f"{COMPETITION_PATH}/audit").json())
-
-
-def test_refused_action_is_not_in_the_audit_log(arena: Arena) -> None:
-    actions_before = list_actions(arena)
-    token = arena.get_team_token("red")
-    arena.post(f"{COMPETITION_PATH}/announcements", json={"text": {"en": "hi"}}, token=token)
-    arena.put(f"{COMPETITION_PATH}/competition.toml", content=build_competition_toml("other"))
-    arena.put(f"{COMPETITION_PATH}/original/original.csv", content=b"nonsense")
-    assert [action for action in list_actions(arena) if action != "invite.create"] == actions_before
 
 
 FORGED_CURSORS = [

@@ -1,4 +1,4 @@
-"""The organizers' pages of announcements, audit log, health and exports."""
+"""The organizers' page of health, and the links between their pages."""
 
 import re
 from datetime import timedelta
@@ -17,25 +17,10 @@ from app.jobs import health
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
 from tests.support.organizer_pages import ORGANIZE_PATH, get_page_text
-from tests.support.page_requests import get_page, post_form, send_form
+from tests.support.page_requests import get_page
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
-
-MARKUP = "<script>alert(1)</script> & second line"
-
-
-def test_announcement_is_posted_in_two_languages_and_withdrawn(arena: Arena) -> None:
-    text = {"en": f"Hello\r\n{MARKUP}", "ja": "こんにちは"}
-    send_form(arena, ORGANIZE_PATH + "/announcements", text, organizer=True)
-    html = get_page(arena, ORGANIZE_PATH + "/announcements", organizer=True).text
-    assert '<p class="said" lang="ja" dir="auto">こんにちは</p>' in html
-    assert "&lt;script&gt;alert(1)" in html
-    assert "<script>alert" not in html
-    (path,) = re.findall(r'action="([^"]+/withdraw)"', html)
-    assert post_form(arena, path, organizer=True).headers["location"].endswith("announcements?done=withdrawn")
-    assert translate("Nothing has been announced yet.") in get_page_text(arena, "/announcements")
-    assert "こんにちは" in get_page_text(arena, "/audit")  # the log keeps withdrawn announcements
 
 
 def test_health_page_reports_missing_clock_and_workers(arena: Arena) -> None:

@@ -46,8 +46,6 @@ def test_uploaded_file_is_validated(arena: Arena) -> None:
     assert "設定項目 colour は存在しません。" in invalid_response.text
     assert "colour is not a key of the format" not in invalid_response.text
     assert "colour = 1" in invalid_response.text.split("<textarea")[1]
-    for invalid_text in ("\x00", "not = toml = at all", ""):
-        assert post_form(arena, path, {"text": invalid_text, "do": "save"}, organizer=True).status_code == 422
     text = get_page(arena, f"{ORGANIZE_PATH}/competition.toml", organizer=True)
     assert text.text == load_competition().file
     assert "attachment" in text.headers["content-disposition"]

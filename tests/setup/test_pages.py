@@ -21,7 +21,7 @@ from app.setup import pages as setup
 from tests.support.arena import Arena
 from tests.support.contest import load_competition, load_round
 from tests.support.organizer_pages import extract_hidden_fields
-from tests.support.page_requests import assert_refused, extract_words, get_page, post_form, send_form
+from tests.support.page_requests import assert_refused, extract_words, get_page, post_form
 from tests.support.setup_pages import (
     BASIC_FIELDS,
     ORGANIZE_PATH,
@@ -62,11 +62,7 @@ def test_organizer_sets_up_a_competition_from_scratch(new_organizer: Arena) -> N
     assert import_original(new_organizer, write_csv(new_organizer.table)).status_code == 303
     assert load_rules("fresh").columns == Columns(("sex", "age"), ("income", "rent"))
     file = replace_tables(load_competition("fresh").file, "excessive", "[excessive]\nthreshold = 0.2\n")
-    path = "/competitions/fresh/organize/file"
-    compared = post_form(new_organizer, path, {"text": file, "do": "compare"}, organizer=True)
-    fields = {"text": file, "do": "save"} | extract_hidden_fields(compared.text)
-    send_form(new_organizer, path, fields, organizer=True)
-    assert load_rules("fresh").threshold == 0.2
+    assert new_organizer.put("/competitions/fresh/competition.toml", content=file).status_code == 200
     new_organizer.post("/competitions/fresh/invites", json={})
     html = get_page(new_organizer, "/competitions/fresh/organize", organizer=True).text
     duties = html.partition('class="todo"')[2].partition("</ul>")[0]

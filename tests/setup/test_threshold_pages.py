@@ -1,6 +1,5 @@
 """The threshold step: requesting a report of the advisor, reading it and using its threshold."""
 
-import re
 from typing import Any
 from uuid import UUID
 
@@ -110,15 +109,6 @@ def test_report_about_other_data_is_not_used(arena: Arena) -> None:
     assert "The data have changed" in get_page(arena, path, organizer=True).text
     assert post_form(arena, f"{path}/use", organizer=True).status_code == 409
     assert load_rule() == rule_before
-
-
-def test_new_threshold_after_submissions_starts_a_rescore(arena: Arena) -> None:
-    path, rule_before = create_report(arena), load_rule()
-    arena.submit("red")
-    response = post_form(arena, f"{path}/use", organizer=True)
-    assert re.match(r"/competitions/small/organize/rescores\?done=", response.headers["location"])
-    assert load_rule() == rule_before
-    assert len(arena.get("/competitions/small/rescores").json()) == 1
 
 
 def test_report_is_found_only_under_its_competition(arena: Arena) -> None:

@@ -45,23 +45,3 @@ def test_report_matches_the_result_of_the_local_command(arena: Arena) -> None:
     (report_row,) = arena.get(PATH).json()
     assert report_row["question"]["groups"] == ["sex"]
     assert "report" not in report_row
-
-
-@pytest.mark.parametrize(
-    ("question", "code"),
-    [
-        ({"groups": ["income"]}, "unknown_column"),
-        ({"distance": "jaccard"}, "unknown_distance"),
-        ({"bits": 0}, "invalid_request"),
-    ],
-)
-def test_invalid_report_request_is_refused(arena: Arena, question: dict[str, Any], code: str) -> None:
-    refusal = arena.post(PATH, json=question)
-    assert (refusal.status_code, refusal.json()["code"]) == (422, code)
-    assert arena.get(PATH).json() == []
-
-
-def test_report_needs_original_data(arena: Arena) -> None:
-    assert arena.post("/competitions", content=build_competition_toml("empty")).status_code == 201
-    refusal = arena.post("/competitions/empty/threshold-reports", json={})
-    assert (refusal.status_code, refusal.json()["code"]) == (409, "no_original")

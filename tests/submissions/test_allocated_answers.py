@@ -31,20 +31,6 @@ def allocate_answers(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(TRACKS, "microdata", replace(BUILT_IN["microdata"], allocation=allocation))
 
 
-def test_allocated_answer_replaces_an_uploaded_secret(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    table, secret = build_noisy_release(1, arena.table)
-    _, upload = begin_upload(arena, "red")
-    assert upload.file_names == ("anonymized", "secret")
-    upload.parse({"anonymized": table, "secret": secret}, {})
-    allocate_answers(monkeypatch)
-    _, allocated_upload = begin_upload(arena, "red")
-    allocated_upload.own_files = {"secret": get_store().save(secret)}
-    assert allocated_upload.file_names == ("anonymized",)
-    allocated_upload.parse({"anonymized": table}, {})
-    assert (allocated_upload.release, allocated_upload.files) == (upload.release, upload.files)
-    assert allocated_upload.fingerprint != upload.fingerprint
-
-
 def test_unshuffled_release_is_stored_as_it_was_sent(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     """A compromised parser could replace the releases of other teams."""
     table, secret = build_noisy_release(1, arena.table)

@@ -1,18 +1,15 @@
 """An upload that starts in time counts if it ends within the grace period. The freeze waits for it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.core.db.models import Guess
 from app.submissions import attempts
 from app.submissions.models import Attempt
-from tests.support.contest import Contest, judge_everything, load_round, run_clock
-from tests.support.database_rows import execute, load_all, load_one
+from tests.support.contest import Contest, load_round, run_clock
+from tests.support.database_rows import execute, load_all
 from tests.support.phase_changes import (
     accept_upload,
     list_audit_actions,
@@ -20,7 +17,6 @@ from tests.support.phase_changes import (
     receive_upload,
     score_submission,
 )
-from tests.support.raw_asgi import StreamedRequest, open_request, start_web_process
 from tests.support.uploads_in_flight import (
     end_first_phase,
     list_open_attempts,
@@ -29,14 +25,6 @@ from tests.support.uploads_in_flight import (
 )
 
 pytestmark = pytest.mark.full
-
-
-@contextmanager
-def start_guess(contest: Contest, team: str, target: str, content: bytes) -> Iterator[StreamedRequest]:
-    path, token = f"/api/v1/targets/{target}/guesses", contest.arena.get_team_token(team)
-    with start_web_process() as web, open_request(web, path, token=token, files={"guess": content}) as upload:
-        upload.wait_for_body_read()
-        yield upload
 
 
 def test_upload_started_in_time_may_finish_after_the_deadline(
@@ -92,28 +80,6 @@ def test_pause_accepts_only_uploads_that_had_started(
         assert upload.finish().status == 202
         monkeypatch.setattr(attempts, "get_grace_period", lambda: timedelta(0))
         assert slow_upload.finish().status_and_code == (409, "too_late")
-
-
-def test_guess_started_in_time_is_judged_before_the_contest_closes(contest: Contest) -> None:
-    red_submission = contest.submit("red")
-    contest.arena.get_team_token("blue")
-    contest.open_attacks()
-    target = contest.find_target(red_submission)["id"]
-    with start_guess(contest, "blue", target, contest.build_guess(red_submission, 3)) as upload:
-        contest.move_phases(reidentification=(-1, 0))
-        run_clock()
-        assert contest.get_state() == "settling"
-        assert (
-            contest.submit_guess("blue", target, contest.build_guess(red_submission, 4)).json()["code"]
-            == "phase_closed"
-        )
-        assert upload.finish().status == 202
-    run_clock()
-    assert load_round().closed_at is None
-    judge_everything()
-    run_clock()
-    assert load_one(select(Guess)).correct == 3
-    assert contest.get_state() == "closed"
 
 
 @pytest.mark.parametrize("ending", ["malformed", "broken off", "too large"])

@@ -265,17 +265,6 @@ def test_invalid_grant_is_refused(arena: Arena, cap: str, amount: int) -> None:
     assert count_rows(Grant) == 0
 
 
-def test_receipt_and_quota_report_the_same_remaining_quota(client: TestClient) -> None:
-    arena = open_limited_arena(client, valid_per_day=5, valid_total=7, attempts_per_day=9, attempts_total=11)
-    arena.submit("red", anonymized=MALFORMED_FILE)
-    receipt = arena.submit("red").json()
-    expected = {"valid_per_day": 4, "valid_total": 6, "attempts_per_day": 7, "attempts_total": 9}
-    assert receipt["quota_left"] == expected
-    assert {name: cap["left"] for name, cap in get_caps(arena).items()} == expected
-    arena.submit("red", seed=2)
-    assert arena.get_submission(receipt["id"], "red")["quota_left"] == expected
-
-
 def test_retry_after_the_deadline_returns_the_receipt(contest: Contest) -> None:
     first = submit_with_key(contest.arena, "once")
     score_everything()

@@ -202,6 +202,8 @@ def test_guesses_can_be_retried_like_uploads(contest: Contest) -> None:
     assert [attempt.id for attempt in list_attempts() if attempt.phase == "reidentification"] == [
         first_attempt and first_attempt.id
     ]
+    run_clock()
+    assert contest.get_state() == "settling"
     judge_everything()
     run_clock()
     assert contest.get_state() == "closed"

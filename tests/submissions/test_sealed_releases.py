@@ -7,20 +7,17 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from fastapi.testclient import TestClient
-from sqlalchemy import select
 
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import TargetFiles
 from app.config import Settings
 from app.core import sealing
-from app.core.db.models import Evaluation, State, Submission
+from app.core.db.models import Submission
 from app.core.db.transaction import transaction
 from app.core.storage import compute_digest, get_store
 from tests.support.arena import API, build_noisy_release
 from tests.support.contest import Contest
-from tests.support.database_rows import load_one
 from tests.support.page_requests import get_page
 from tests.support.secret_search import iterate_database_cells, iterate_files
 from tests.support.stored_files import build_blob_path
@@ -53,30 +50,6 @@ def load_stored_files(submission: str) -> dict[str, str]:
 
 def read_stored_release(contest: Contest, submission: str) -> bytes:
     return get_store().get(load_stored_files(submission)["anonymized"])
-
-
-def test_sealed_release_is_scored_and_published_like_others(client: TestClient) -> None:
-    results = []
-    for is_sealed in (False, True):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(
-                TRACKS,
-                "microdata",
-                replace(TRACKS["microdata"], target_files=TargetFiles(seals_release=is_sealed)),
-            )
-            contest = Contest.create(client, slug=f"sealed-{is_sealed}".lower())
-            submission = contest.submit("red")
-            is_own = Evaluation.submission_id == UUID(submission)
-            verdict = load_one(select(Evaluation).where(is_own)).verdict
-            row = contest.arena.get_submission(submission, "red")
-            contest.open_attacks()
-            (target,) = contest.list_targets("blue")
-            path = f"/targets/{target['id']}/data/anonymized.csv"
-            published = contest.arena.get(path, team="blue").content
-            results.append((verdict, row["sha256"], row["status"], target["files"], published))
-    assert results[0] == results[1]
-    assert results[1][1] == {"anonymized.csv": compute_digest(build_noisy_release(1, contest.arena.table)[0])}
-    assert results[1][2] == State.SCORED
 
 
 def test_stored_data_contains_no_sealed_release(contest: Contest, settings: Settings) -> None:
