@@ -18,7 +18,6 @@ from app.core.db.models import (
     Evaluation,
     Guess,
     Round,
-    StaleStanding,
     State,
     Submission,
     Target,
@@ -28,11 +27,9 @@ from app.core.features import Feature
 from app.jobs import health
 from app.jobs.leases import UNFINISHED
 from app.jobs.worker_reports import list_workers
-from app.organizing import workload
 from app.organizing.workload import DUTIES, Workload
 from app.originals import allocated_files, sealed_inputs
 from app.rescoring import rescores
-from app.rescoring.rescores import RescorePreview
 from app.targets import targets
 
 _STALLED_AFTER = timedelta(minutes=1)
@@ -80,40 +77,6 @@ class OrganizerTask:
     since: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Dashboard:
-    """Everything that the dashboard shows.
-
-    ``missing_files``: organizer files still to be uploaded.
-    ``duties``: those of other features.
-    ``unallocated_teams``: teams for which no data are left.
-    ``stale_standings``: standings that could not be computed and keep their last state.
-    """
-
-    counts: ContestCounts
-    workload: Workload
-    open_rescore: RescorePreview | None
-    missing_files: tuple[str, ...]
-    duties: tuple[OrganizerTask, ...]
-    unallocated_teams: int
-    stale_standings: StaleStanding | None
-
-
-def load_dashboard(session: Session, frame: Frame, features: Iterable[Feature]) -> Dashboard:
-    """Load the dashboard, which only organizers may see."""
-    round_ = frame.round
-    rescore = revisions.find_open_rescore(session, round_.id)
-    return Dashboard(
-        count_contents(session, round_),
-        workload.measure(session, round_.id),
-        None if rescore is None else rescores.load_progress(session, rescore),
-        sealed_inputs.list_missing_files(session, round_),
-        tuple(_iter_duties(session, round_.competition_id, features)),
-        allocated_files.count_teams_without_data(session, round_.id),
-        standing_updates.find_failed(session, round_.id),
-    )
-
-
 def _iter_duties(
     session: Session, competition_id: UUID, features: Iterable[Feature]
 ) -> Iterator[OrganizerTask]:
@@ -152,28 +115,38 @@ def count_contents(session: Session, round_: Round) -> ContestCounts:
     )
 
 
-def list_tasks(frame: Frame, dashboard: Dashboard) -> list[OrganizerTask]:
+def list_tasks(
+    session: Session,
+    frame: Frame,
+    counts: ContestCounts,
+    load: Workload,
+    features: Iterable[Feature],
+    *,
+    without_workers: bool,
+) -> list[OrganizerTask]:
     """Return the tasks of the organizers, urgent ones first."""
-    rules, counts, load = frame.rules, dashboard.counts, dashboard.workload
+    rules, round_ = frame.rules, frame.round
+    missing_files = sealed_inputs.list_missing_files(session, round_)
+    unallocated_teams = allocated_files.count_teams_without_data(session, round_.id)
     waiting_jobs, failed = sum(load.waiting.values()), counts.submissions[State.ERROR]
     # Scoring versions change only through a rescore. Until then, no worker scores, and jobs wait.
     is_unscorable, changed_package = is_unsupported(rules), find_changed_package(rules)
     waiting_submissions = counts.submissions[State.QUEUED]
     tasks = [
-        (dashboard.missing_files, _urgent("no_truth", len(dashboard.missing_files))),
-        *((True, task) for task in dashboard.duties),
-        (dashboard.unallocated_teams, _urgent("unallocated", dashboard.unallocated_teams)),
-        (frame.round.original_rows is None, _urgent("no_original")),
+        (missing_files, _urgent("no_truth", len(missing_files))),
+        *((True, task) for task in _iter_duties(session, round_.competition_id, features)),
+        (unallocated_teams, _urgent("unallocated", unallocated_teams)),
+        (round_.original_rows is None, _urgent("no_original")),
         (rules.excessive is not None and rules.threshold is None, _urgent("no_threshold")),
         (not rules.phases, _urgent("no_phases")),
         (failed, _urgent("errors", failed)),
-        (not is_unscorable and lacks_workers(load), _urgent("stalled", waiting_jobs)),
+        (not is_unscorable and without_workers, _urgent("stalled", waiting_jobs)),
         (is_sweep_overdue(load), _urgent("unswept")),
         (frame.status.paused, _urgent("paused")),
-        *((True, task) for task in _list_rescore_tasks(dashboard.open_rescore)),
+        *((True, task) for task in _list_rescore_tasks(session, round_.id)),
         (changed_package, _urgent("changed_package", waiting_submissions, reason=changed_package)),
         (is_unscorable and not changed_package, _urgent("newer_scorer", waiting_submissions)),
-        *((True, task) for task in _list_stale_standings(dashboard.stale_standings)),
+        *((True, task) for task in _list_stale_standings(session, round_.id)),
         (not counts.teams, OrganizerTask("no_teams")),
         *((True, task) for task in _list_waiting_tasks(frame, counts.unfinished_count)),
         (_ends_soon(frame) and counts.idle_teams, OrganizerTask("idle_teams", counts.idle_teams)),
@@ -201,15 +174,19 @@ def _urgent(code: str, count: int = 0, *, reason: Message | None = None) -> Orga
     return OrganizerTask(code, count, urgent=True, reason=reason)
 
 
-def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTask]:
-    if open_rescore is None:
+def _list_rescore_tasks(session: Session, round_id: UUID) -> list[OrganizerTask]:
+    rescore = revisions.find_open_rescore(session, round_id)
+    if rescore is None:
         return []
-    is_ready = open_rescore.stage == "ready"
+    progress = rescores.load_progress(session, rescore)
+    is_ready = progress.stage == "ready"
     code = "rescore_ready" if is_ready else "rescore_scoring"
-    return [OrganizerTask(code, open_rescore.remaining, urgent=is_ready, rescore_id=open_rescore.rescore.id)]
+    return [OrganizerTask(code, progress.remaining, urgent=is_ready, rescore_id=rescore.id)]
 
 
-def _list_stale_standings(stale: StaleStanding | None) -> list[OrganizerTask]:
+def _list_stale_standings(session: Session, round_id: UUID) -> list[OrganizerTask]:
+    """Return a task if standings could not be computed and keep their last state."""
+    stale = standing_updates.find_failed(session, round_id)
     if stale is None or stale.failure is None:
         return []
     reason, since = stale.failure.message, stale.created_at

@@ -41,11 +41,16 @@ class PackageStatus:
 def show_dashboard(page: RequestedOrganizerPage) -> HTMLResponse:
     with transaction() as session:
         frame = page.load_frame(session)
-        overview = dashboard.load_dashboard(session, frame, page.features)
+        counts = dashboard.count_contents(session, frame.round)
+        load = workload.measure(session, frame.round.id)
         entries = audit.list_entries(session, frame.round.competition_id, cursor=None, limit=_LATEST_ENTRIES)
-    duties = dashboard.list_tasks(frame, overview)
+    without_workers = dashboard.lacks_workers(load)  # asks them, for which no connection is held
+    with transaction() as session:
+        duties = dashboard.list_tasks(
+            session, frame, counts, load, page.features, without_workers=without_workers
+        )
     return page.render(
-        "organizing/dashboard.html", frame=frame, dashboard=overview, duties=duties, entries=entries
+        "organizing/dashboard.html", frame=frame, counts=counts, load=load, duties=duties, entries=entries
     )
 
 
