@@ -15,7 +15,7 @@ from app.core.db.models import Round, Team
 from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.originals.models import AllocatedFiles, SeedOpening
-from app.originals.sealed_inputs import NO_TEAM, list_missing_files
+from app.originals.sealed_inputs import find_allocation, list_missing_files
 
 NOT_READY = N_("the data that the service draws are not ready yet; try again in a moment")
 PHASE_NOT_BEGUN = N_("the service draws the data of teams when the anonymization phase begins")
@@ -29,9 +29,8 @@ def load_files(session: Session, round_id: UUID, team_id: UUID | None) -> Mappin
 
     None: not allocated yet. Empty: no data are left for the team.
     """
-    owner_condition = AllocatedFiles.team_id == team_id if team_id else AllocatedFiles.team == NO_TEAM
-    query = select(AllocatedFiles.files).where(AllocatedFiles.round_id == round_id, owner_condition)
-    return session.scalar(query)
+    allocation = find_allocation(session, round_id, team_id)
+    return allocation and allocation.files
 
 
 def require_allocated(session: Session, round_: Round, team: Team | None) -> Mapping[str, str]:
@@ -86,8 +85,7 @@ def find_own(session: Session, principal: Principal, slug: str) -> AllocatedFile
     round_, team = competitions.find_for_member(session, principal, slug)
     if not list_own_file_names(round_):
         raise NotFound("the service draws nothing for teams of this competition", code="nothing_drawn")
-    conditions = AllocatedFiles.team_id == team.id, AllocatedFiles.round_id == round_.id
-    allocation = session.scalar(select(AllocatedFiles).where(*conditions))
+    allocation = find_allocation(session, round_.id, team.id)
     if allocation is None:
         raise _build_refusal(session, round_)
     if not allocation.files:

@@ -40,14 +40,17 @@ class AllocationInputs:
 
 def load_allocation_inputs(session: Session, round_id: UUID, team_id: UUID | None) -> AllocationInputs:
     """Load the inputs of a team's own allocation, or of the common one if the team has none."""
-    query = select(AllocatedFiles.team, AllocatedFiles.attempt, AllocatedFiles.files).where(
-        AllocatedFiles.round_id == round_id
-    )
-    row = session.execute(query.where(AllocatedFiles.team_id == team_id)).one_or_none() if team_id else None
-    row = row or session.execute(query.where(AllocatedFiles.team == NO_TEAM)).one_or_none()
-    team, attempt, own_files = row or (NO_TEAM, 0, {})
+    allocation = find_allocation(session, round_id, team_id) or find_allocation(session, round_id, None)
     seed, organizer_files = load_seed(session, round_id), load_organizer_files(session, round_id)
-    return AllocationInputs(seed, organizer_files, team, attempt, own_files)
+    if allocation is None:
+        return AllocationInputs(seed, organizer_files, NO_TEAM, attempt=0)
+    return AllocationInputs(seed, organizer_files, allocation.team, allocation.attempt, allocation.files)
+
+
+def find_allocation(session: Session, round_id: UUID, team_id: UUID | None) -> AllocatedFiles | None:
+    """Find the allocation of a team; without ``team_id``, that of all teams together or the baselines."""
+    is_owner = AllocatedFiles.team_id == team_id if team_id else AllocatedFiles.team == NO_TEAM
+    return session.scalar(select(AllocatedFiles).where(AllocatedFiles.round_id == round_id, is_owner))
 
 
 def load_inputs_for_submission(
