@@ -18,9 +18,9 @@ from sqlalchemy.orm import Session
 from anoncup.schemas.fields import Role
 from app.config import Settings
 from app.core.db.models import Competition, Evaluation, Round, State, Submission, Team, ThresholdReport, User
-from app.core.db.transaction import read_clock, transaction
+from app.core.db.transaction import transaction
 from app.core.identity.names import build_key
-from app.jobs import fairness, health, leases, queue
+from app.jobs import leases, queue
 from app.submissions import submissions
 from tests.support.arena import build_competition_toml
 from tests.support.database_rows import execute, load_all
@@ -162,18 +162,6 @@ def test_busy_team_delays_another_by_one_evaluation(settings: Settings) -> None:
     order = list_party_ids(claim_all())
     assert order[:5] == [busy_team, second_team, third_team, busy_team, second_team]
     assert order[5:] == [busy_team] * 8
-
-
-def test_jobs_of_a_removed_round_are_neither_claimed_nor_counted(settings: Settings) -> None:
-    removed_contest, contest = create_contests(2, team_count=1)
-    insert_rounds([removed_contest, contest], 1)
-    with transaction() as session:
-        session.get_one(Round, removed_contest.round_id).removed_at = read_clock(session)
-    with transaction() as session:
-        assert leases.count_unattended(session, Evaluation) == 1
-        is_present = fairness.is_in_present_round(Evaluation)
-        assert health.count_by_state(session, Evaluation, is_present)[State.QUEUED] == 1
-    assert list_party_ids(claim_all()) == [contest.team_ids[0]]
 
 
 def test_large_competition_delays_another_by_one_evaluation(settings: Settings) -> None:

@@ -58,35 +58,22 @@ def count_waiting_messages() -> int:
     return queue.count_messages() or 0
 
 
-def test_expired_claim_passes_on_and_cannot_record(arena: Arena) -> None:
-    identifier = submit_evaluation(arena)
+def test_expired_claim_passes_on_and_changes_nothing(arena: Arena) -> None:
+    identifier, failure = submit_evaluation(arena), CodedMessage("scoring_failed", Message("a fault of ours"))
     expired_claim = require_claim(identifier, lease=timedelta(0))
-    current_claim = require_claim(identifier)
+    current_claim = require_claim(identifier, lease=timedelta(0))
     assert (expired_claim.lease.attempt, current_claim.lease.attempt) == (1, 2)
+    with transaction() as session:
+        assert not leases.renew(session, expired_claim.lease)
+        assert leases.renew(session, current_claim.lease)
+        leases.fail(session, expired_claim.lease, failure)
+        for is_file_missing in (False, True):
+            leases.release(session, expired_claim.lease, failure, is_file_missing=is_file_missing)
+    assert claim_evaluation(identifier) is None
+    assert (load_evaluation(identifier).state, load_evaluation(identifier).failure) == (State.SCORING, None)
     assert record_verdict(current_claim)
     assert not record_verdict(expired_claim, {"verdict": "rejected"})
     assert load_evaluation(identifier).state == State.SCORED
-
-
-def renew_lease(claim: EvaluationClaim, *, step: int, name: str) -> bool:
-    with transaction() as session:
-        return leases.renew(session, claim.lease, step=step, steps=9, step_name=name)
-
-
-@pytest.mark.full
-def test_lease_can_be_renewed_until_another_worker_claims(arena: Arena) -> None:
-    identifier = submit_evaluation(arena)
-    claim = require_claim(identifier, lease=timedelta(0))
-    assert renew_lease(claim, step=3, name="euc1")
-    assert claim_evaluation(identifier) is None
-    assert (
-        load_evaluation(identifier).step,
-        load_evaluation(identifier).steps,
-        load_evaluation(identifier).step_name,
-    ) == (3, 9, "euc1")
-    execute(update(Evaluation).values(leased_until=Evaluation.started_at))
-    require_claim(identifier)
-    assert not renew_lease(claim, step=4, name="euc2")
 
 
 @pytest.mark.full
@@ -252,21 +239,3 @@ def test_scoring_beyond_a_limit_fails_with_the_limit(
     tasks.score()
     assert load_evaluation(identifier).state == State.ERROR
     assert read_failure(identifier) == failure
-
-
-@pytest.mark.full
-def test_worker_without_a_valid_claim_changes_nothing(arena: Arena) -> None:
-    identifier = submit_evaluation(arena)
-    lost_claim, current_claim = require_claim(identifier, lease=timedelta(0)), require_claim(identifier)
-    failure = CodedMessage("scoring_failed", Message("a fault of ours"))
-    with transaction() as session:
-        leases.fail(session, lost_claim.lease, failure)
-        for is_file_missing in (False, True):
-            leases.release(session, lost_claim.lease, failure, is_file_missing=is_file_missing)
-    evaluation = load_evaluation(identifier)
-    assert (evaluation.state, evaluation.attempt, evaluation.failure) == (
-        State.SCORING,
-        current_claim.lease.attempt,
-        None,
-    )
-    assert record_verdict(current_claim)

@@ -13,13 +13,12 @@ from app.core import sealing
 from app.core.db.models import Evaluation, State, Submission, ThresholdReport
 from app.core.db.transaction import transaction
 from app.core.storage import get_store
-from app.jobs import queue
 from tests.support.arena import Arena
 from tests.support.database_rows import claim_evaluation, load_evaluation, submit_evaluation
-from tests.support.queue import clear_retry_delays, empty_queue
+from tests.support.queue import clear_retry_delays
 from tests.support.setting_changes import change_settings
 from tests.support.stored_files import build_blob_path
-from workers import clock, readiness, tasks
+from workers import readiness, tasks
 
 pytestmark = pytest.mark.full
 
@@ -63,7 +62,7 @@ def test_worker_without_keys_takes_only_reports(arena: Arena, tmp_path: Path) ->
         assert session.get_one(ThresholdReport, UUID(report)).state == State.SCORED
 
 
-def test_claim_without_its_key_is_returned_uncounted(arena: Arena, tmp_path: Path) -> None:
+def test_claim_without_its_key_is_returned_uncounted_and_delayed(arena: Arena, tmp_path: Path) -> None:
     identifier = submit_evaluation(arena)
     sealing.create_keys(tmp_path / "other.pub", tmp_path / "private")
     with change_settings(ANONCUP_OPENING_KEYS_DIR=tmp_path / "private"):
@@ -74,6 +73,7 @@ def test_claim_without_its_key_is_returned_uncounted(arena: Arena, tmp_path: Pat
                 attempt,
                 attempt,
             )
+            assert claim_evaluation(identifier) is None
             clear_retry_delays()
     assert (score_evaluation(identifier).state, load_evaluation(identifier).failure) == (State.SCORED, None)
 
@@ -118,20 +118,3 @@ def test_lost_file_fails_only_its_own_submission(arena: Arena, settings: Setting
 def read_release_digest(identifier: UUID) -> str:
     with transaction() as session:
         return str(session.get_one(Submission, load_evaluation(identifier).submission_id).files["anonymized"])
-
-
-def test_returned_evaluation_is_delayed_before_the_next_claim(arena: Arena, tmp_path: Path) -> None:
-    identifier = submit_evaluation(arena)
-    sealing.create_keys(tmp_path / "other.pub", tmp_path / "private")
-    with change_settings(ANONCUP_OPENING_KEYS_DIR=tmp_path / "private"):
-        score_evaluation(identifier)
-    with transaction() as session:
-        session.execute(text("UPDATE evaluations SET created_at = created_at - interval '1 hour'"))
-    empty_queue()
-    assert claim_evaluation(identifier) is None
-    clock.sweep()
-    assert queue.count_messages() == 0
-    clear_retry_delays()
-    clock.sweep()
-    assert queue.count_messages() == 1
-    assert claim_evaluation(identifier) is not None
