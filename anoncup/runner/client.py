@@ -107,6 +107,7 @@ class Runner:
         self.options = options
         self.lock = Lock()
         self.template: _TemplateProcess | None = None
+        self.failure, self.retry_at = "", 0.0
 
     def run(
         self,
@@ -139,10 +140,22 @@ class Runner:
         while not self.lock.acquire(timeout=_HEARTBEAT_S):
             on_step(NO_STEP)
         try:
-            self.template = self.template or _TemplateProcess(self.options, on_step)
+            if self.template is None:
+                self.template = self._start_template(on_step)
             return self.template
         finally:
             self.lock.release()
+
+    def _start_template(self, on_step: Callable[[ProgressStep], None]) -> "_TemplateProcess":
+        """Start a template, but after a failure not for as long as that took: others must not wait again."""
+        started_at = time.monotonic()
+        if started_at < self.retry_at:
+            raise RunnerUnavailable(self.failure)
+        try:
+            return _TemplateProcess(self.options, on_step)
+        except RunnerUnavailable as problem:
+            self.failure, self.retry_at = str(problem), 2 * time.monotonic() - started_at
+            raise
 
     def end(self) -> None:
         """End the template and all of its children. A later job starts another one."""

@@ -75,8 +75,22 @@ class GuessUpload(Upload[Guess, ParsedGuess]):
         return self.track.select_questions(self.rules)
 
     def find_round(self, session: Session, principal: Principal) -> Round:
-        target = targets.find_visible(session, principal, self.target_id)
+        target = self._find_accepted_target(session, principal) or targets.find_visible(
+            session, principal, self.target_id
+        )
         return session.get_one(Round, target.round_id)
+
+    def _find_accepted_target(self, session: Session, principal: Principal) -> Target | None:
+        """Return the target if the team's guess was accepted, even if it has since been withdrawn.
+
+        The key may have been used for another target; ``accept`` then refuses the upload.
+        """
+        target = session.get(Target, self.target_id) if self.key is not None else None
+        if target is None:
+            return None
+        round_ = session.get_one(Round, target.round_id)
+        team = memberships.find_team(session, round_.competition_id, principal)
+        return target if team and self.find_accepted_id(session, team.id) else None
 
     def load(self, session: Session, team: Team) -> None:
         self.sizes = self._load_attackable_target(session, team).sizes

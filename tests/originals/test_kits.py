@@ -138,10 +138,8 @@ def test_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: py
     assert "Ask the organizers for the file or the code." in readme
     assert f"version of this service,\n{version('anoncup')}, and runs it" in readme
     other_kit = get_kit(arena, {"Host": "localhost:9"})
-    assert b"localhost:9" not in unpack_kit(other_kit)["README.md"]
-    assert find_commands(unpack_kit(other_kit)["README.md"].decode(), "login") == [
-        "login --url ADDRESS"
-    ] * len(LANGUAGES)
+    other_readme = unpack_kit(other_kit)["README.md"].decode()
+    assert find_commands(other_readme, "login") == ["login --url http://localhost:9"] * len(LANGUAGES)
     monkeypatch.setenv("ANONCUP_PUBLIC_URL", "https://cup.example.org/")
     monkeypatch.setenv("ANONCUP_SOURCE", "https://code.example.org/cup")
     public_readme = kits.build_readme(

@@ -23,9 +23,11 @@ from anoncup.runner.client import (
     InvalidAnswer,
     LimitExcess,
     Runner,
+    RunnerOptions,
     RunnerUnavailable,
 )
 from anoncup.runner.protocol import WALL_FACTOR, JobLimits
+from anoncup.runner.sandbox import Sandbox
 from tests.support.hostile_jobs import Deed, Identify, Lie, MakeResults, Refuse, SingleAction
 from tests.support.runners import LIMITS, find_template, open_runner
 from tests.support.wait import TIMEOUT_S, poll_until
@@ -256,3 +258,14 @@ def test_no_job_is_lost_while_processes_are_killed() -> None:
     assert poll_until(
         lambda: {process.pid for process in psutil.Process().children(recursive=True)} <= before
     )
+
+
+def test_slow_interpreter_is_not_started_for_each_job(tmp_path: Path) -> None:
+    program, starts = tmp_path / "python", tmp_path / "starts"
+    program.write_text(f"#!/bin/sh\necho >> {starts}\nexec sleep 1000\n")
+    program.chmod(0o755)
+    slow = Runner(RunnerOptions(str(program), Sandbox(), start_limit_s=1.0))
+    with ThreadPoolExecutor(4) as pool:
+        failures = [pool.submit(slow.run, Identify(), LIMITS) for _ in range(4)]
+    assert {type(failure.exception()) for failure in failures} == {RunnerUnavailable}
+    assert len(starts.read_text().splitlines()) == 1

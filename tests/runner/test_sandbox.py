@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from app.core.storage import get_store
 from app.operations.embedded_servers import EmbeddedServices
 from tests.support.hostile_jobs import Deed, FindWords, Identify, TakeMoreThreads, TakeThreads
 from tests.support.runners import LIMITS, find_template, open_runner, read_status
+from tests.support.wait import poll_until
 
 PRIVATE_FILE = "/etc/passwd"
 
@@ -210,8 +212,17 @@ def test_threads_are_sandboxed_without_open_files(runner: Runner) -> None:
         status = read_status(int(path.name))
         assert (status["Seccomp"], status["NoNewPrivs"]) == ("2", "1")
         assert int(status["CapEff"], 16) in {0, 1 << privileges.CAP_DAC_READ_SEARCH}
-    names = [os.readlink(path).partition(":")[0] for path in Path(f"/proc/{pid}/fd").iterdir()]
-    assert sorted(names) == ["/dev/null", "/dev/null", "/dev/null", "socket"]
+    # The child closes the files of its job after it has told that the job is finished.
+    assert poll_until(lambda: list_open_files(pid) == ["/dev/null", "/dev/null", "/dev/null", "socket"])
+
+
+def list_open_files(pid: int) -> list[str]:
+    """Return the kinds of the open files of a process, except those that it closes meanwhile."""
+    kinds = []
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            kinds.append(os.readlink(path).partition(":")[0])
+    return sorted(kinds)
 
 
 def test_everything_is_possible_without_a_sandbox(
