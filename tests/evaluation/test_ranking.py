@@ -45,9 +45,6 @@ def test_utility_is_the_weighted_mean_of_losses_above_rounding() -> None:
         for limit in (1e-12, 1e-4)
     ]
     assert losses == pytest.approx([(0.1 + 3 * 0.5) / 4, 3 * 0.5 / 4])
-
-
-def test_utility_score_is_zero_without_weighted_measures() -> None:
     assert compute_utility_loss({}, weights={}, scales={}, rounding={}) == 0.0
 
 

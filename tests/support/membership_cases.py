@@ -1,7 +1,7 @@
 """Hypothesis strategies for hostile membership tables: ties, constants, duplicates and extreme values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -16,7 +16,12 @@ from anoncup.testing.parts import TrackCase
 from anoncup.tracks.capabilities import AllocationContext
 from anoncup.tracks.generators import derive_generator
 from anoncup.tracks.membership.adapter import parse_original
-from anoncup.tracks.membership.settings import CategoricalColumn, NumericColumn, TableSchema
+from anoncup.tracks.membership.settings import (
+    CategoricalColumn,
+    MembershipSettings,
+    NumericColumn,
+    TableSchema,
+)
 from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, write_table
 from anoncup.tracks.model import AnyContext, ReleaseContext
 from tests.support.membership_reference import TEXTS, Rows
@@ -123,22 +128,10 @@ def build_context(
 
 def build_rules(schema: TableSchema, hidden_column: str | None) -> Rules:
     """Return rules with these columns and any number of released rows from 1 to 15 times the members."""
-    text = template("membership")
-    opening = text[: text.index("[membership.columns")]
-    opening = opening.replace("fewest_rows = 0.5", "fewest_rows = 0.0").replace(
-        "most_rows = 2.0", "most_rows = 15.0"
-    )
-    columns = [
-        f'[membership.columns.{column.name}]\nkind = "numeric"\n'
-        f"least = {column.minimum!r}\nmost = {column.maximum!r}\n"
-        for column in schema.numeric
-    ] + [
-        f'[membership.columns.{column.name}]\nkind = "categorical"\nvalues = {list(column.values)}\n'
-        for column in schema.categorical
-    ]
-    question = f'[questions.attribute]\nhidden = "{hidden_column}"\n' if hidden_column else ""
-    phases = "\n[[phases]]" + text.partition("[[phases]]")[2]
-    return parse_competition(opening + "\n".join(columns) + question + phases)
+    rules = parse_competition(template("membership"))
+    hidden = {"attribute": {"hidden": hidden_column}} if hidden_column else {}
+    settings = MembershipSettings(schema, fewest_rows=0.0, most_rows=15.0)
+    return replace(rules, settings=settings, questions={**rules.questions, **hidden})
 
 
 @st.composite
