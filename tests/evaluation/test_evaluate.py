@@ -12,7 +12,7 @@ from hypothesis import given
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.evaluation.evaluate import ExcessiveResult, Verdict, check_rules, evaluate
+from anoncup.evaluation.evaluate import Verdict, check_rules, evaluate
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -39,12 +39,6 @@ def find_violations(anonymized: pd.DataFrame, competition: Rules = RULES) -> lis
 
 def limit_distance(threshold: float | None, rule: str = "average") -> Rules:
     return replace(RULES, excessive=Excessive(threshold=threshold, rule=rule))  # type: ignore[arg-type]
-
-
-def measure_distance(anonymized: pd.DataFrame) -> ExcessiveResult:
-    result = evaluate_small_release(anonymized).excessive
-    assert result is not None
-    return result
 
 
 def test_unchanged_table_has_no_loss_and_full_risk() -> None:
@@ -114,7 +108,9 @@ EXCESSIVE = ["excessive_anonymization"]
 
 def test_only_distances_above_the_threshold_are_refused() -> None:
     anonymized = TABLE.assign(sex="f")
-    mean = measure_distance(anonymized).mean
+    excessive = evaluate_small_release(anonymized).excessive
+    assert excessive is not None
+    mean = excessive.mean
     assert mean == pytest.approx(3 / 6 / 4)
     assert find_violations(anonymized, limit_distance(mean)) == []
     assert find_violations(anonymized, limit_distance(mean - 1e-9)) == EXCESSIVE

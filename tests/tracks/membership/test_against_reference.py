@@ -81,10 +81,6 @@ def test_float_limits_are_the_nearest_floats_to_a_quantile(values: list[float], 
         assert math.isinf(neighbour) or sign * decimals.exact_decimal(neighbour) < sign * limit
 
 
-def build_target(case: MembershipCase) -> MembershipTarget:
-    return MembershipTarget(MembershipOriginal(case.candidates), case.release)
-
-
 @each_measure
 @given(case=cases())
 @limit_examples(100)
@@ -105,7 +101,7 @@ def test_measures_equal_plain_loops(name: str, case: MembershipCase) -> None:
 def test_attackers_equal_plain_loops(name: str, case: MembershipCase) -> None:
     attacker, tolerance = ATTACKERS[name]
     expected = getattr(plain, name)(list_rows(case.candidates), list_rows(case.release))
-    scores = attacker(build_target(case))
+    scores = attacker(MembershipTarget(MembershipOriginal(case.candidates), case.release))
     assert scores.shape == (case.candidates.rows,)
     assert ((scores >= 0) & (scores <= 1)).all()
     assert np.abs(scores - expected).max() <= tolerance

@@ -31,16 +31,11 @@ from tests.support.membership_cases import (
 pytestmark = pytest.mark.full
 
 TRACK = TRACKS["membership"]
-ATTRIBUTE_TOML = '\n[questions.attribute]\nhidden = "disease"\n'
-
-
-def parse_rules(addition: str = "") -> Rules:
-    return parse_competition(template("membership") + addition)
 
 
 def test_track_keeps_its_laws_with_a_hidden_column() -> None:
     original, truth = hide_column(build_survey(), "disease")
-    rules = parse_rules(ATTRIBUTE_TOML)
+    rules = parse_competition(template("membership") + '\n[questions.attribute]\nhidden = "disease"\n')
     members = TRACK.answer_spec.read(
         allocate_members(original, rules, truth), build_context(original, rules, truth)
     )

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from anoncup.errors import InvalidInput
-from anoncup.geometry.arrays import BoolArray
 from anoncup.rules.model import Rules
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import extract_answer, judge_guess
@@ -59,8 +58,10 @@ def test_attackers_guess_as_computed_by_hand(
 ) -> None:
     answer = extract_answer(release)
     assert answer.pseudonyms.tolist() == [["p1", "p2"], ["p3", "DEL"]]
-    informed = limit_knowledge(release, np.ones(4, dtype=bool))
-    guesses: Any = MONTHLY.attackers[name].attack(build_target(informed.original, informed.kept_rows))
+    original = replace(
+        release.original, knowledge=dict.fromkeys(KNOWLEDGE_PERCENTAGES, np.ones(4, dtype=bool))
+    )
+    guesses: Any = MONTHLY.attackers[name].attack(build_target(original, release.kept_rows))
     assert {
         question: question_guess.pseudonyms.tolist() for question, question_guess in guesses.items()
     } == dict.fromkeys(MONTHLY.questions, guess)
@@ -70,13 +71,6 @@ def test_attackers_guess_as_computed_by_hand(
         MONTHLY.build_context(Rules("small", {}, "monthly", "UTC"), release.original, release),
     )
     assert (outcome.value, outcome.correct, outcome.trials, outcome.risk) == (0.5, correct, 2, 0.5)
-
-
-def limit_knowledge(release: MonthlyRelease, rows: BoolArray) -> MonthlyRelease:
-    """Return the release with these rows in every table of partial knowledge."""
-    return MonthlyRelease(
-        replace(release.original, knowledge=dict.fromkeys(KNOWLEDGE_PERCENTAGES, rows)), release.records
-    )
 
 
 def test_attackers_need_all_knowledge_tables(release: MonthlyRelease) -> None:
