@@ -219,8 +219,9 @@ def test_fractional_weights_are_refused_for_largest_loss_utility() -> None:
     assert excinfo.value.code == "weight_of_largest"
 
 
-def test_track_without_distances_has_no_advice() -> None:
+def test_track_without_distances_has_no_advice_and_no_violations() -> None:
     rules = parse_competition(build_competition_toml())
+    assert check_rules(rules, ORIGINAL, RELEASED, ANSWER) == ((), None, ())
     with pytest.raises(NotFound) as excinfo:
         resolve_question(AdviceQuestion(), rules)
     assert excinfo.value.code == "no_distances"
@@ -228,14 +229,6 @@ def test_track_without_distances_has_no_advice() -> None:
     assert collect_scoring_versions(rules).keys() == {
         "measures.left_out", "measures.shift", "attackers.seen", "attackers.everybody", "attackers.foremost"
     }  # fmt: skip
-
-
-def test_track_without_distances_has_no_violations() -> None:
-    assert check_rules(parse_competition(build_competition_toml()), ORIGINAL, RELEASED, ANSWER) == (
-        (),
-        None,
-        (),
-    )
 
 
 def test_small_track_keeps_all_laws() -> None:

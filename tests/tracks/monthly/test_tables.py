@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from anoncup.errors import InvalidUpload
 from anoncup.rules.model import Rules
-from anoncup.tables.files import Remark
 from anoncup.tracks.model import AnyContext
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.adapter import parse_original
@@ -74,10 +73,6 @@ def replace_cells(rows: list[Row], row: int, **cells: str) -> list[Row]:
     records = [dict(zip(TRANSACTION_COLUMNS, record, strict=True)) for record in rows]
     records[row - 1] |= cells
     return [tuple(record.values()) for record in records]  # type: ignore[misc]
-
-
-def read_original(files: dict[str, bytes]) -> tuple[MonthlyOriginal, list[Remark]]:
-    return parse_original(files, RULES)
 
 
 def expect_refusal(parse: Callable[[], object]) -> InvalidUpload:
@@ -326,7 +321,7 @@ def test_knowledge_tables_must_have_their_share_of_unchanged_rows(
 @pytest.mark.full
 def test_example_is_a_reproducible_year_of_tc400() -> None:
     files = make_example_data()
-    original, remarks = read_original(files)
+    original, remarks = parse_original(files, RULES)
     assert (remarks, len(original.months), original.records.rows) == ([], 12, 36594)
     assert files["customers"].startswith(",".join(CUSTOMER_COLUMNS).encode())
     assert files == make_example_data(None, 0)
@@ -337,7 +332,7 @@ def test_example_is_a_reproducible_year_of_tc400() -> None:
 
 
 def test_smaller_example_keeps_all_purchases_of_its_customers() -> None:
-    subset, _ = read_original(make_example_data(7))
+    subset, _ = parse_original(make_example_data(7), RULES)
     transaction_lines = load_year_of_tc400()["transactions"].splitlines()
     ids = subset.customers["customer"].tolist()
     assert subset.rows == 7
