@@ -4,16 +4,6 @@ They depend neither on the database nor on the server. The client parses respons
 API returns.
 """
 
-from anoncup.schemas.accounts import (
-    IssuedToken,
-    Me,
-    PasswordLink,
-    SignedUp,
-    TeamMembership,
-    Token,
-    TokenKind,
-    User,
-)
 from anoncup.schemas.advice import Advice, PlayedRelease, Report, ReportSummary, SampleContest, parse_advice
 from anoncup.schemas.attacks import (
     CheckedGuess,
@@ -56,18 +46,25 @@ from anoncup.schemas.competitions import (
 )
 from anoncup.schemas.fields import Form
 from anoncup.schemas.health import Alive, Queue, Ready, Worker
-from anoncup.schemas.notices import FailureFields, Notice, build_failure_fields
+from anoncup.schemas.notices import FailureFields, Notice, Problem, WrongInFile, build_failure_fields
 from anoncup.schemas.people import (
     Announcement,
     AuditEntry,
     Entrant,
     Invite,
+    IssuedToken,
+    Me,
+    PasswordLink,
     Person,
     RulingIn,
+    SignedUp,
     Team,
     TeamDisqualification,
+    TeamMembership,
+    Token,
+    TokenKind,
+    User,
 )
-from anoncup.schemas.problems import Problem, WrongInFile
 from anoncup.schemas.submissions import (
     MAX_GRANT,
     MAX_POINTS,

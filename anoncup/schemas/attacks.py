@@ -3,8 +3,7 @@
 from typing import Annotated
 
 from anoncup.schemas.fields import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
-from anoncup.schemas.notices import FailureFields, Notice
-from anoncup.schemas.problems import WrongInFile
+from anoncup.schemas.notices import FailureFields, Notice, WrongInFile
 from anoncup.schemas.verdicts import GuessOutcome
 
 
