@@ -26,16 +26,12 @@ def public_url(settings: Settings) -> Iterator[None]:
         yield
 
 
-def create_links(arena: Arena) -> list[str]:
-    """Create an invite of a team and one of the organizers, and return the pages that show their links."""
-    return [
+def test_links_use_the_configured_address(arena: Arena, public_url: None) -> None:
+    pages = (
         post_form(arena, "/competitions/small/team/invites", {"uses": "1"}, team="red").text,
         post_form(arena, "/competitions/small/organize/teams/invites", {"uses": "1"}, organizer=True).text,
-    ]
-
-
-def test_links_use_the_configured_address(arena: Arena, public_url: None) -> None:
-    for html in create_links(arena):
+    )
+    for html in pages:
         assert f"{PUBLIC_URL}/sign-up?invite=" in html
         assert "localhost" not in html
 
