@@ -11,10 +11,10 @@ from sqlalchemy import select, update
 
 from app.boards import standing_updates
 from app.boards.fold import TableRows
-from app.boards.models import AttackStanding, Standing
+from app.boards.models import Standing
 from app.boards.standing_updates import StaleClaim
 from app.config import get_settings
-from app.core.db.models import Base, StaleStanding
+from app.core.db.models import StaleStanding
 from app.core.db.transaction import BEGINNING, END, transaction
 from app.jobs import leases, queue
 from tests.support.contest import Contest, load_round_id
@@ -27,7 +27,7 @@ from tests.support.ranking_packages import (
     install_ranking_package,
     replace_code,
 )
-from tests.support.standings import rebuild_standings
+from tests.support.standings import load_standings, rebuild_standings
 from tests.support.two_rounds import create_two_rounds, play_both_rounds
 from workers import rank
 
@@ -78,19 +78,6 @@ def list_scores(contest: Contest, board: str) -> dict[str, tuple[Any, ...]]:
     return {row["team"]: (row["rank"], row.get("score"), row.get("parts")) for row in answer["rows"]}
 
 
-def list_rows() -> list[dict[str, Any]]:
-    """Return all standings, in the order of their keys."""
-
-    def read(table: type[Base]) -> list[dict[str, Any]]:
-        columns = table.__table__.columns
-        return [
-            {column.name: getattr(row, column.name) for column in columns} for row in load_all(select(table))
-        ]
-
-    rows = [{"table": table.__name__, **row} for table in (Standing, AttackStanding) for row in read(table)]
-    return sorted(rows, key=lambda row: (row["table"], row["series"], row["at"], row["team_id"]))
-
-
 def test_attacks_on_the_best_defenders_rank_the_teams(client: TestClient, package: Path) -> None:
     contest = create(client)
     play(contest)
@@ -110,12 +97,12 @@ def test_rebuilt_standings_are_the_stored_ones(
 ) -> None:
     contest = create(client)
     play(contest)
-    stored = list_rows()
+    stored = load_standings()
     monkeypatch.setattr(rank, "MAX_MOMENTS", 2)
     rebuild_standings()
-    assert list_rows() == stored  # the last state, until a worker has computed them
+    assert load_standings() == stored  # the last state, until a worker has computed them
     compute_everything()
-    assert list_rows() == stored
+    assert load_standings() == stored
 
 
 def test_parts_are_shown_where_scores_are_exact(client: TestClient, own_package: Path) -> None:
@@ -157,7 +144,7 @@ def test_failing_function_leaves_the_last_state(
 ) -> None:
     contest = create(client, "releases")
     contest.submit("red")
-    stored = list_rows()
+    stored = load_standings()
     for code, expected_reason in FAILURES.items():
         monkeypatch.setattr(rank, "LIMIT_S", 10.0 if "while" in code else 60.0)
         write_function(own_package, code)
@@ -169,9 +156,9 @@ def test_failing_function_leaves_the_last_state(
         assert mark.failure.code == "package_failed", message
         assert message.startswith("the ranking function of the package bestof "), message
         assert expected_reason in message
-        assert list_rows() == stored
+        assert load_standings() == stored
     contest.submit("blue")  # nothing is lost meanwhile
-    assert list_rows() == stored
+    assert load_standings() == stored
     dashboard = f"{contest.path}/organize"
     page = get_page(contest.arena, dashboard, organizer=True).text
     assert "The boards keep their state of" in page
@@ -180,7 +167,7 @@ def test_failing_function_leaves_the_last_state(
     assert "パッケージ bestof の順位付け関数が失敗しました" in page
     red = f"{contest.path}/teams/{load_team_id('red')}"
     assert contest.arena.post(f"{red}/disqualify").status_code == 200
-    assert list_rows() == stored
+    assert load_standings() == stored
     assert list_scores(contest, "anonymization") == {}
     assert contest.arena.post(f"{red}/reinstate").status_code == 200
     replace_code(own_package, BEST_DEFENDERS_CODE)
@@ -241,18 +228,18 @@ def test_change_during_a_claim_is_not_lost(marked_round: Contest) -> None:
 
 
 def test_verdict_while_a_worker_computes_is_not_undone(marked_round: Contest) -> None:
-    claim, stored = claim_next(), list_rows()
+    claim, stored = claim_next(), load_standings()
     assert claim is not None
     marked_round.submit("blue")
-    assert list_rows() == stored
+    assert load_standings() == stored
     store(claim)
     rank.compute_next()
-    assert load_team_id("blue") in {row["team_id"] for row in list_rows()}
+    assert load_team_id("blue") in load_all(select(Standing.team_id))
     assert list_marks() == []
 
 
 def test_claim_of_a_dead_worker_is_taken_over_and_its_result_dropped(marked_round: Contest) -> None:
-    first_claim, stored = claim_next(), list_rows()
+    first_claim, stored = claim_next(), load_standings()
     assert first_claim is not None
     assert stored != []
     end_lease()
@@ -268,7 +255,7 @@ def test_claim_of_a_dead_worker_is_taken_over_and_its_result_dropped(marked_roun
     end_lease()
     rank.compute_next()
     store(second_claim)
-    assert (list_marks(), list_rows()) == ([], stored)
+    assert (list_marks(), load_standings()) == ([], stored)
 
 
 def test_lost_workers_do_not_end_the_job(marked_round: Contest) -> None:

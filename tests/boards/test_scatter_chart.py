@@ -6,31 +6,15 @@ from anoncup.schemas import Board
 from app.boards.scatter_chart import draw_scatter
 from app.core.locale.language import load_translator
 from app.core.pages.vega import Chart, Spec
-from tests.support.visitor_pages import build_row
+from tests.support.visitor_pages import build_board_from_rows, build_row
 
 EN, JA = load_translator("en"), load_translator("ja")
 
 
 def build_board(*rows: dict[str, Any], digits: int | None = None) -> Board:
-    return Board(
-        competition="small",
-        title={"en": "Small"},
-        frozen_from=None,
-        finals=False,
-        digits=digits,
-        measures=(),
-        attackers=(),
-        rows=tuple(
-            build_row(
-                row.pop("rank", None),
-                utility=(utility := row.pop("utility")),
-                security=(security := row.pop("security")),
-                overall=(utility + security) / 2,
-                **{"on_front": False, **row},
-            )
-            for row in rows
-        ),
-    )
+    defaults = {"rank": None, "on_front": False}
+    board_rows = [build_row(overall=(row["utility"] + row["security"]) / 2, **defaults | row) for row in rows]
+    return build_board_from_rows(*board_rows, digits=digits)
 
 
 def draw(board: Board, *, with_levels: bool = False) -> Chart:
@@ -55,7 +39,7 @@ SMALL_BOARD = (
 
 
 def test_specification_of_a_small_board() -> None:
-    chart = draw(build_board(*map(dict, SMALL_BOARD)), with_levels=True)
+    chart = draw(build_board(*SMALL_BOARD), with_levels=True)
     names = "kind", "rank", "is_required", "teams", "label", "order"
     assert list_points(chart, *names) == [
         ("Baselines", None, False, 1, "\u2068identity\u2069", 2),
@@ -82,7 +66,7 @@ def test_specification_of_a_small_board() -> None:
 
 
 def test_lines_of_equal_score_bear_their_values() -> None:
-    chart = draw(build_board(*map(dict, SMALL_BOARD)), with_levels=True)
+    chart = draw(build_board(*SMALL_BOARD), with_levels=True)
     levels = get_layer(chart, "level_values")["data"]["values"]
     assert " ".join(level["text"] for level in levels) == "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1"
     assert levels[1] == {"zero": 0, "end": 0.4, "text": "0.2"}  # from (0, 0.4) to (0.4, 0)
@@ -105,10 +89,10 @@ def test_points_beyond_the_edge_are_counted_in_the_text() -> None:
     rows = [{"team": f"T{n}", "rank": n, "utility": 0.1 + n / 100, "security": 0.3} for n in range(1, 9)]
     distant = {"team": "far", "rank": 9, "utility": 0.99, "security": 0.3}
     baseline = {"team": "identity", "utility": 0.0, "security": 1.0, "baseline": True}
-    chart = draw(build_board(*map(dict, rows), dict(distant), baseline))
+    chart = draw(build_board(*rows, distant, baseline))
     assert get_layer(chart, "points")["encoding"]["x"]["scale"]["domain"] == [0.11, 0.18]
     assert chart.description.endswith("Points beyond the edge: 2.")
-    near = draw(build_board(*map(dict, rows), distant | {"own": True}))
+    near = draw(build_board(*rows, distant | {"own": True}))
     assert "Points beyond" not in near.description
     assert "\u2068far\u2069 (Rank 9): utility loss 0.9900, risk 0.3000." in near.description
 

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from app.boards import anonymization, history, standing_updates
 from app.boards.facts import EarlierScore
 from app.boards.load_facts import iter_public_scores
-from app.boards.models import AttackStanding, Standing
+from app.boards.models import AttackStanding
 from app.competitions import visibility
 from app.core.db.models import Adjustment, Evaluation, Guess, Round, Series, State, Target
 from app.core.db.transaction import transaction
@@ -38,7 +38,7 @@ from tests.support.board_facts import (
 from tests.support.database_rows import load_all, load_one
 from tests.support.job_claims import claim_evaluation
 from tests.support.live_contest import LiveContest, build_verdict, unrecorded_versions
-from tests.support.standings import TIMES, move_times_back, rebuild_standings
+from tests.support.standings import TIMES, load_standings, move_times_back, rebuild_standings
 from tests.support.two_rounds import create_two_rounds
 from tests.support.wait import poll_until
 
@@ -54,16 +54,6 @@ LATER_TIMES = (
     Adjustment.withdrawn_at,
 )
 SCORES = ("overall", "utility", "security", "score")
-
-
-def load_standings() -> list[tuple[Any, ...]]:
-    """Return all rows of both tables."""
-    with transaction() as session:
-        return [
-            tuple(row)
-            for table in (Standing.__table__, AttackStanding.__table__)
-            for row in session.execute(select(table).order_by(*table.primary_key))
-        ]
 
 
 def require_rebuilt_standings(event: object) -> None:

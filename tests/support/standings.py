@@ -7,6 +7,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.boards import standing_updates
+from app.boards.models import AttackStanding, Standing
 from app.core.db.models import Competition, Evaluation, Rescore, Round, Submission
 from app.core.db.transaction import transaction
 from app.submissions import evaluations
@@ -20,6 +21,16 @@ TIMES = (
     Rescore.applied_at,
 )
 """Moments of everything before the second phase."""
+
+
+def load_standings() -> list[tuple[Any, ...]]:
+    """Return all rows of both tables."""
+    with transaction() as session:
+        return [
+            tuple(row)
+            for table in (Standing.__table__, AttackStanding.__table__)
+            for row in session.execute(select(table).order_by(*table.primary_key))
+        ]
 
 
 def rebuild_standings() -> None:

@@ -243,7 +243,10 @@ def test_concurrent_clocks_allocate_once(contest: Contest) -> None:
 
 def test_allocation_of_replaced_data_is_discarded(contest: Contest) -> None:
     """An allocation that was computed from replaced data is not recorded."""
-    commit_seed(contest)
+    contest.arena.get_team_token("red")
+    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
+    run_clock()  # commits the seed before anything is allocated
+    contest.move_phases(anonymization=(-1, 2))
     with transaction() as session:
         pending = allocation.load_request(session, load_round_id())
     assert pending is not None
@@ -258,14 +261,6 @@ def test_allocation_of_replaced_data_is_discarded(contest: Contest) -> None:
     assert load_allocations() == {}
     run_clock()
     assert b"other 3" in get_team_file(contest.arena, "red", "labels.csv").content
-
-
-def commit_seed(contest: Contest) -> None:
-    """Let the clock commit a seed before anything is allocated."""
-    contest.arena.get_team_token("red")
-    contest.move_phases(anonymization=(1, 2), reidentification=(3, 4))
-    run_clock()
-    contest.move_phases(anonymization=(-1, 2))
 
 
 def test_allocations_can_be_reproduced_after_the_reveal(contest: Contest) -> None:

@@ -129,14 +129,9 @@ def split_forms(text: str) -> dict[str, str]:
     return {unescape(name): form for name, form in matches}
 
 
-def open_target(client: TestClient, questions_toml: str = QUESTIONS_TOML) -> tuple[Contest, str, str]:
-    """Open a contest in its second phase; return it with red's submission and the target made of it."""
-    contest, red = create_contest(client, questions_toml)
-    return contest, red, str(contest.find_target(red)["id"])
-
-
 def test_refused_guess_is_explained_in_the_form_of_its_question(client: TestClient) -> None:
-    contest, _, target = open_target(client)
+    contest, red = create_contest(client)
+    target = contest.find_target(red)["id"]
     refusal = post_guess(contest, target, b"age\n20\n", "value")
     assert refusal.status_code == 422
     question_forms = split_forms(refusal.text)
