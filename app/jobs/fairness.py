@@ -10,18 +10,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import (
-    CTE,
-    BindParameter,
-    ColumnElement,
-    Subquery,
-    and_,
-    bindparam,
-    exists,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 
 from app.config import get_settings

@@ -14,15 +14,7 @@ from app.boards import standing_updates
 from app.competitions import revisions
 from app.competitions.frame import Frame
 from app.competitions.phases import ANONYMIZATION
-from app.core.db.models import (
-    Evaluation,
-    Guess,
-    Round,
-    State,
-    Submission,
-    Target,
-    Team,
-)
+from app.core.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
 from app.core.features import Feature
 from app.jobs import health
 from app.jobs.leases import UNFINISHED

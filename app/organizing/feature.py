@@ -1,14 +1,7 @@
 """What the feature adds to the application."""
 
 from app.core.features import Feature
-from app.organizing import (
-    api,
-    baseline_pages,
-    pages,
-    phase_pages,
-    submission_pages,
-    team_pages,
-)
+from app.organizing import api, baseline_pages, pages, phase_pages, submission_pages, team_pages
 
 FEATURE = Feature(
     api=(api.router, api.baseline_router, api.log_router),

@@ -15,10 +15,7 @@ from app.accounts import passwords
 from app.accounts.step_up import FormReauthentication
 from app.competitions import phases
 from app.competitions.frame import Frame
-from app.competitions.organizer_frame import (
-    OrganizerPage,
-    RequestedOrganizerPage,
-)
+from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
 from app.core.db.transaction import transaction
 from app.core.identity.authentication import get_service_url
 from app.core.pages.pages import PageRoute, see_other, show_problem

@@ -1,13 +1,7 @@
 """What the feature adds to the application."""
 
 from app.core.features import Feature
-from app.setup import (
-    api,
-    file_pages,
-    original_pages,
-    pages,
-    threshold_pages,
-)
+from app.setup import api, file_pages, original_pages, pages, threshold_pages
 
 FEATURE = Feature(
     api=(api.router, api.report_router),

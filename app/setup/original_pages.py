@@ -9,13 +9,7 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidCompetition, InvalidUpload, Unavailable
 from anoncup.messages import Message
-from anoncup.runner.originals import (
-    DECIMAL_MARKS,
-    ENCODINGS,
-    SEPARATORS,
-    ImportedTable,
-    TableFormat,
-)
+from anoncup.runner.originals import DECIMAL_MARKS, ENCODINGS, SEPARATORS, ImportedTable, TableFormat
 from anoncup.tracks.files import FileSpec
 from app.competitions import revisions
 from app.core.db.transaction import transaction

@@ -8,12 +8,7 @@ from anoncup.competition.parser import parse_competition
 from app.core.pages.notation import format_clock_time
 from tests.support.arena import Arena
 from tests.support.contest import Contest, load_competition, load_round
-from tests.support.organizer_pages import (
-    ORGANIZE_PATH,
-    fail_evaluation,
-    format_future_time,
-    get_page_text,
-)
+from tests.support.organizer_pages import ORGANIZE_PATH, fail_evaluation, format_future_time, get_page_text
 from tests.support.page_requests import send_form
 from tests.support.translations import translate
 

@@ -12,13 +12,7 @@ from anoncup.competition.parser import parse_competition
 from app.core.db.models import Round, Team
 from app.core.db.transaction import transaction
 from tests.support.accounts import list_audit_entries, read_refusal
-from tests.support.contest import (
-    Contest,
-    load_competition,
-    load_round,
-    run_clock,
-    set_berlin_windows,
-)
+from tests.support.contest import Contest, load_competition, load_round, run_clock, set_berlin_windows
 from tests.support.database_rows import execute
 from tests.support.uploads import score_everything
 from tests.support.wait import start_stopwatch
@@ -242,9 +236,7 @@ def change_disqualification(contest: Contest, subject: str, action: str) -> Resp
     return contest.post_as_organizer(f"{path}/{action}")
 
 
-def test_disqualified_submission_becomes_no_final_unless_marked(
-    contest: Contest,
-) -> None:
+def test_disqualified_submission_becomes_no_final_unless_marked(contest: Contest) -> None:
     best, marked_submission, green = contest.submit("red"), contest.submit("blue"), contest.submit("green")
     worse = contest.submit("red")
     mark_final(contest, "blue", marked_submission)
@@ -267,9 +259,7 @@ def test_disqualified_submission_becomes_no_final_unless_marked(
     assert len(contest.list_targets("red")) == 3
 
 
-def test_disqualification_withdraws_the_target_and_reinstating_restores_it(
-    client: TestClient,
-) -> None:
+def test_disqualification_withdraws_the_target_and_reinstating_restores_it(client: TestClient) -> None:
     contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
     red, second_red, _ = contest.publish_targets("red", "red", "blue")
     contest.submit_correct_guess("blue", red, 20)

@@ -5,11 +5,7 @@ import re
 import pytest
 from httpx2 import Response
 
-from tests.support.allocation_track import (
-    TEAM_ALLOCATION,
-    build_label_file,
-    install_allocation,
-)
+from tests.support.allocation_track import TEAM_ALLOCATION, build_label_file, install_allocation
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, run_clock
 from tests.support.page_requests import assert_refused, get_page, post_form

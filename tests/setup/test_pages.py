@@ -22,13 +22,7 @@ from tests.support.arena import Arena
 from tests.support.contest import load_competition, load_round
 from tests.support.organizer_pages import extract_hidden_fields
 from tests.support.page_requests import assert_refused, extract_words, get_page, post_form
-from tests.support.setup_pages import (
-    BASIC_FIELDS,
-    ORGANIZE_PATH,
-    import_original,
-    load_rules,
-    new_organizer,
-)
+from tests.support.setup_pages import BASIC_FIELDS, ORGANIZE_PATH, import_original, load_rules, new_organizer
 
 __all__ = ["new_organizer"]
 

@@ -27,9 +27,7 @@ from tests.support.uploads_in_flight import (
 pytestmark = pytest.mark.full
 
 
-def test_upload_started_in_time_may_finish_after_the_deadline(
-    contest: Contest,
-) -> None:
+def test_upload_started_in_time_may_finish_after_the_deadline(contest: Contest) -> None:
     with start_upload(contest, "red") as upload:
         end_first_phase(contest)
         (attempt,) = list_open_attempts()

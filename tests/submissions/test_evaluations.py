@@ -22,12 +22,7 @@ from app.organizing import workload
 from app.submissions import evaluations
 from app.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena
-from tests.support.database_rows import (
-    claim_evaluation,
-    execute,
-    load_evaluation,
-    submit_evaluation,
-)
+from tests.support.database_rows import claim_evaluation, execute, load_evaluation, submit_evaluation
 from tests.support.hostile_jobs import CrashingScoreJob, GreedyScoreJob, LyingScoreJob
 from tests.support.queue import empty_queue
 from tests.support.wait import TIMEOUT_S

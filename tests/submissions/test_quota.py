@@ -290,9 +290,7 @@ def test_same_key_with_different_content_is_refused(arena: Arena) -> None:
     assert count_rows(Submission) == 1
 
 
-def test_retried_guess_gets_its_receipt_after_withdrawal_and_close(
-    contest: Contest,
-) -> None:
+def test_retried_guess_gets_its_receipt_after_withdrawal_and_close(contest: Contest) -> None:
     target, right_guess = open_target(contest)
     first = contest.submit_guess("blue", target, right_guess, key="once")
     (red,) = contest.secrets

@@ -56,9 +56,7 @@ def test_locked_competition_does_not_delay_others(contests: tuple[Contest, Conte
     assert stuck_contest.get_state() == "reidentification"
 
 
-def test_unreadable_competition_file_does_not_delay_others(
-    contests: tuple[Contest, Contest],
-) -> None:
+def test_unreadable_competition_file_does_not_delay_others(contests: tuple[Contest, Contest]) -> None:
     stuck_contest, free_contest = contests
     with transaction() as session:
         file = session.scalars(select(Competition.file).where(Competition.slug == "stuck")).one()
