@@ -112,11 +112,7 @@ def describe_failure(problem: RunnerError, package: Package | None, limits: JobL
 def _describe_package_failure(problem: RunnerError, package: Package, limits: JobLimits) -> DomainError:
     error_class, text = _PACKAGE_FAILURES.get(type(problem), (ScoringError, PACKAGE_MESSAGE))
     error = error_class(
-        text,
-        code=PACKAGE_FAILED,
-        package=package.name,
-        limit=round(limits.cpu_s),
-        memory=limits.memory_mb,
+        text, code=PACKAGE_FAILED, package=package.name, limit=round(limits.cpu_s), memory=limits.memory_mb
     )
     if isinstance(error, ScoringError):
         error.traceback = problem.trace

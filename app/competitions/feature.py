@@ -3,6 +3,4 @@
 from app.competitions import calendar_pages, rules_pages
 from app.core.features import Feature
 
-FEATURE = Feature(
-    pages=(calendar_pages.router, rules_pages.router),
-)
+FEATURE = Feature(pages=(calendar_pages.router, rules_pages.router))

@@ -385,9 +385,7 @@ def find_open_rescore(session: Session, round_id: UUID) -> Rescore | None:
     """Return the rescore that is neither applied nor cancelled, or None."""
     return session.scalar(
         select(Rescore).where(
-            Rescore.round_id == round_id,
-            Rescore.applied_at.is_(None),
-            Rescore.cancelled_at.is_(None),
+            Rescore.round_id == round_id, Rescore.applied_at.is_(None), Rescore.cancelled_at.is_(None)
         )
     )
 

@@ -190,10 +190,7 @@ def _list_explained_names(ranking_formulas: Iterable[Formula]) -> list[str]:
     names = [
         name
         for formula in ranking_formulas
-        for name in (
-            *sorted(formula.collect_value_names()),
-            *(call.func.id for call in formula.list_calls()),
-        )
+        for name in (*sorted(formula.collect_value_names()), *(call.func.id for call in formula.list_calls()))
     ]
     return list(dict.fromkeys(names))
 

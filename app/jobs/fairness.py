@@ -80,9 +80,7 @@ def is_claimable(kind: JobKind) -> ColumnElement[bool]:
     # Of a competition's reports, at most one is made at a time.
     other_job: Any = aliased(kind)
     has_running_job = exists().where(
-        other_job.round_id == kind.round_id,
-        other_job.state == State.SCORING,
-        other_job.id != kind.id,
+        other_job.round_id == kind.round_id, other_job.state == State.SCORING, other_job.id != kind.id
     )
     return and_(is_free, ~has_running_job)
 

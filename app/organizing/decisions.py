@@ -124,13 +124,7 @@ def list_adjustments(
 
 
 def set_team_disqualified(
-    session: Session,
-    principal: Principal,
-    slug: str,
-    team_id: UUID,
-    *,
-    disqualified: bool,
-    reason: str = "",
+    session: Session, principal: Principal, slug: str, team_id: UUID, *, disqualified: bool, reason: str = ""
 ) -> Team:
     """Disqualify or reinstate a team together with its targets and guesses.
 

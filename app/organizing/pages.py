@@ -64,11 +64,7 @@ def show_audit_log(page: RequestedOrganizerPage, *, cursor: str | None = None) -
         )
     following = encode_cursor(entries[PAGE_SIZE - 1].number) if len(entries) > PAGE_SIZE else None
     return page.render(
-        "organizing/audit.html",
-        frame=frame,
-        entries=entries[:PAGE_SIZE],
-        following=following,
-        cursor=cursor,
+        "organizing/audit.html", frame=frame, entries=entries[:PAGE_SIZE], following=following, cursor=cursor
     )
 
 

@@ -85,10 +85,7 @@ def pause_or_resume(page: RequestedOrganizerPage, name: str, act: Literal["pause
 @router.post("/reset")
 @show_problem(_render_phases)
 def reset(
-    page: RequestedOrganizerPage,
-    *,
-    reauthenticate: FormReauthentication,
-    start: Annotated[str, Form()] = "",
+    page: RequestedOrganizerPage, *, reauthenticate: FormReauthentication, start: Annotated[str, Form()] = ""
 ) -> Response:
     """Reset a practice round; ``start`` is a time in the competition's time zone, or empty."""
     principal = reauthenticate()

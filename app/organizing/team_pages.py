@@ -196,12 +196,7 @@ def adjust_team(
 ) -> Response:
     with transaction() as session:
         decisions.create_adjustment(
-            session,
-            page.principal,
-            page.slug,
-            team_id=team_id,
-            points=points,
-            reason=reason,
+            session, page.principal, page.slug, team_id=team_id, points=points, reason=reason
         )
     return see_other(f"{page.path}/teams/{team_id}", notice="adjusted")
 

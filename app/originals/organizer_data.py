@@ -81,10 +81,7 @@ def _require_replaceable(round_: Round) -> None:
 
 
 def store_sealed(
-    session: Session,
-    principal: Principal,
-    slug: str,
-    checked_file: CheckedOrganizerFile,
+    session: Session, principal: Principal, slug: str, checked_file: CheckedOrganizerFile
 ) -> Round:
     """Seal and store a checked file. It may replace an earlier one, whose commitment stays in the audit log.
 

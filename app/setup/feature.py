@@ -5,12 +5,7 @@ from app.setup import api, file_pages, original_pages, pages, threshold_pages
 
 FEATURE = Feature(
     api=(api.router, api.report_router),
-    pages=(
-        file_pages.router,
-        original_pages.router,
-        pages.router,
-        threshold_pages.router,
-    ),
+    pages=(file_pages.router, original_pages.router, pages.router, threshold_pages.router),
     tags={
         "competitions": "Competitions: their files, phases and original data.",
         "threshold reports": "Advice on the threshold of the rule against excessive anonymization.",

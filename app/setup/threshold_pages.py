@@ -46,9 +46,7 @@ def show_threshold(context: RequestedSetup) -> HTMLResponse:
 
 
 def _render_threshold(
-    context: SetupContext,
-    form: ParsedForm | None = None,
-    problem: DomainError | None = None,
+    context: SetupContext, form: ParsedForm | None = None, problem: DomainError | None = None
 ) -> HTMLResponse:
     """Render the page; ``form`` is a rejected question to the advisor."""
     rules, page = context.frame.rules, context.page

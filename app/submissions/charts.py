@@ -67,10 +67,7 @@ def draw_distances(excess: Excess, comparison: ThresholdComparison, t: Translato
         ),
         {
             "height": 240,
-            "layer": [
-                {"data": {"values": bars}, "mark": "bar", "encoding": encoding},
-                *draw_rules(x, lines),
-            ],
+            "layer": [{"data": {"values": bars}, "mark": "bar", "encoding": encoding}, *draw_rules(x, lines)],
         },
         head=(title, t("Individuals")),
         rows=[(_format_range(low, high, t), count) for low, high, count in bins],

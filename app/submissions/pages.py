@@ -87,11 +87,7 @@ def show_submissions(page: RequestedUserPage, slug: str, cursor: _Cursor = None)
 
 
 def _render_submissions(
-    page: UserPage,
-    slug: str,
-    *,
-    cursor: str | None = None,
-    rejection: RejectedForm | None = None,
+    page: UserPage, slug: str, *, cursor: str | None = None, rejection: RejectedForm | None = None
 ) -> HTMLResponse:
     """Render the team's submissions, with a rejected form if there is one."""
     t, principal = page.t, page.principal

@@ -146,10 +146,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         The second one keeps parallel uploads from exceeding a cap, and lets a retry see what was accepted.
         """
         round_ = session.get_one(
-            Round,
-            round_id,
-            with_for_update=True if is_exclusive else {"read": True},
-            populate_existing=True,
+            Round, round_id, with_for_update=True if is_exclusive else {"read": True}, populate_existing=True
         )
         return round_, memberships.require_team(session, round_.competition_id, principal, for_update=True)
 

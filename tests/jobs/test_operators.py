@@ -230,9 +230,7 @@ def test_lost_database_is_logged_once_per_task(
 
 
 def test_read_only_database_fails_readiness_and_is_logged(
-    client: TestClient,
-    settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
+    client: TestClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_clock()
     options = {"options": "-c default_transaction_read_only=on"}

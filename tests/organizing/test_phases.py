@@ -80,10 +80,7 @@ def test_end_must_be_in_the_future_after_the_start_and_have_an_offset(contest: C
     contest.move_phases(reidentification=(48, 24 * 365 * 7950))
     assert read_refusal(
         extend_phase(contest, "anonymization", "2999-12-31T00:00:00Z", move_following=True)
-    ) == (
-        422,
-        "end_too_far",
-    )
+    ) == (422, "end_too_far")
     assert read_refusal(extend_phase(contest, "closed", hours_from_now(1))) == (404, "no_such_phase")
     assert "phase.extend" not in {action for _, action, _ in list_audit_entries()}
 

@@ -78,10 +78,7 @@ def test_expired_claim_passes_on_and_changes_nothing(arena: Arena) -> None:
     ids=["every step", "too soon after the claim"],
 )
 def test_progress_is_written_at_most_once_in_an_interval(
-    arena: Arena,
-    monkeypatch: pytest.MonkeyPatch,
-    interval_s: float,
-    expected_progress: list[tuple[int, int]],
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, interval_s: float, expected_progress: list[tuple[int, int]]
 ) -> None:
     monkeypatch.setattr(lease_runner, "RENEW_INTERVAL_S", interval_s)
     claim = require_claim(submit_evaluation(arena))

@@ -132,10 +132,7 @@ def find_target(contest: Contest, *, is_own: bool = False) -> str:
     return str(target_id)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"original_row\n" + b"1\n" * 3, b"PK\x03\x04"],
-)
+@pytest.mark.parametrize("content", [b"original_row\n" + b"1\n" * 3, b"PK\x03\x04"])
 def test_guess_check_reports_the_same_errors_as_a_guess(contest: Contest, content: bytes) -> None:
     target = find_target(contest)
     check_response = check_guess(contest, target, content)
