@@ -15,7 +15,6 @@ from anoncup.competition.writer import replace_excessive
 from anoncup.errors import Conflict, DomainError, InvalidCompetition, InvalidInput, NotFound, TooManyRequests
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
-from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from app.competitions import revisions
 from app.core.db.models import State, ThresholdReport
@@ -53,6 +52,7 @@ def _render_threshold(
     with transaction() as session:
         reports = threshold_reports.list_reports(session, page.principal, page.slug)
     raw_values, errors = (form.raw_values(), form.errors) if form else ({}, {})
+    defaults = {"bits": "50", "draws": str(SIMULATED_PERMUTATIONS)}
     all_columns, default_columns = context.frame.round.track.distances.group_columns(rules)
     exchange_columns = original_import.select_grouping_columns(context.frame.round, tuple(default_columns))
     return render_setup(
@@ -60,7 +60,7 @@ def _render_threshold(
         "setup/threshold.html",
         problem=problem,
         errors=errors,
-        question=_build_question_values(rules) | raw_values,
+        question={"asked_distance": rules.required_excessive.distance} | defaults | raw_values,
         groups=[
             (name, name in (form.values("groups") if form else exchange_columns)) for name in all_columns
         ],
@@ -75,11 +75,6 @@ def _render_threshold(
 
 def _parse_advice(report: ThresholdReport) -> schemas.Advice | None:
     return None if report.report is None else schemas.parse_advice(report.report)
-
-
-def _build_question_values(rules: Rules) -> dict[str, str]:
-    distance = rules.required_excessive.distance
-    return {"asked_distance": distance, "bits": "50", "draws": str(SIMULATED_PERMUTATIONS)}
 
 
 @router.post("/competitions/{slug}/organize/threshold/reports")

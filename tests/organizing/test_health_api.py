@@ -66,10 +66,7 @@ INVALID_TEXTS: list[Any] = [
     {"en": "a\x00b"},
     {"en": "a\x07b"},
     {"fr": "bonjour"},
-    {"en": 5},
     "hello",
-    None,
-    {"en": ["hello"]},
 ]
 
 
