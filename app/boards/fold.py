@@ -54,7 +54,7 @@ def compute_rows(
             [
                 row
                 for row in _fold_all_series(
-                    partial(board, facts, function and rankers[function]), since, until
+                    partial(board, facts, rankers[function] if function else None), since, until
                 )
                 if team_ids is None or row["team_id"] in team_ids
             ],

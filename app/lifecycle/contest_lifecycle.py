@@ -204,7 +204,10 @@ def list_sealed_secrets(session: Session, round_id: UUID) -> dict[UUID, SealedBo
         .where(Target.round_id == round_id, _is_sealed())
         .order_by(Target.name)
     )
-    return {target_id: SealedBox(*box) for target_id, *box in session.execute(sealed)}
+    return {
+        target_id: SealedBox(submission_id, key_id, box, commitment)
+        for target_id, submission_id, key_id, box, commitment in session.execute(sealed)
+    }
 
 
 def find_unopened_seed(session: Session, round_id: UUID) -> SealedBox | None:

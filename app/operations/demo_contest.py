@@ -45,6 +45,7 @@ from anoncup.tracks.parts import HasRows
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.competitions.competitions import read_hostable_file
+from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
 from app.core.db.transaction import transaction
 from app.core.identity import users
 from app.operations import supervisor
@@ -59,7 +60,6 @@ _wait_until = partial(supervisor.wait_until, interval_s=0.2)
 _ATTACKER_NAMES = ("euc1", "sa_rank", "gower", "sort")
 """Built-in attackers that the teams use in turn. A track that has none of them uses all of its own."""
 _END_DELAY = timedelta(seconds=2)
-_PHASE_NAMES = "anonymization", "reidentification"
 _PHASE_LENGTH, _ROUND_LENGTH = timedelta(days=30), timedelta(days=61)
 _MethodStep = tuple[str, Mapping[str, object]]
 """A sample method and its parameters."""
@@ -225,7 +225,7 @@ def load_own_contest(competition: Path, original: Sequence[str]) -> PlayedContes
     _require_no_organizer_files(contest.track, contest.rules)
     has_attack_phase = not contest.rules.phases or contest.rules.phase("reidentification") is not None
     return PlayedContest(
-        _open_now(text, _PHASE_NAMES if has_attack_phase else _PHASE_NAMES[:1]),
+        _open_now(text, phase_count=2 if has_attack_phase else 1),
         contest.rules,
         contest.original,
         {name: path.read_bytes() for name, path in paths.items()},
@@ -396,19 +396,18 @@ def _build_competition_file(demo: DemoContest) -> str:
     if demo.has_final:
         text = replace_tables(replace_tables(text, "phases", ""), "format", "")
         text = f"format = 2\n{text.lstrip()}{_ROUNDS}"
-    return _open_now(text, _PHASE_NAMES)
+    return _open_now(text)
 
 
-def _open_now(text: str, phase_names: Sequence[str]) -> str:
-    """Return the file with these phases, of thirty days, in each round; they begin now."""
+def _open_now(text: str, *, phase_count: int = 2) -> str:
+    """Return the file with phases of thirty days in each round, one or two; they begin now."""
     now = datetime.now(UTC).replace(microsecond=0)
     for index, name in enumerate(CompetitionFile(text).rounds):
         start = now + index * _ROUND_LENGTH
-        phases = [
-            Phase(phase, start + number * _PHASE_LENGTH, start + (number + 1) * _PHASE_LENGTH)
-            for number, phase in enumerate(phase_names)
-        ]
-        text = replace_round_phases(text, name, phases)
+        middle = start + _PHASE_LENGTH
+        first = Phase(ANONYMIZATION, start, middle)
+        second = Phase(REIDENTIFICATION, middle, middle + _PHASE_LENGTH)
+        text = replace_round_phases(text, name, [first, second][:phase_count])
     return text
 
 

@@ -30,7 +30,7 @@ def load_files(session: Session, round_id: UUID, team_id: UUID | None) -> Mappin
     None: not allocated yet. Empty: no data are left for the team.
     """
     allocation = find_allocation(session, round_id, team_id)
-    return allocation and allocation.files
+    return None if allocation is None else allocation.files
 
 
 def require_allocated(session: Session, round_: Round, team: Team | None) -> Mapping[str, str]:

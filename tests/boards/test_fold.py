@@ -23,6 +23,7 @@ from app.boards.facts import (
     TeamAdjustment,
 )
 from app.boards.fold import fold
+from app.boards.function_ranking import BoardState
 from app.boards.release_board import ReleaseBoard
 from app.boards.verdicts import VerdictNumbers
 from app.competitions import phases
@@ -40,7 +41,7 @@ TEAMS = [UUID(int=number) for number in range(1, 5)]
 BASELINE = UUID(int=5)
 COMPETING_TEAMS = [CompetingTeam(team_id, "") for team_id in (*TEAMS, UUID(int=6))]
 """The last one joins late and sends nothing."""
-BOARDS = (ReleaseBoard, AttackBoard)
+BOARDS: tuple[type[BoardState[Any]], ...] = (ReleaseBoard, AttackBoard)
 SHARES = (0.0, 0.1, 0.25, 0.5)
 
 
@@ -130,9 +131,7 @@ def find_newest(rows: list[tuple[datetime, Any]], before: datetime) -> dict[UUID
     return {row.team_id: row for moment, row in rows if moment < before}
 
 
-MIDNIGHTS = range(15, LAST_HOUR + 48, 24)
-"""In Tokyo. A guess that is accepted after it counts a day later on daily boards."""
-moments = st.one_of(st.sampled_from(MIDNIGHTS), st.integers(-1, LAST_HOUR + 48)).map(build_moment)
+moments = st.integers(-1, LAST_HOUR + 48).map(build_moment)
 all_series = st.sampled_from(list(Series))
 
 
@@ -174,12 +173,12 @@ def test_the_order_of_the_facts_does_not_matter(facts: RoundFacts, series: Serie
         }
 
 
-@given(round_facts(), all_series, moments, st.sampled_from((timedelta(), HALF_HOUR)))
+@given(round_facts(), all_series, moments)
 def test_a_board_is_computed_from_what_its_viewer_may_see(
-    facts: RoundFacts, series: Series, hour: datetime, delay: timedelta
+    facts: RoundFacts, series: Series, hour: datetime
 ) -> None:
     """The series before a moment ends like all standings of a round in which nothing else has happened."""
-    before = hour + delay
+    before = hour + HALF_HOUR
     midnight, _ = phases.find_midnights(before, facts.rules.timezone)
     horizons = {Series.ALL_GUESSES: before, Series.DAILY: midnight, Series.WITHOUT_GUESSES: START}
     visible = replace(
@@ -223,3 +222,32 @@ def test_boards_for_functions_do_not_know_what_comes_later(facts: RoundFacts) ->
         return boards
 
     assert collect_boards(facts) == collect_boards(earlier_facts)
+
+
+def test_guesses_count_from_their_judging_or_from_midnight() -> None:
+    """Midnight in Tokyo is 15:00. An upload that ends after it counts a day later."""
+    random = Random(0)
+    release = build_release(random, 0)._replace(team_id=TEAMS[0], is_baseline=False, at=build_moment(20))
+    target = build_target(release)
+
+    def list_moments(*, accepted: int, judged: int) -> list[list[datetime]]:
+        guess = build_guess(random, target)._replace(
+            received_at=build_moment(38), accepted_at=build_moment(accepted), at=build_moment(judged)
+        )
+        facts = RoundFacts(
+            rules=RULES["score"],
+            releases=[release._replace(numbers=build_numbers(random))],
+            guesses=[guess],
+            adjustments=(),
+            targets={target.submission_id: target},
+            teams=(),
+            published_at=build_moment(PUBLICATION_HOUR),
+        )
+        return [[moment for moment, _ in fold(AttackBoard(facts), series)] for series in Series]
+
+    def build_end_of_day(midnight_hour: int) -> datetime:
+        return build_moment(midnight_hour) - timedelta(microseconds=1)
+
+    assert list_moments(accepted=38, judged=38) == [[], [build_end_of_day(39)], [build_moment(38)]]
+    assert list_moments(accepted=38, judged=40) == [[], [build_moment(40)], [build_moment(40)]]
+    assert list_moments(accepted=39, judged=40) == [[], [build_end_of_day(63)], [build_moment(40)]]
