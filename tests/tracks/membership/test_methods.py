@@ -1,4 +1,4 @@
-"""Methods of the membership track on the generated survey, and the survey itself."""
+"""Methods of the membership track on the generated survey: their utility and privacy."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,13 @@ from hypothesis import given
 
 from anoncup.geometry.statistics import compute_correlations
 from anoncup.tracks.generators import derive_generator
-from anoncup.tracks.membership import measures, methods
+from anoncup.tracks.membership import attackers, measures, methods
 from anoncup.tracks.membership.answer import choose_half
+from anoncup.tracks.membership.attackers import MembershipTarget
 from anoncup.tracks.membership.example import RARE_DISEASE_SHARE, SCHEMA, generate_survey
+from anoncup.tracks.membership.questions import compute_membership_outcome
 from anoncup.tracks.membership.settings import NumericColumn, TableSchema
-from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, parse_rows, write_table
 from tests.support.hypothesis_profiles import limit_examples
 from tests.support.membership_cases import MembershipCase, cases, list_rows
 
@@ -28,6 +30,27 @@ IS_MEMBER = choose_half(derive_generator(b"seed", "members", "team"), 800)
 
 def make_release(name: str) -> TypedTable:
     return METHODS[name](CANDIDATES.select_rows(IS_MEMBER), rng=np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("attacker", [attackers.closest, attackers.closest_ratio, attackers.exact_copy])
+def test_copies_lose_all_privacy(attacker: object) -> None:
+    scores = attacker(MembershipTarget(MembershipOriginal(CANDIDATES), make_release("copy")))  # type: ignore[operator]
+    assert (
+        compute_membership_outcome(scores, IS_MEMBER).value
+        == compute_membership_outcome(scores, IS_MEMBER, value="advantage").value
+        == 1.0
+    )
+
+
+def test_density_beats_chance_on_a_copy() -> None:
+    scores = attackers.density(MembershipTarget(MembershipOriginal(CANDIDATES), make_release("copy")))
+    assert compute_membership_outcome(scores, IS_MEMBER).value > 0.5
+
+
+@pytest.mark.parametrize("attacker", [attackers.closest, attackers.closest_ratio, attackers.exact_copy])
+def test_independent_columns_keep_most_privacy(attacker: object) -> None:
+    scores = attacker(MembershipTarget(MembershipOriginal(CANDIDATES), make_release("independent")))  # type: ignore[operator]
+    assert compute_membership_outcome(scores, IS_MEMBER, value="advantage").value < 0.2
 
 
 def test_independent_columns_lose_the_most_utility() -> None:

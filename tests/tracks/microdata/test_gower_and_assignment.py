@@ -13,7 +13,7 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import candidates_from_blocks, match_dense, match_sparse
 from anoncup.tracks.linkage.attack_rates import AnnotatedGuess, rate_guess
 from anoncup.tracks.microdata.attackers.assignment import euc2_assignment, gower_assignment
-from anoncup.tracks.microdata.attackers.euclidean import aya
+from anoncup.tracks.microdata.attackers.euclidean import aya, euc2
 from anoncup.tracks.microdata.attackers.gower import gower
 from anoncup.tracks.microdata.distances import compute_gower_sums, search_by_gower
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
@@ -58,6 +58,15 @@ def test_aya_equals_the_reference(case: MicrodataCase) -> None:
     subset = aya(target, quasi_identifiers=("q0",), sensitive=("s0",))
     assert subset.tolist() == reference.aya(tables, [0], [0])
     assert aya(target, quasi_identifiers=()).tolist() == reference.aya(tables, [], sensitive_columns)
+
+
+def test_aya_finds_partners_under_the_cheating_permutation() -> None:
+    table, roles = generate_households(400), get_household_columns()
+    rng = np.random.default_rng(3)
+    anonymized, source = METHODS["cheating_permutation"].apply(table, roles, rng=rng)
+    target = build_release(MicrodataOriginal(table, roles), anonymized, source).target
+    assert (aya(target) != euc2(target))[target.original.group_by(roles.quasi_identifiers).sizes[
+        target.match_classes(roles.quasi_identifiers)] > 1].all()  # fmt: skip
 
 
 @hostile_examples

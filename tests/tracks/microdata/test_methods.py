@@ -1,4 +1,4 @@
-"""Utilities of the sample methods on a table of the 2015 shape (P0 Tables 12 and 13)."""
+"""Utilities and attack rates of the sample methods on a table of the 2015 shape (P0 Tables 12 and 13)."""
 
 from functools import cache
 
@@ -10,11 +10,13 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.rules.settings import Columns
+from anoncup.tracks.linkage.attack_rates import rate_guess
 from anoncup.tracks.linkage.shuffling import sample_derangement
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
-from anoncup.tracks.microdata.registry import ANONYMITY, METHODS, UTILITIES
+from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
 from anoncup.tracks.microdata.release import (
     MicrodataOriginal,
+    ScoredMicrodata,
     build_release,
 )
 from tests.support.attacker_guesses import guess_rows
@@ -23,6 +25,9 @@ CROSS_COLUMNS = get_household_columns().quasi_identifiers[:6]
 MEASURE_PARAMETERS: dict[str, dict[str, object]] = {
     "cross_mean": {"columns": CROSS_COLUMNS, "target": ("Youto038",)},
     "cross_count": {"columns": CROSS_COLUMNS},
+    "id_sa": {"column": "Youto038"},
+    "sa_rank": {"column": "Youto117"},
+    "sa_nearest": {"column": "Youto117"},
 }
 UNIFIED_COLUMNS = {"cross": ["Tatekata"], "other": ["S1_Sangyou"]}
 
@@ -30,6 +35,36 @@ UNIFIED_COLUMNS = {"cross": ["Tatekata"], "other": ["S1_Sangyou"]}
 @cache
 def prepare_original(rows: int = 8333) -> MicrodataOriginal:
     return MicrodataOriginal(generate_households(rows), get_household_columns())
+
+
+@cache
+def run_method(name: str) -> ScoredMicrodata:
+    """Return the release of a method.
+
+    ``cross`` unifies a column of the cross-tables, ``other`` a column outside of them.
+    """
+    if name == "identity":
+        return build_release(prepare_original(), prepare_original().table, np.arange(prepare_original().rows))
+    method = METHODS["unify_columns" if name in UNIFIED_COLUMNS else name]
+    parameters = {"columns": UNIFIED_COLUMNS[name]} if name in UNIFIED_COLUMNS else {}
+    rng = np.random.default_rng(1)
+    return build_release(
+        prepare_original(),
+        *method.apply(prepare_original().table, prepare_original().columns, rng=rng, **parameters),
+    )
+
+
+def compute_measure(measure: str, name: str) -> float:
+    """Return a measure's value, or 0 if it is rounding noise."""
+    entry = (UTILITIES | ANONYMITY)[measure]
+    parameters = MEASURE_PARAMETERS.get(measure, {})
+    value = entry.compute(run_method(name), **parameters)
+    return 0.0 if value <= rounding_threshold(entry, prepare_original(), parameters) else value
+
+
+def compute_rate(attacker: str, name: str) -> float:
+    answer = ATTACKERS[attacker].attack(run_method(name).target, **MEASURE_PARAMETERS.get(attacker, {}))
+    return rate_guess(answer, run_method(name).answer, rows=prepare_original().rows).value
 
 
 PAPER_UTILITIES = set(parse_competition(template(2015)).weights)
@@ -48,18 +83,40 @@ ZERO_UTILITIES = {
 
 @pytest.mark.parametrize("name", ZERO_UTILITIES)
 def test_methods_keep_the_same_utilities_at_zero_as_in_the_paper(name: str) -> None:
-    """``cross`` unifies a column of the cross-tables, ``other`` a column outside of them."""
-    original, rng = prepare_original(), np.random.default_rng(1)
-    method = METHODS["unify_columns" if name in UNIFIED_COLUMNS else name]
-    parameters = {"columns": UNIFIED_COLUMNS[name]} if name in UNIFIED_COLUMNS else {}
-    release = build_release(original, *method.apply(original.table, original.columns, rng=rng, **parameters))
-    zero_utilities = set()
-    for measure in PAPER_UTILITIES:
-        settings = MEASURE_PARAMETERS.get(measure, {})
-        value = UTILITIES[measure].compute(release, **settings)
-        if value <= rounding_threshold(UTILITIES[measure], original, settings):
-            zero_utilities.add(measure)
-    assert zero_utilities == ZERO_UTILITIES[name]
+    assert {
+        measure for measure in PAPER_UTILITIES if compute_measure(measure, name) == 0.0
+    } == ZERO_UTILITIES[name]
+
+
+@pytest.mark.parametrize("name", ["k_anonymize", "cross", "other"])
+def test_generalization_enlarges_classes_but_does_not_stop_sort(name: str) -> None:
+    assert compute_measure("k_mean", name) > compute_measure("k_mean", "identity")
+    assert compute_rate("id_rand", name) < compute_rate("id_rand", "identity")
+    assert compute_rate("sort", name) == compute_rate("sort", "identity") == 1.0
+
+
+@pytest.mark.parametrize("attacker", ["id_sa", "sort", "sa_rank", "euc1", "euc2"])
+def test_cheating_permutation_defeats_every_attacker(attacker: str) -> None:
+    assert compute_rate(attacker, "cheating_permutation") < 0.01
+
+
+def test_id_rand_depends_only_on_quasi_identifiers() -> None:
+    expected = compute_measure("classes", "identity") / prepare_original().rows
+    for name in ("identity", "add_noise", "microaggregate", "swap_within_classes"):
+        assert compute_rate("id_rand", name) == pytest.approx(expected)
+
+
+def test_noise_averaging_and_swapping_hinder_value_attackers() -> None:
+    for name in ("add_noise", "microaggregate", "swap_within_classes"):
+        assert compute_rate("sort", name) < compute_rate("sort", "identity")
+        assert compute_rate("euc1", name) <= compute_rate("euc1", "identity")
+        assert compute_rate("id_sa", name) < compute_rate("id_sa", "identity")
+
+
+def test_deleting_rows_defeats_rank_attackers_but_not_linkage() -> None:
+    assert compute_rate("sort", "delete_rows") < 0.2
+    assert compute_rate("id_sa", "delete_rows") == compute_rate("id_sa", "identity")
+    assert compute_rate("euc1", "delete_rows") == compute_rate("euc1", "identity") == 1.0
 
 
 def test_euc1_needs_few_quasi_identifiers_and_any_sensitive_column() -> None:

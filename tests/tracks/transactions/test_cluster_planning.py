@@ -22,6 +22,10 @@ def compute_exact_dummies(clusters: int, customers: int, records: int, goods: in
     )
 
 
+def test_dummies_of_one_cluster_equal_the_papers_normalizer() -> None:
+    assert round(expected_dummies(1, **PAPER_COMPETITION)) == 1_042_653
+
+
 def test_papers_competition_is_best_with_69_clusters() -> None:
     assert (
         best_clusters(**PAPER_COMPETITION, weight=1 / 1_042_653) == best_clusters(**PAPER_COMPETITION) == 69

@@ -9,7 +9,7 @@ import pytest
 from anoncup.tracks.transactions.baskets import distance_matrix
 from anoncup.tracks.transactions.example import derive_tc400, load_tc400
 from anoncup.tracks.transactions.release import TransactionOriginal
-from anoncup.tracks.transactions.tables import normalize_date, normalize_time
+from anoncup.tracks.transactions.tables import files_of, normalize_date, normalize_time, parse_original
 from tests.support.reference_data import get_reference_folder, needs_reference_data
 
 PAPER_RECORDS = {
@@ -49,6 +49,19 @@ def test_tc400_has_the_similarities_given_in_the_papers() -> None:
     assert 1.0 - quantities[~np.eye(400, dtype=bool)].min() == pytest.approx(0.287, abs=5e-4)
     shifted_distances = quantities[np.arange(400), np.roll(np.arange(400), -1)]
     assert shifted_distances.mean() == pytest.approx(0.97973, abs=5e-6)
+
+
+def test_tc400_round_trips_through_files() -> None:
+    tables = load_tc400()
+    parsed, remarks = parse_original(files_of(tables))
+    pd.testing.assert_frame_equal(parsed.customers, tables.customers)
+    pd.testing.assert_frame_equal(parsed.transactions, tables.transactions)
+    assert not remarks
+
+
+def test_generated_customers_are_reproducible() -> None:
+    pd.testing.assert_frame_equal(load_tc400().customers, load_tc400().customers)
+    assert load_tc400().customers.iloc[0].tolist() == ["12346", "m", "1979-10-07", "United Kingdom"]
 
 
 @needs_reference_data

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.tracks.transactions.attackers.baskets import jaccard
+from anoncup.tracks.linkage.attack_rates import rate_guess
+from anoncup.tracks.transactions.attackers.baskets import jaccard, random_in_cluster
 from anoncup.tracks.transactions.clustering import (
     NO_CLUSTER,
     balance_cluster_sizes,
@@ -33,6 +34,10 @@ pytestmark = pytest.mark.full
 
 CLUSTERINGS = [cluster_by_representatives, cluster_by_jaccard, cluster_by_tfidf]
 CLUSTER_METHODS = ["add_dummies", "cluster_kmeans_jaccard", "cluster_tfidf", "balance_clusters"]
+CLUSTER_METHOD_CASES = [
+    *(pytest.param(name, marks=pytest.mark.full) for name in CLUSTER_METHODS[:-1]),
+    CLUSTER_METHODS[-1],
+]
 PERMUTATION_METHODS = ["shift", "random_permutation", "group_permutation", "cheating_permutation"]
 hostile_examples = limit_examples(30)
 method_names = st.sampled_from(sorted(TRANSACTION_METHODS))
@@ -48,6 +53,15 @@ def apply_method(
     name: str, tables: TransactionTables, seed: int = 0, **parameters: object
 ) -> AnonymizedTransactions:
     return TRANSACTION_METHODS[name].apply(tables, rng=np.random.default_rng(seed), **parameters)
+
+
+def copy_tables(tables: TransactionTables) -> TransactionTables:
+    return TransactionTables(tables.customers.copy(deep=True), tables.transactions.copy(deep=True))
+
+
+def assert_tables_equal(tables: TransactionTables, expected: TransactionTables) -> None:
+    pd.testing.assert_frame_equal(tables.customers, expected.customers)
+    pd.testing.assert_frame_equal(tables.transactions, expected.transactions)
 
 
 def list_rows(table: pd.DataFrame) -> list[Row]:
@@ -123,6 +137,13 @@ def test_dummies_copy_the_latest_record_with_the_commonest_price(tables: Transac
         prices = Counter(row[5] for row in rows if row[4] == goods)
         commonest_price = min(prices, key=lambda candidate: (-prices[candidate], candidate))
         assert (receipt, day, time, price, quantity) == (*latest_record[:3], commonest_price, 1)
+
+
+def test_missing_good_is_added_to_the_latest_record_as_in_the_paper() -> None:
+    """P3 Fig. 5: of A, B, C and A, B the second customer gets C, once, in the last of its receipts."""
+    tables = build_small_tables(["abc", "ab"])
+    release = add_dummy_records(tables, np.array([0, 0]))
+    assert list_rows(release.transactions)[5:] == [("c1", "r1", "2011-01-05", "08:45", "c", 1.0, 1)]
 
 
 @hostile_examples
@@ -245,10 +266,9 @@ def test_deletions_remove_exactly_their_share(tables: TransactionTables, share: 
 @given(name=method_names, tables=hostile_tables, seed=st.integers(0, 9))
 def test_shuffling_changes_only_order_and_pseudonyms(name: str, tables: TransactionTables, seed: int) -> None:
     released, source = apply_method(name, tables)
-    original_release = deepcopy(released)
+    original_release = copy_tables(released)
     shuffled_release, shuffled_source = shuffle_customers(released, source, rng=np.random.default_rng(seed))
-    pd.testing.assert_frame_equal(released.customers, original_release.customers)
-    pd.testing.assert_frame_equal(released.transactions, original_release.transactions)
+    assert_tables_equal(released, original_release)
     positions = {customer: position for position, customer in enumerate(source.tolist())}
     order = [positions[customer] for customer in shuffled_source.tolist()]
     assert sorted(order) == list(range(len(source)))
@@ -259,9 +279,44 @@ def test_shuffling_changes_only_order_and_pseudonyms(name: str, tables: Transact
     ]
 
 
-@pytest.fixture(scope="module")
-def tc400() -> TransactionTables:
-    return load_tc400()
+load_cached_tc400 = cache(load_tc400)
+
+
+@cache
+def measure_method(name: str, clusters: int, smallest: int | None, seed: int) -> tuple[int, float]:
+    """Return the number of added records (Δm) and the re-identification rate of ``jaccard``."""
+    sizes = {} if smallest is None else {"smallest": smallest}
+    tables, source = apply_method(name, load_cached_tc400(), seed, clusters=clusters, **sizes)
+    guess = jaccard(build_target(TransactionOriginal(load_cached_tc400()), tables))
+    return len(tables.transactions) - len(load_cached_tc400().transactions), float((guess == source).mean())
+
+
+def count_dummies(name: str, clusters: int, smallest: int | None = None) -> float:
+    """Return the mean number of added records (Δm) over two seeds."""
+    return sum(measure_method(name, clusters, smallest, seed)[0] for seed in range(2)) / 2
+
+
+def compute_reidentification_rate(name: str, clusters: int) -> float:
+    return measure_method(name, clusters, None, 0)[1]
+
+
+@pytest.mark.parametrize("name", CLUSTER_METHOD_CASES)
+def test_more_clusters_need_fewer_dummies_but_reveal_more(name: str) -> None:
+    cluster_counts = (25, 50, 100)
+    dummy_counts = [count_dummies(name, clusters) for clusters in cluster_counts]
+    rates = [compute_reidentification_rate(name, clusters) for clusters in cluster_counts]
+    assert sorted(dummy_counts, reverse=True) == dummy_counts
+    assert sorted(rates) == rates
+    assert all(value <= clusters / 400 for value, clusters in zip(rates, cluster_counts, strict=True))
+    assert rates[-2] >= 0.85 * 50 / 400
+    assert rates[-1] >= 0.95 * 100 / 400
+
+
+@pytest.mark.parametrize("clusters", [25, 50, 100])
+def test_balanced_clusters_need_fewer_dummies(clusters: int) -> None:
+    unbalanced_count = count_dummies("cluster_tfidf", clusters)
+    balanced_count = count_dummies("balance_clusters", clusters, 400 // clusters)
+    assert balanced_count < 0.85 * unbalanced_count
 
 
 @pytest.mark.parametrize(
@@ -275,25 +330,15 @@ def tc400() -> TransactionTables:
         (125, 3, 46_101),
     ],
 )
-def test_dummy_counts_are_close_to_the_papers(
-    tc400: TransactionTables, clusters: int, smallest: int, published_count: int
-) -> None:
+def test_dummy_counts_are_close_to_the_papers(clusters: int, smallest: int, published_count: int) -> None:
     """P3 Table 8. At c = 100 the paper's Method 1 and its s_min = 2 need a fifth more dummies than ours."""
-    dummy_counts = [
-        len(
-            apply_method("balance_clusters", tc400, seed, clusters=clusters, smallest=smallest)[
-                0
-            ].transactions
-        )
-        - len(tc400.transactions)
-        for seed in range(2)
-    ]
-    assert np.mean(dummy_counts) == pytest.approx(published_count, rel=0.1)
+    dummy_count = count_dummies("balance_clusters", clusters, smallest)
+    assert dummy_count == pytest.approx(published_count, rel=0.1)
 
 
-def test_cluster_sizes_are_close_to_the_papers(tc400: TransactionTables) -> None:
+def test_cluster_sizes_are_close_to_the_papers() -> None:
     """P3 Table 6 and Figs. 7 and 8: the largest of 50 clusters has 32 customers, after balancing 16."""
-    baskets = build_purchase_matrix(tc400)
+    baskets = build_purchase_matrix(load_cached_tc400())
     clusterings = [cluster_by_tfidf(baskets, 50, rng=np.random.default_rng(seed)) for seed in range(4)]
     largest_sizes = [np.bincount(cluster_of).max() for cluster_of in clusterings]
     balanced_sizes = [
@@ -302,3 +347,11 @@ def test_cluster_sizes_are_close_to_the_papers(tc400: TransactionTables) -> None
     assert np.mean(largest_sizes) == pytest.approx(32, rel=0.1)
     assert np.mean([sizes.max() for sizes in balanced_sizes]) == pytest.approx(16, rel=0.1)
     assert min(sizes.min() for sizes in balanced_sizes) == 5
+
+
+@pytest.mark.parametrize("clusters", [50, 100, 125])
+def test_random_guesses_in_a_cluster_find_one_customer_each(clusters: int) -> None:
+    """P3 §4.3: E(Reid) = c / n."""
+    released, source = apply_method("balance_clusters", load_cached_tc400(), clusters=clusters)
+    answer = random_in_cluster(build_target(TransactionOriginal(load_cached_tc400()), released))
+    assert rate_guess(answer, source, rows=400).value == pytest.approx(clusters / 400)
