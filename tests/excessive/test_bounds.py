@@ -1,8 +1,10 @@
 """Bounds on the cost of permutations against brute force, a second implementation and the numbers of P2."""
 
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from anoncup.excessive.threshold_advisor import find_cheapest_derangement, s_lower
 from anoncup.geometry.arrays import FloatArray, IntArray
 from tests.support.hypothesis_profiles import limit_examples
+from tests.support.reference_data import get_reference_folder, needs_reference_data
 
 pytestmark = pytest.mark.full
 
@@ -74,3 +77,28 @@ def test_bounds_agree_with_brute_force(matrix: FloatArray) -> None:
 def test_single_individual_cannot_be_moved() -> None:
     assert find_cheapest_derangement(np.zeros((1, 1))) is None
     assert s_lower(np.array([np.inf]), 1) == 0
+
+
+def read_tc400_distances(folder: Path) -> FloatArray:
+    """Return the distances of TC400: one minus the multiset Jaccard similarity of the goods bought."""
+    names = ["customer", "receipt", "date", "time", "goods", "price", "quantity"]
+    sales = pd.read_csv(folder / "Trans400.csv", names=names, dtype={"customer": str, "goods": str})
+    customers = pd.read_csv(folder / "Master-Customer400.csv", header=None, dtype=str)[0]
+    purchases = sales.pivot_table(index="customer", columns="goods", values="quantity", aggfunc="sum")
+    amounts = purchases.reindex(customers).fillna(0).to_numpy(dtype=float)
+    shared_amounts = np.array([np.minimum(row, amounts).sum(axis=1) for row in amounts])
+    totals = amounts.sum(axis=1)
+    matrix: FloatArray = 1 - shared_amounts / (totals[:, np.newaxis] + totals - shared_amounts)
+    return matrix
+
+
+@needs_reference_data
+def test_bounds_of_tc400_equal_the_papers() -> None:
+    matrix = read_tc400_distances(get_reference_folder())
+    nearest, permutation = find_nearest_distances(matrix), find_cheapest_derangement(matrix)
+    assert nearest.min() == pytest.approx(0.7133620690, abs=1e-10)
+    assert permutation is not None
+    assert compute_cost(matrix, permutation) == pytest.approx(356.39559585829, abs=1e-10)
+    means = [s_lower(nearest, fixed) / 400 for fixed in (99, 47, 19, 1, 0)]
+    expected = [0.6435287602, 0.7634816754, 0.8291073208, 0.8723424982, 0.8748393112]
+    assert means == pytest.approx(expected, abs=1e-10)

@@ -5,9 +5,11 @@ from fractions import Fraction
 from itertools import permutations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from anoncup.excessive.fixed_point_odds import find_fixed_limit, log2, tail_probability
+from tests.support.reference_data import get_reference_folder, needs_reference_data
 
 pytestmark = pytest.mark.full
 
@@ -64,8 +66,21 @@ def test_fixed_limit_is_the_smallest(sizes: list[int], bits: int) -> None:
     check_close(tail_probability(sizes, limit, precision=500), tail)
 
 
+def test_contests_threshold_has_the_papers_tail_without_groups() -> None:
+    assert log2(tail_probability([400], 19)) == pytest.approx(-62.4499, abs=5e-5)
+
+
 def test_logarithms_of_tiny_tails_are_computed() -> None:
     tail = tail_probability([8333], 400, precision=3200)
     assert float(tail) == 0.0
     first = -np.sum(np.log2(np.arange(1, 402))) - 1 / np.log(2)
     assert log2(tail) == pytest.approx(float(first), abs=0.01)
+
+
+@needs_reference_data
+def test_contests_threshold_has_the_papers_tail() -> None:
+    customers = pd.read_csv(get_reference_folder() / "Master-Customer400.csv", header=None, dtype=str)
+    sizes = [int(size) for size in customers.groupby([1, 3]).size()]
+    assert (len(sizes), sizes.count(1)) == (47, 16)
+    assert log2(tail_probability(sizes, 99)) == pytest.approx(-51.008, abs=5e-4)
+    assert find_fixed_limit(sizes)[0] == 99
