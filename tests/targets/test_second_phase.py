@@ -151,3 +151,23 @@ def test_only_its_own_team_sees_a_guess(contest: Contest) -> None:
     assert [read_refusal(response) for response in refusals] == [(404, "no_such_guess")] * 3
     contest.close_attacks()
     assert contest.arena.get(f"/guesses/{guess}", team="blue").json()["correct"] == 7
+
+
+def test_secrets_are_published_at_the_reveal_and_not_before(contest: Contest) -> None:
+    (red,) = contest.publish_targets("red")
+    target = contest.find_target(red)
+    for path in (f"{contest.path}/reveal", f"/targets/{target['id']}/secret"):
+        assert contest.arena.get(path).json()["code"] == "not_revealed_yet"
+    contest.close_attacks()
+    (revealed,) = contest.arena.client.get(f"/api/v1{contest.path}/reveal").json()
+    assert revealed["id"] == target["id"]  # visitors cannot list targets
+    secret = contest.arena.client.get(f"/api/v1/targets/{target['id']}/secret").content
+    assert hashlib.sha256(bytes.fromhex(revealed["salt"]) + secret).hexdigest() == target["commitment"]
+    assert hashlib.sha256(secret).hexdigest() == revealed["secret_sha256"]
+    assert (revealed["team"], revealed["submission_id"]) == ("red", red)
+    assert secret == contest.build_guess(red, ROWS)
+    matrix = contest.get_board("matrix")
+    assert [column["team"] for column in matrix["targets"]] == ["red"]
+    built_in = next(row for row in matrix["rows"] if row["attacker"] == "euc1")
+    result = contest.arena.get(f"/submissions/{red}").json()["result"]["attackers"]["euc1"]
+    assert built_in["cells"][0]["rate"] == result["rate"]

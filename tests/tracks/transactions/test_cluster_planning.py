@@ -7,6 +7,7 @@ import pytest
 from anoncup.tracks.transactions.cluster_planning import (
     best_clusters,
     expected_dummies,
+    expected_shared_goods,
 )
 
 PAPER_COMPETITION = {"customers": 400, "records": 38_000, "goods": 2_700}
@@ -49,3 +50,11 @@ def test_expected_dummies_do_not_suffer_from_cancellation() -> None:
 def test_customers_without_missing_goods_get_no_dummies() -> None:
     assert expected_dummies(1, customers=5, records=9, goods=1) == 0.0
     assert expected_dummies(2, customers=5, records=0, goods=7) == 0.0
+
+
+@pytest.mark.parametrize(("mean_goods", "mean_jaccard"), [(65.725, 0.0300133), (10.0, 1.0), (3.0, 0.0)])
+def test_expected_shared_goods_match_the_mean_jaccard_similarity(
+    mean_goods: float, mean_jaccard: float
+) -> None:
+    shared_goods = expected_shared_goods(mean_goods, mean_jaccard)
+    assert shared_goods / (2 * mean_goods - shared_goods) == pytest.approx(mean_jaccard)
