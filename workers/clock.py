@@ -29,7 +29,7 @@ from app.core.processes import child_process, package_calls, runners
 from app.core.storage import staging
 from app.jobs import health, leases, queue
 from app.lifecycle import contest_lifecycle
-from app.notifications import deliveries
+from app.notifications import phase_reminders
 
 log = structlog.get_logger(__name__)
 
@@ -191,7 +191,7 @@ def sweep() -> None:
         if requeued_counts:
             log.info("asked_again", rings=requeued_counts)
     with transaction() as session:
-        deliveries.add_phase_events(session)
+        phase_reminders.add_phase_events(session)
         health.record_heartbeat(session, health.SWEEP_TASK)
 
 

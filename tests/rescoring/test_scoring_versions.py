@@ -20,7 +20,7 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import parse_secret
 from app.core.db.models import Evaluation, RecordedVerdict, Round, Submission
 from app.core.db.transaction import transaction
-from app.lifecycle import contest_lifecycle
+from app.lifecycle import finals
 from tests import upgrades
 from tests.support.arena import ROWS, Arena, build_noisy_release
 from tests.support.contest import Contest, load_competition, load_round
@@ -202,5 +202,5 @@ def test_submission_scored_by_another_version_is_excluded(contest: Contest) -> N
     assert (read_scores(contest)["red"][2], read_scores(contest)["blue"]) == (1, (None, None, None))
     with transaction() as session:
         row = session.scalars(select(Round)).one()
-        assert [str(candidate.id) for candidate in contest_lifecycle.choose_finals(session, row)] == [red]
+        assert [str(candidate.id) for candidate in finals.choose_finals(session, row)] == [red]
         assert session.scalar(select(func.count()).select_from(Submission)) == 2
