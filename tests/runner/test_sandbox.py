@@ -205,15 +205,16 @@ def test_child_has_limited_shared_resources(hostile: Child) -> None:
 
 
 @pytest.mark.full
-def test_threads_are_sandboxed_without_open_files(runner: Runner) -> None:
-    hostile = Child(runner, in_thread=True)
-    pid = hostile.find_pid()
-    for path in Path(f"/proc/{pid}/task").iterdir():
-        status = read_status(int(path.name))
-        assert (status["Seccomp"], status["NoNewPrivs"]) == ("2", "1")
-        assert int(status["CapEff"], 16) in {0, 1 << privileges.CAP_DAC_READ_SEARCH}
-    # The child closes the files of its job after it has told that the job is finished.
-    assert poll_until(lambda: list_open_files(pid) == ["/dev/null", "/dev/null", "/dev/null", "socket"])
+@pytest.mark.usefixtures("runner")  # which skips without a sandbox
+def test_threads_are_sandboxed_without_open_files() -> None:
+    with open_runner("required") as new_runner:  # whose child has no last job yet, after which it ends
+        pid = Child(new_runner, in_thread=True).find_pid()
+        for path in Path(f"/proc/{pid}/task").iterdir():
+            status = read_status(int(path.name))
+            assert (status["Seccomp"], status["NoNewPrivs"]) == ("2", "1")
+            assert int(status["CapEff"], 16) in {0, 1 << privileges.CAP_DAC_READ_SEARCH}
+        # The child closes the files of its job after it has told that the job is finished.
+        assert poll_until(lambda: list_open_files(pid) == ["/dev/null", "/dev/null", "/dev/null", "socket"])
 
 
 def list_open_files(pid: int) -> list[str]:
