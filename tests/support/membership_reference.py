@@ -297,8 +297,18 @@ def standardize(values: list[float]) -> list[float]:
 
 def gower(a: Row, b: Row, candidates: Rows) -> float:
     """Return the Gower distance, computed exactly and rounded to twelve decimals."""
+    return float(round(exact_gower(a, b, candidates), 12))
+
+
+def exact_gower(a: Row, b: Row, candidates: Rows) -> Fraction:
     differences = map(cell_difference, a, b, zip(*candidates, strict=True))
-    return float(round(sum(differences, Fraction(0)) / len(a), 12))
+    return sum(differences, Fraction(0)) / len(a)
+
+
+def has_distance_at_a_rounding_tie(rows: Rows, others: Rows, candidates: Rows) -> bool:
+    """Whether an exact distance lies so close to half a unit of the twelfth decimal that floats may decide."""
+    distances = (exact_gower(row, other, candidates) for row in rows for other in others)
+    return any(abs(distance * 10**12 % 1 - Fraction(1, 2)) < Fraction(1, 1000) for distance in distances)
 
 
 def cell_difference(x: Cell, y: Cell, column: Sequence[Cell]) -> Fraction:
