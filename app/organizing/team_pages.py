@@ -87,7 +87,6 @@ def _render_team(
         phase=phase,
         cap_names=quota.CAP_NAMES,
         most=schemas.MAX_GRANT,
-        most_points=schemas.MAX_POINTS,
         points="" if points is None else points,
         longest=decisions.MAX_REASON_LENGTH,
         lets_guess_again=decisions.reinstating_allows_guesses(frame.round),

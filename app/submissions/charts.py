@@ -1,21 +1,16 @@
-"""Charts of a team: the distances of individuals to their originals, and scores over time."""
+"""Histogram of the distances of individuals to their originals."""
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterator
 
 from anoncup.schemas.verdicts import Excess
 from app.core.locale.language import Translator
-from app.core.pages.notation import format_clock_time, localize_number
+from app.core.pages.notation import localize_number
 from app.core.pages.vega import (
     DATA,
     DESCRIBED,
     Chart,
-    Spec,
     draw_rules,
     encode_number,
-    encode_time,
-    find_ends,
-    format_wall_clock,
 )
 from app.submissions.verdict_parts import ThresholdComparison
 
@@ -82,61 +77,3 @@ def _list_bins(excess: Excess) -> Iterator[_Bin]:
 
 def _format_range(low: float, high: float, t: Translator) -> str:
     return f"{localize_number(low, t)} – {localize_number(high, t)}"
-
-
-def draw_scores(
-    scores: Sequence[tuple[datetime, float]],
-    line: Sequence[float],
-    titles: tuple[str, str],
-    t: Translator,
-    *,
-    zone: str,
-    descending: bool = False,
-) -> Chart | None:
-    """Draw scores as points, if there are any, and a line with the better values at the top.
-
-    ``titles`` are those of the chart and of the scores.
-    """
-    if not scores:
-        return None
-    texts = [localize_number(score, t) for _, score in scores]
-    rows: list[Spec] = [
-        {
-            "at": format_wall_clock(at, zone),
-            "value": score,
-            "line": line_value,
-            "description": f"{format_clock_time(at, zone)}: {text}",
-        }
-        for (at, score), line_value, text in zip(scores, line, texts, strict=True)
-    ]
-    start, last = scores[0][0], scores[-1][0]
-    end = last + (last - start) / 20  # so that the last value is a line
-    rows.append({"at": format_wall_clock(end, zone), "line": line[-1]})
-    values = encode_number("value", titles[1], find_ends([score for _, score in scores]), padding=12)
-    values["scale"]["reverse"] = not descending
-    points = {"y": values, **DESCRIBED}
-    return Chart(
-        "timeline",
-        titles[0],
-        t(
-            "Scores: {count}. First: {first}, last: {last}.",
-            count=len(scores),
-            first=texts[0],
-            last=texts[-1],
-        ),
-        {
-            "data": {"values": rows},
-            "height": 240,
-            "encoding": {"x": encode_time((start, end), zone)},
-            "layer": [
-                {"mark": "line", "encoding": {"y": {**values, "field": "line"}}},
-                {
-                    "transform": [{"filter": "isValid(datum.value)"}],
-                    "mark": {"type": "point", "size": 50},
-                    "encoding": points,
-                },
-            ],
-        },
-        head=(t("Received"), titles[1]),
-        rows=[(format_clock_time(at, zone), score) for at, score in scores],
-    )

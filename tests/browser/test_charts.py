@@ -20,7 +20,7 @@ from app.core.pages.notation import localize_number
 from app.core.pages.pages import templates
 from app.core.pages.vega import Chart
 from app.setup.threshold_chart import draw_threshold_errors
-from app.submissions.charts import draw_distances, draw_scores
+from app.submissions.charts import draw_distances
 from app.submissions.verdict_parts import ThresholdComparison
 from tests.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 from tests.recorded import REPORT
@@ -91,14 +91,10 @@ def draw_charts(team_count: int, t: Translator) -> list[Chart | None]:
     comparison = ThresholdComparison(
         Excessive(), compared_distance="largest", value=0.4, percent=None, is_over=True
     )
-    titles = t("Each team’s best score over time"), t("Overall score (lower is better)")
     return [
         draw_scatter(board, t, with_levels=True),
         draw_distribution(board, SCORE_COLUMNS[0], t),
         draw_history(history, t, zone="Asia/Tokyo"),
-        draw_scores(
-            [(step.at, step.overall or 0.0) for step in steps[0]], [1.0] * 3, titles, t, zone="Asia/Tokyo"
-        ),
         draw_distances(EXCESS, comparison, t),
         draw_threshold_errors(parse_advice(REPORT), t),
     ]

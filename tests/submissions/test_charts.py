@@ -1,6 +1,6 @@
 """Charts of a team: the histogram of distances with its threshold, and the scores over time."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Literal
 
 import pytest
@@ -9,7 +9,7 @@ from anoncup.rules.settings import Excessive
 from anoncup.schemas.verdicts import Excess, Histogram
 from app.core.locale.language import load_translator
 from app.core.pages.vega import Chart
-from app.submissions.charts import draw_distances, draw_scores
+from app.submissions.charts import draw_distances
 from app.submissions.verdict_parts import ThresholdComparison
 
 EN = load_translator("en")
@@ -48,26 +48,5 @@ def test_distances_are_bars_with_lines_at_threshold_and_mean(
     assert chart.rows == [("0 – 0.125", 5), ("0.25 – 0.375", 2), ("0.375 – 0.5", 1)]
 
 
-def test_scores_are_points_on_a_line_with_the_best_at_the_top() -> None:
-    scores = [(START, 0.4), (START + timedelta(hours=20), 0.5)]
-    chart = draw_scores(scores, [0.4, 0.4], ("Scores over time", "Score"), EN, zone="UTC")
-    assert chart is not None
-    first, last = (
-        {"at": "2026-07-01T00:00:00Z", "value": 0.4, "line": 0.4},
-        {"at": "2026-07-01T20:00:00Z", "value": 0.5, "line": 0.4},
-    )
-    assert chart.specification["data"]["values"] == [
-        first | {"description": "2026-07-01 00:00:00 UTC: 0.4"},
-        last | {"description": "2026-07-01 20:00:00 UTC: 0.5"},
-        {"at": "2026-07-01T21:00:00Z", "line": 0.4},
-    ]
-    assert [layer["encoding"]["y"]["scale"]["reverse"] for layer in chart.specification["layer"]] == [
-        True
-    ] * 2
-    assert chart.description == "Scores: 2. First: 0.4, last: 0.5."
-    assert chart.rows == [("2026-07-01 00:00:00 UTC", 0.4), ("2026-07-01 20:00:00 UTC", 0.5)]
-
-
-def test_nothing_is_drawn_without_individuals_or_scores() -> None:
+def test_nothing_is_drawn_without_individuals() -> None:
     assert draw_counts([0, 0]) is None
-    assert draw_scores([], [], ("Scores over time", "Score"), EN, zone="UTC") is None
