@@ -13,7 +13,6 @@ from app.config import Settings
 from app.core.db.logins import ROLES, get_login_path
 
 ROOT = Path(__file__).parent.parent
-ONE_SHOT_SERVICES = {"keys", "migrate"}
 WORKER_SERVICES = {"worker", "reports"}
 OWN_SERVICES = {"keys", "migrate", "web", "scheduler", "deliveries"} | WORKER_SERVICES
 

@@ -8,9 +8,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from tests.support.notebooks import EXAMPLES, execute_notebook, list_code_cells, read_notebook
+from tests.support.notebooks import execute_notebook, list_code_cells, read_notebook
 
-NOTEBOOKS = sorted(path.name for path in EXAMPLES.glob("*.ipynb"))
 pytestmark = pytest.mark.full
 
 NUMBERS_CELL = """

@@ -110,7 +110,7 @@ def list_adjustments(slug: str, principal: CurrentPrincipal) -> list[schemas.Adj
 
 @router.post("/competitions/{slug}/adjustments", status_code=status.HTTP_201_CREATED)
 def create_adjustment(
-    slug: str, principal: CurrentPrincipal, body: schemas.AdjustmentIn
+    slug: str, principal: ReauthenticatedCaller, body: schemas.AdjustmentIn
 ) -> schemas.Adjustment:
     """Give a team a penalty or a bonus. It counts if a formula uses `penalty`."""
     with transaction() as session:

@@ -81,6 +81,7 @@ def create_adjustment(
     cleaned_reason = clean_reason(reason)
     if not cleaned_reason:
         raise InvalidInput("a penalty or bonus needs a reason", code="reason_missing")
+    principal.require_reauthentication()
     adjustment = Adjustment(round_id=round_.id, team=team, points=points, reason=cleaned_reason)
     session.add(adjustment)
     session.flush()

@@ -191,11 +191,17 @@ def grant_quota(
 @router.post("/{team_id}/adjustments")
 @show_problem(_render_team)
 def adjust_team(
-    page: RequestedOrganizerPage, team_id: UUID, *, points: Annotated[float, Form()], reason: _FormText = ""
+    page: RequestedOrganizerPage,
+    team_id: UUID,
+    *,
+    reauthenticate: FormReauthentication,
+    points: Annotated[float, Form()],
+    reason: _FormText = "",
 ) -> Response:
+    principal = reauthenticate()
     with transaction() as session:
         decisions.create_adjustment(
-            session, page.principal, page.slug, team_id=team_id, points=points, reason=reason
+            session, principal, page.slug, team_id=team_id, points=points, reason=reason
         )
     return see_other(f"{page.path}/teams/{team_id}", notice="adjusted")
 

@@ -19,7 +19,7 @@ from app.core.identity import tokens
 from app.core.identity.session_cookie import COOKIE
 from tests.support.arena import API, PASSWORD, build_noisy_release, load_principal
 from tests.support.contest import Contest, load_competition
-from tests.support.database_rows import load_one
+from tests.support.database_rows import load_one, load_team_id
 from tests.support.page_requests import SAME_ORIGIN
 from tests.support.step_up import (
     ApiRequest,
@@ -80,6 +80,11 @@ def disqualify_submission(_: Contest) -> ApiRequest:
     return "POST", f"/submissions/{load_one(select(Submission.id))}/disqualify", {}
 
 
+def adjust_team(_: Contest) -> ApiRequest:
+    body = {"team_id": str(load_team_id("red")), "points": -1.0, "reason": "late"}
+    return "POST", "/competitions/small/adjustments", {"json": body}
+
+
 def withdraw_announcement(contest: Contest) -> ApiRequest:
     response = contest.arena.post(f"{contest.path}/announcements", json={"text": {"en": "Hello"}})
     return "DELETE", f"/announcements/{response.json()['id']}", {}
@@ -116,6 +121,7 @@ PROTECTED_ACTIONS = (
     remove_phase_by_file,
     disqualify_submission,
     request_disqualification,
+    adjust_team,
     withdraw_announcement,
     remove_baseline,
     request_organizer,

@@ -230,7 +230,7 @@ CONTENT: dict[str, Callable[["AccessScenario"], Content]] = {
         "data": {"name": create_person(Role.ORGANIZER), "password": PASSWORD}
     },
     f"POST {DESK}/teams/{{team_id}}/grants": send_form(cap="valid_total", amount="1"),
-    f"POST {DESK}/teams/{{team_id}}/adjustments": send_form(points="-1.5", reason="late"),
+    f"POST {DESK}/teams/{{team_id}}/adjustments": send_form(points="-1.5", reason="late", password=PASSWORD),
     f"POST {DESK}/baselines": lambda _: {
         "data": {"method": "add_noise", "name": f"baseline {next(serial_numbers)}"}
     },

@@ -8,7 +8,17 @@ from sqlalchemy import select
 
 from anoncup.schemas.fields import Role
 from app.accounts.models import PasswordLink
-from app.core.db.models import Announcement, Competition, Organizer, Rescore, Submission, Team, Token, User
+from app.core.db.models import (
+    Adjustment,
+    Announcement,
+    Competition,
+    Organizer,
+    Rescore,
+    Submission,
+    Team,
+    Token,
+    User,
+)
 from app.core.db.transaction import transaction
 from app.core.identity import users
 from app.core.identity.session_cookie import COOKIE
@@ -56,6 +66,7 @@ def read_state() -> list[Any]:
         Competition.file,
         Submission.disqualified_at,
         Team.disqualified_at,
+        Adjustment.id,
         Announcement.id,
         Organizer.user_id,
         Rescore.applied_at,
