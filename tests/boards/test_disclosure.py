@@ -93,15 +93,18 @@ def test_more_disclosure_needs_no_password_before_submissions(client: TestClient
     assert send_request(contest, act, {}).is_success
 
 
-def test_file_editor_requires_the_password_for_more_disclosure(contest: Contest) -> None:
+@pytest.mark.parametrize("change", ["owners", "title"])
+def test_file_editor_requires_the_password(contest: Contest, change: str) -> None:
     path = f"{contest.path}/organize/file"
-    _, _, content = edit_file(contest, owners="shown")
+    text = contest.arena.get(f"{contest.path}/competition.toml").text.replace("Small cup", "Smaller cup")
+    if change == "owners":
+        text = edit_file(contest, owners="shown")[2]["content"]
     html = post_form(
-        contest.arena, path, {"text": content["content"], "do": "compare", "password": ""}, organizer=True
+        contest.arena, path, {"text": text, "do": "compare", "password": ""}, organizer=True
     ).text
     assert 'name="password"' in html
     file_digest = html.split('name="of" value="')[1].split('"')[0]
-    fields = {"text": content["content"], "of": file_digest, "do": "save"}
+    fields = {"text": text, "of": file_digest, "do": "save"}
     state_before = read_state()
     refusal = post_form(contest.arena, path, fields | {"password": ""}, organizer=True)
     assert (refusal.status_code, read_state()) == (403, state_before)
