@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,8 @@ import pandas as pd
 from anoncup.geometry.arrays import IntArray
 
 Vocabulary = dict[str, int]
+
+_LARGEST_KEY = int(np.iinfo(np.int64).max)
 
 
 def build_vocabulary(texts: Sequence[str]) -> Vocabulary:
@@ -44,19 +47,29 @@ def get_column_texts(table: pd.DataFrame, column: str) -> list[str]:
     return values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowGroups:
     """Groups of rows that have equal codes in every chosen column.
 
-    ``group_ids`` (n,) are the groups of the rows. Groups, their ``sizes`` (groups,) and their ``codes``
-    (groups, columns) are in ascending order of the codes. ``members`` (n,) are the rows of the first group,
-    then of the next, and so on.
+    ``group_ids`` (n,) are the groups of the rows. Groups, and their ``sizes`` (groups,), are in ascending
+    order of the ``codes`` (n, columns).
     """
 
     group_ids: IntArray
     sizes: IntArray
     codes: IntArray
-    members: IntArray
+
+    @cached_property
+    def members(self) -> IntArray:
+        """The rows of the first group, then of the next, and so on, (n,)."""
+        return np.argsort(self.group_ids, kind="stable")
+
+    @cached_property
+    def group_codes(self) -> IntArray:
+        """The codes of each group, (groups, columns)."""
+        some_row = np.empty(self.count, dtype=np.int64)
+        some_row[self.group_ids] = np.arange(len(self.codes))
+        return self.codes[some_row]
 
     @property
     def count(self) -> int:
@@ -65,20 +78,29 @@ class RowGroups:
 
 def group_rows(codes: IntArray) -> RowGroups:
     """Group the rows of an array of codes, (n, columns); without columns, all rows form one group."""
-    rows, columns = codes.shape
-    members = np.lexsort(codes.T[::-1]) if columns else np.arange(rows)
-    sorted_codes = codes[members]
-    is_first = np.ones(rows, dtype=np.bool_)
-    is_first[1:] = (sorted_codes[1:] != sorted_codes[:-1]).any(axis=1)
-    group_ids = np.empty(rows, dtype=np.int64)
-    group_ids[members] = np.cumsum(is_first) - 1
-    sizes = np.diff(np.append(np.flatnonzero(is_first), rows))
-    return RowGroups(group_ids, sizes, sorted_codes[is_first], members)
+    group_ids, keys = pd.factorize(_combine_codes(codes), sort=True)
+    return RowGroups(group_ids, np.bincount(group_ids, minlength=len(keys)), codes)
 
 
 def assign_groups(groups: RowGroups, codes: IntArray) -> IntArray:
     """Return the group of each row of another table, or -1 if it is in none, for example by unknown codes."""
-    merged = group_rows(np.concatenate((groups.codes, codes)))
-    group_of = np.full(merged.count, -1)
-    group_of[merged.group_ids[: groups.count]] = np.arange(groups.count)
-    return group_of[merged.group_ids[groups.count :]]
+    keys = pd.Index(_combine_codes(np.concatenate((groups.group_codes, codes))))
+    return np.asarray(keys[: groups.count].get_indexer(keys[groups.count :]), dtype=np.int64)
+
+
+def _combine_codes(codes: IntArray) -> IntArray:
+    """Return a number for each row, in the order of the rows. Equal numbers are found fast."""
+    keys, key_range = np.zeros(len(codes), dtype=np.int64), 1
+    for column in np.ascontiguousarray(codes.T):
+        digits, least = column, column.min(initial=0)
+        base = int(column.max(initial=0)) - int(least) + 1
+        if key_range * base > _LARGEST_KEY:
+            (keys, distinct_keys), (digits, values) = (
+                pd.factorize(part, sort=True) for part in (keys, column)
+            )
+            key_range, base, least = len(distinct_keys), len(values), 0
+        keys *= base
+        keys += digits
+        keys -= least
+        key_range *= base
+    return keys

@@ -95,7 +95,13 @@ def _assign_distinct(
 @memoize
 def _order_by_cells(target: MicrodataTarget) -> IntArray:
     """Return the rows sorted by their known codes, then by their values; the last column comes first."""
-    order: IntArray = np.lexsort((*target.values.T, group_by_known_codes(target)))  # the last key comes first
+    keys = (*target.values.T, group_by_known_codes(target))  # the last key comes first
+    order = np.lexsort(keys[-2:])
+    # Two keys suffice for most rows, and sorting by all of them takes several times as long.
+    repeats = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys[-2:]])
+    is_tied = np.append(repeats, False) | np.append(False, repeats)
+    rows = np.sort(order[is_tied])
+    order[is_tied] = rows[np.lexsort([key[rows] for key in keys])]
     return order
 
 
