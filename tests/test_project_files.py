@@ -1,4 +1,4 @@
-"""Files that the documents name, and the version of the command."""
+"""Files that the documents and builds name, and the version of the command."""
 
 import re
 import subprocess
@@ -11,6 +11,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
     "NOTICE",
+    "Dockerfile",
+    "Makefile",
     *(str(path.relative_to(ROOT)) for folder in ("", "docs") for path in (ROOT / folder).glob("*.md")),
 ]
 PATH_PATTERN = re.compile(

@@ -30,7 +30,7 @@ from app.competitions.frame import Frame, load_frame
 from app.competitions.phases import REIDENTIFICATION
 from app.core.db.transaction import transaction
 from app.core.pages import notation
-from app.core.pages.notation import typeset
+from app.core.pages.mathematics import typeset
 from app.core.pages.pages import Page, PageRoute, RequestedPage
 
 router = APIRouter(route_class=PageRoute)

@@ -19,7 +19,8 @@ from app.competitions.rules_pages import (
     load_formulas,
     load_score_formulas,
 )
-from app.core.pages.notation import format_number, mark_up_symbols, typeset
+from app.core.pages.mathematics import typeset
+from app.core.pages.notation import format_number, mark_up_symbols
 from app.core.storage import compute_digest
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.page_requests import extract_words, get_page

@@ -6,8 +6,6 @@
 import math
 import re
 from datetime import datetime
-from functools import cache
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
@@ -126,27 +124,3 @@ def mark_up_symbols(text: str) -> Markup:
     return Markup(  # noqa: S704  # the text is escaped
         re.sub(r"\b([a-z])_([a-z])\b", r"<i>\1<sub>\2</sub></i>", str(escape(text)))
     )
-
-
-_PRIME_PATTERN = re.compile(r"<msup>(<mi>[^<]+)</mi><mi>&#x02032;</mi></msup>")
-_INDEXED_PRIME_PATTERN = re.compile(
-    r"<msubsup>(<mi>[^<]+)</mi>((?:(?!</?msubsup>).)+)<mi>&#x02032;</mi></msubsup>"
-)
-
-
-@cache
-def typeset(latex: str) -> Markup:
-    """Return a formula as MathML.
-
-    A prime is part of its letter, because a prime in a superscript would be too small to read.
-    """
-    from latex2mathml.converter import convert  # noqa: PLC0415  # loads its tables of symbols
-
-    mathml = _PRIME_PATTERN.sub(r"\1′</mi>", convert(latex, display="block"))
-    mathml = _INDEXED_PRIME_PATTERN.sub(r"<msub>\1′</mi>\2</msub>", mathml)
-    return Markup(mathml)  # noqa: S704  # our own, or checked when its package was loaded
-
-
-def typeset_fence(source: str, *_: Any, **__: Any) -> str:
-    """Return the HTML of a ``math`` block of the documentation; the generator of the site calls this."""
-    return f'<div class="math" tabindex="0">{typeset(source)}</div>'
