@@ -156,10 +156,11 @@ def fill_contest(client: TestClient, size: ContestSize) -> tuple[Contest, dict[s
 def _add_empty_competitions(count: int) -> None:
     """Add ``count`` competitions without data."""
     with transaction() as session:
-        (contest,) = competitions.list_current_rounds(session)
+        (contest,) = competitions.list_current_rounds(session, None)
         for index in range(count):
             file = contest.competition.file.replace('"crowded"', f'"other-{index}"')
-            competition = Competition(slug=f"other-{index}", file=file)
+            published_at = contest.competition.published_at
+            competition = Competition(slug=f"other-{index}", file=file, published_at=published_at)
             session.add(Round(competition=competition, scales={}, original={}))
 
 

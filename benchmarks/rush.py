@@ -83,9 +83,10 @@ class RushFigure:
 def open_competition(service: BenchmarkService, organizer: str, file: str, original: bytes) -> str:
     """Create a competition with data; return its slug."""
     slug = parse_competition(file).slug
-    with Client(service.url, organizer) as client:
+    with Client(service.url, organizer, password=lambda: PASSWORD) as client:
         client.create_competition(file)
         client.put_original(slug, original)
+        client.publish_competition(slug)
     return slug
 
 

@@ -43,7 +43,7 @@ from benchmarks.load import TimedResponse, send_spread
 from benchmarks.peers import growth
 from benchmarks.processes import measure_usage
 from benchmarks.service import BenchmarkService
-from tests.support.arena import build_competition_toml
+from tests.support.arena import PASSWORD, build_competition_toml
 from tests.support.service_processes import find_free_port, run_program
 
 _PROCESS_KINDS = (
@@ -135,10 +135,11 @@ def _measure_throughput(
 
 def _open_competition(service: BenchmarkService, token: str, case: ScaleCase) -> str:
     slug = f"scale-{service.port}"
-    with Client(service.url, token) as client:
+    with Client(service.url, token, password=lambda: PASSWORD) as client:
         client.create_competition(case.file(slug))
         for file, content in case.original.items():
             client.put_original(slug, content, filename=file)
+        client.publish_competition(slug)
     return slug
 
 

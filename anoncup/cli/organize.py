@@ -48,6 +48,7 @@ _COMPETITION_COLUMNS: ColumnSpec[schemas.Competition] = {
     "slug": "slug",
     "track": "track",
     "state": "state",
+    "published": "published_at",
     "paused": "paused",
     "rows": "original_rows",
     "files": lambda competition: list(competition.original_sha256) or None,
@@ -70,12 +71,15 @@ def apply(
     file: TomlFile,
     original: OptionalOriginalFiles = None,
     round_name: RoundName = None,
+    *,
+    publish: Annotated[bool, typer.Option("--publish", help="then make it public, for good")] = False,
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
     """Create the competition of a file, or change it to what the file says.
 
-    Whoever creates it is its organizer. To apply the same file and data again changes nothing. Once somebody
+    Whoever creates it is its organizer. It is a draft, of which nobody else knows, until it is published with
+    your password. To apply the same file and data again changes nothing. Once somebody
     has submitted, what is measured cannot change, and any other change needs your password, as an earlier end
     of a phase does once the contest has begun.
     """
@@ -94,6 +98,10 @@ def apply(
         address = ".".join(filter(None, (str(tables["slug"]), round_name)))
         uploads = _upload_originals(client, address, originals)
         competition = client.get_competition(address)
+        warnings: list[schemas.Notice] = []
+        if publish and competition.published_at is None:
+            competition = published = client.publish_competition(address)
+            warnings = published.warnings
     if as_json:
         print_json(
             {
@@ -108,6 +116,7 @@ def apply(
     _print_uploads(uploads)
     if stored is not None and not changes and not uploads:
         print("nothing changed")
+    _print_notices(warnings)
     print_fields(competition, _COMPETITION_COLUMNS)
 
 
@@ -175,8 +184,12 @@ def _shorten(value: object) -> str:
 def _print_uploads(uploads: Mapping[str, schemas.Original]) -> None:
     for name, upload in uploads.items():
         print(f"uploaded {replace_unprintable(name)}")
-        for remark in upload.remarks:
-            print(f"  {replace_unprintable(remark.code)}: {replace_unprintable(remark.message)}")
+        _print_notices(upload.remarks)
+
+
+def _print_notices(notices: Sequence[schemas.Notice]) -> None:
+    for notice in notices:
+        print(f"  {replace_unprintable(notice.code)}: {replace_unprintable(notice.message)}")
 
 
 @app.command()

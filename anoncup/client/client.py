@@ -267,6 +267,10 @@ class Client(Transport):
             timeout=UPLOAD_TIMEOUT_S,
         )
 
+    def publish_competition(self, slug: str) -> schemas.PublishedCompetition:
+        """Make a draft public, which cannot be undone and needs the password."""
+        return self.call(schemas.PublishedCompetition, "POST", competition_path(slug, "publish"))
+
     def create_invite(self, slug: str, *, uses: int = 1) -> str:
         """Create an invite with which ``uses`` teams can join, and return its code."""
         return self.call(schemas.Invite, "POST", competition_path(slug, "invites"), json={"uses": uses}).code

@@ -39,6 +39,7 @@ from anoncup.schemas.competitions import (
     Original,
     OwnFiles,
     Phase,
+    PublishedCompetition,
     Round,
     State,
     TeamAllocation,

@@ -8,7 +8,7 @@ from pydantic import Field, RootModel
 from anoncup.schemas.fields import DIGEST, Form, Slug, Title, example, open_enum
 from anoncup.schemas.notices import Notice
 
-State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
+State = Literal["draft", "upcoming", "anonymization", "settling", "between", "reidentification", "closed"]
 
 
 class Phase(Form):
@@ -24,7 +24,7 @@ class Round(Form):
     address: Annotated[str, example("small-cup.final")]
     """address of the round in paths, instead of the slug"""
     title: Title
-    state: Annotated[str, open_enum(*get_args(State)), example("draft")]
+    state: Annotated[str, open_enum(*get_args(State)), example("upcoming")]
     phases: list[Phase]
     weight: Annotated[float, example(0.9)]
     """weight of the round in the total"""
@@ -44,8 +44,10 @@ class Competition(Form):
     track: Annotated[str, example("microdata")]
     timezone: Annotated[str, example("Asia/Tokyo")]
     state: Annotated[str, open_enum(*get_args(State))]
-    """in `settling`, a deadline has passed, and uploads that came in time are being scored or prepared, or
-    the notice of an earlier reveal runs"""
+    """a `draft` is not published, and only its organizers see it; in `settling`, a deadline has passed, and
+    uploads that came in time are being scored or prepared, or the notice of an earlier reveal runs"""
+    published_at: Annotated[datetime | None, example("2027-01-09T00:00:00Z")]
+    """null for a draft"""
     paused: bool
     """whether the open phase accepts no uploads at present"""
     phases: list[Phase]
@@ -104,6 +106,15 @@ class Original(Competition):
                     "values": {"file": "original"},
                 }
             ]
+        ),
+    ]
+
+
+class PublishedCompetition(Competition):
+    warnings: Annotated[
+        list[Notice],
+        example(
+            [{"code": "no_invites", "message": "there is no open invite, so nobody can join", "values": {}}]
         ),
     ]
 

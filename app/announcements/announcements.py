@@ -93,9 +93,9 @@ def summarize(session: Session, principal: Principal | None, slug: str) -> dict[
 
 def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> None:
     announcement = session.get(Announcement, announcement_id, with_for_update=True)
-    if announcement is None:
+    if announcement is None or not competitions.is_organizer(session, announcement.competition_id, principal):
         raise NotFound("there is no such announcement", code="no_such_announcement")
-    competitions.require_organizer(session, announcement.competition_id, principal)
+    principal.require("organize")
     if announcement.user_id is None:
         raise Conflict(
             "announcements made by the service itself cannot be withdrawn", code="service_announcement"

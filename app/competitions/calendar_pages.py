@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, timedelta
 
 import icalendar
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import Response
 
 from anoncup.rules.rounds import choose_text
@@ -14,19 +14,18 @@ from app.core.db.transaction import transaction
 from app.core.http.etags import send_if_changed
 from app.core.identity.authentication import get_service_url
 from app.core.locale.language import Translator
-from app.core.pages import language
-from app.core.pages.pages import PageRoute
+from app.core.pages.pages import PageRoute, RequestedPage
 
 router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/competitions/{slug}/calendar.ics")
-def download_calendar(request: Request, slug: str) -> Response:
+def download_calendar(page: RequestedPage, slug: str) -> Response:
     """Return a calendar that clients can subscribe to; it asks them to refresh it every hour."""
     with transaction() as session:
-        competition = competitions.find(session, None, slug).competition
+        competition = competitions.find(session, page.principal, slug).competition
         rounds = competition.rounds
-    t, service_url = language.negotiate_translator(request), get_service_url(request)
+    t, service_url = page.t, get_service_url(page.request)
     calendar = icalendar.Calendar()
     calendar.add("VERSION", "2.0")
     calendar.add("PRODID", "-//anoncup//schedule//EN")
@@ -45,7 +44,7 @@ def download_calendar(request: Request, slug: str) -> Response:
         "Content-Disposition": f'inline; filename="{slug}.ics"',
     }
     return send_if_changed(
-        request, calendar.to_ical(), media_type="text/calendar; charset=utf-8", headers=headers
+        page.request, calendar.to_ical(), media_type="text/calendar; charset=utf-8", headers=headers
     )
 
 

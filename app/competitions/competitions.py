@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
-from sqlalchemy import Select, exists, select
+from sqlalchemy import ColumnElement, Select, exists, select, true
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
@@ -35,9 +35,9 @@ from app.core.identity.principal import Principal
 from app.core.storage import compute_digest, get_store
 
 
-def list_current_rounds(session: Session) -> list[Round]:
-    """Return all competitions in their current rounds, oldest first."""
-    rounds = session.scalars(_select_rounds())
+def list_current_rounds(session: Session, principal: Principal | None) -> list[Round]:
+    """Return all competitions that the person may know of in their current rounds, oldest first."""
+    rounds = session.scalars(_select_rounds(principal))
     now = read_clock(session)
     current = []
     for _, group in groupby(rounds, key=lambda round_: round_.competition_id):
@@ -47,23 +47,30 @@ def list_current_rounds(session: Session) -> list[Round]:
     return current
 
 
-def _select_rounds() -> Select[Round]:
-    query = select(Round).join(Competition).where(Round.removed_at.is_(None))
+def _select_rounds(principal: Principal | None) -> Select[Round]:
+    query = select(Round).join(Competition).where(Round.removed_at.is_(None), _is_known_to(principal))
     return query.order_by(Competition.created_at, Competition.id, Round.position)
 
 
-def find(
-    session: Session,
-    principal: Principal | None,  # noqa: ARG001  # every competition is public until there are drafts
-    address: str,
-) -> Round:
+def _is_known_to(principal: Principal | None) -> ColumnElement[bool]:
+    """Return whether the person may know of a competition: drafts are for organizers and administrators."""
+    is_published = Competition.published_at.is_not(None)
+    if principal is None:
+        return is_published
+    if principal.role == Role.ADMINISTRATOR:
+        return true()
+    organizes = Organizer.competition_id == Competition.id, Organizer.user_id == principal.user_id
+    return is_published | exists().where(*organizes)
+
+
+def find(session: Session, principal: Principal | None, address: str) -> Round:
     """Return a round by its address; raises NotFound if there is none that the person may know of.
 
     The address is the slug of the competition, which stands for its current round, or slug and name of a
     round with a dot between them.
     """
     slug, has_name, name = address.partition(".")
-    query = _select_rounds().where(Competition.slug == slug)
+    query = _select_rounds(principal).where(Competition.slug == slug)
     rounds = session.scalars(query).all() if SLUG.fullmatch(slug) else ()
     if not rounds:
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])

@@ -83,7 +83,7 @@ class Frame:
         """The start of the next phase, before the first phase and between the phases; else None."""
         boundary = self.next_boundary
         is_waiting = (
-            self.status.state in ("draft", "between") and boundary is not None and boundary.kind == "start"
+            self.status.state in ("upcoming", "between") and boundary is not None and boundary.kind == "start"
         )
         return boundary.time if boundary is not None and is_waiting else None
 

@@ -15,6 +15,7 @@ from anoncup import schemas
 from anoncup.errors import Conflict
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
+from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import Timetable
 from app.competitions import competitions
 from app.core.db.models import Round
@@ -29,8 +30,9 @@ ContestState = schemas.State
 class PhaseStatus:
     """The state of a competition at ``now``.
 
-    ``state``: draft (before the first phase), anonymization, settling (after a deadline, while uploads that
-    came in time are scored or prepared, or the reveal waits), between, reidentification, or closed.
+    ``state``: draft (not published), upcoming (before the first phase), anonymization, settling (after a
+    deadline, while uploads that came in time are scored or prepared, or the reveal waits), between,
+    reidentification, or closed.
     """
 
     now: datetime
@@ -68,21 +70,32 @@ def get_status_at(round_: Round, now: datetime) -> PhaseStatus:
 
 def has_phase_begun(round_: Round, name: str, now: datetime) -> bool:
     """Whether the phase exists and has begun at ``now``; a pause stops the clock."""
-    phase = round_.timetable.phase(name)
+    phase = _find_dated_phase(round_, name)
     return phase is not None and phase.start <= (round_.paused_at or now)
 
 
+def _find_dated_phase(round_: Round, name: str) -> Phase | None:
+    """Return the phase; None in a draft, whose dates have no effect."""
+    return round_.timetable.phase(name) if round_.competition.published_at else None
+
+
 def has_contest_begun(session: Session, round_: Round) -> bool:
-    """Whether the contest has begun; submissions count as a beginning even if the start is moved later."""
-    return get_status(session, round_).state != "draft" or competitions.has_submissions(session, round_.id)
+    """Whether the contest has begun; submissions count as a beginning even if the start is moved later.
+
+    A draft only has those of the baselines.
+    """
+    state = get_status(session, round_).state
+    return state != "draft" and (state != "upcoming" or competitions.has_submissions(session, round_.id))
 
 
 def _determine_state(moment: datetime, timetable: Timetable, round_: Round) -> ContestState:
     """Return the state. A phase whose results are fixed is over, even if the clock was ahead at that time."""
+    if round_.competition.published_at is None:
+        return "draft"
     first, second = (timetable.phase(name) for name in (ANONYMIZATION, REIDENTIFICATION))
     started_phases = [phase for phase in timetable.phases if phase.start <= moment]
     if not started_phases:
-        return "draft"
+        return "upcoming"
     if first and moment < first.end and round_.frozen_at is None:
         return ANONYMIZATION
     if first and round_.published_at is None:
@@ -100,7 +113,7 @@ def require_phase_not_ended(session: Session, round_: Round, name: str) -> None:
 
 def has_phase_ended(round_: Round, name: str, now: datetime) -> bool:
     """Whether the phase exists and its deadline has passed at ``now``; a pause stops the clock."""
-    phase = round_.timetable.phase(name)
+    phase = _find_dated_phase(round_, name)
     return phase is not None and phase.end <= (round_.paused_at or now)
 
 
@@ -132,11 +145,11 @@ class PhaseBoundary:
 
 
 def find_next_boundary(rules: Rules, status: PhaseStatus) -> PhaseBoundary | None:
-    """Return the next start or end of a phase, or None after the last one and during a pause.
+    """Return the next start or end of a phase, or None in drafts, during a pause and after the last one.
 
     If a phase begins when another one ends, it is the end: teams need their deadline.
     """
-    if status.paused:
+    if status.paused or status.state == "draft":
         return None
     boundaries = [PhaseBoundary(phase.name, "end", phase.end) for phase in rules.phases]
     boundaries += [PhaseBoundary(phase.name, "start", phase.start) for phase in rules.phases]

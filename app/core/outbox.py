@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Literal
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, Text, Uuid, cast, func, literal, select
+from sqlalchemy import ColumnElement, Select, Text, Uuid, cast, exists, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.core.db.models import Delivery, EmailAddress, Member, NotificationUrl, Round, Team
+from app.core.db.models import Competition, Delivery, EmailAddress, Member, NotificationUrl, Round, Team
 
 PHASE, ANNOUNCEMENT = "phase", "announcement"
 """Events of notification URLs."""
@@ -25,8 +25,7 @@ PhaseChange = Literal[
 
 
 def add_announcement(session: Session, competition_id: UUID, announcement_id: UUID) -> None:
-    is_receiver = NotificationUrl.competition_id == competition_id
-    _add(session, NotificationUrl, ANNOUNCEMENT, announcement_id, is_receiver)
+    _add(session, NotificationUrl, ANNOUNCEMENT, announcement_id, *_is_notified(competition_id))
     participants = select(Member.user_id).where(Member.competition_id == competition_id)
     _add(session, EmailAddress, ANNOUNCEMENT, announcement_id, *_is_subscribed(participants))
 
@@ -71,8 +70,14 @@ def add_phase_change(
     key: str | None = None,
 ) -> None:
     """Record a change of a round. An event with a ``key`` is recorded once, however often this is called."""
-    is_receiver = NotificationUrl.competition_id == competition_id
-    _add(session, NotificationUrl, PHASE, round_id, is_receiver, change=change, phase=phase, key=key)
+    is_receiver = _is_notified(competition_id)
+    _add(session, NotificationUrl, PHASE, round_id, *is_receiver, change=change, phase=phase, key=key)
+
+
+def _is_notified(competition_id: UUID) -> Sequence[ColumnElement[bool]]:
+    """Return the conditions of the URLs of a competition; nothing is sent about a draft."""
+    published = exists().where(Competition.id == competition_id, Competition.published_at.is_not(None))
+    return NotificationUrl.competition_id == competition_id, published
 
 
 def _is_subscribed(user_ids: Select[UUID]) -> Sequence[ColumnElement[bool]]:

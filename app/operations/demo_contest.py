@@ -222,6 +222,8 @@ def load_own_contest(competition: Path, original: Sequence[str]) -> PlayedContes
     paths = assign_originals(contest.track, original)
     check_sizes(contest, paths.values())
     compute_usable_scales(contest.rules, contest.track, contest.original)
+    if contest.rules.excessive and contest.rules.threshold is None:
+        raise InvalidInput("no threshold is chosen", code="no_threshold")
     _require_no_organizer_files(contest.track, contest.rules)
     has_attack_phase = not contest.rules.phases or contest.rules.phase("reidentification") is not None
     return PlayedContest(
@@ -257,6 +259,8 @@ def play(url: str, data_folder: Path, contests: Sequence[PlayedContest]) -> None
         logger.info("creating the competition %s", contest.slug)
         with Client(url, organizer["token"], password=lambda: organizer["password"]) as client:
             _create_contest(client, contest)
+            if client.get_competition(contest.slug).state == "draft":
+                client.publish_competition(contest.slug)
             invite = client.create_invite(contest.slug, uses=len(contest.entries))
         for entry_number, entry in enumerate(contest.entries):
             logger.info("sending release %d of %d", entry_number + 1, len(contest.entries))

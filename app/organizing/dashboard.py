@@ -22,6 +22,7 @@ from app.jobs.worker_reports import list_workers
 from app.organizing.workload import DUTIES, Workload
 from app.originals import allocated_files, sealed_inputs
 from app.rescoring import rescores
+from app.setup import publishing
 from app.targets import targets
 
 _STALLED_AFTER = timedelta(minutes=1)
@@ -125,12 +126,11 @@ def list_tasks(
     is_unscorable, changed_package = is_unsupported(rules), find_changed_package(rules)
     waiting_submissions = counts.submissions[State.QUEUED]
     tasks = [
+        *((True, _urgent(part.code)) for part in publishing.list_missing_parts(round_)),
+        (frame.status.state == "draft", OrganizerTask("draft")),
         (missing_files, _urgent("no_truth", len(missing_files))),
         *((True, task) for task in _iter_duties(session, round_.competition_id, features)),
         (unallocated_teams, _urgent("unallocated", unallocated_teams)),
-        (round_.original_rows is None, _urgent("no_original")),
-        (rules.excessive is not None and rules.threshold is None, _urgent("no_threshold")),
-        (not rules.phases, _urgent("no_phases")),
         (failed, _urgent("errors", failed)),
         (not is_unscorable and without_workers, _urgent("stalled", waiting_jobs)),
         (is_sweep_overdue(load), _urgent("unswept")),

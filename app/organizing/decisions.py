@@ -93,9 +93,9 @@ def create_adjustment(
 
 def withdraw_adjustment(session: Session, principal: Principal, adjustment_id: UUID) -> Adjustment:
     adjustment = session.get(Adjustment, adjustment_id, options=[joinedload(Adjustment.team, innerjoin=True)])
-    if adjustment is None:
+    if adjustment is None or not competitions.is_round_organizer(session, adjustment.round_id, principal):
         raise NotFound("there is no such penalty or bonus", code="no_such_adjustment")
-    competitions.require_organizer(session, adjustment.team.competition_id, principal)
+    principal.require("organize")
     competitions.lock(session, adjustment.round_id)
     session.refresh(adjustment, ["withdrawn_at"])
     if adjustment.withdrawn_at is not None:

@@ -61,7 +61,7 @@ def show_competitions(page: RequestedPage) -> HTMLResponse:
 def _load_entries(
     session: Session, principal: Principal | None
 ) -> tuple[list[DirectoryEntry], list[tuple[Round, bool]]]:
-    """Return all competitions, oldest first, in a fixed number of queries.
+    """Return the competitions that the person may know of, oldest first, in a fixed number of queries.
 
     Those whose file this version cannot read come separately, with whether the person organizes them.
     """
@@ -72,7 +72,7 @@ def _load_entries(
     organized_ids = {competition.id for competition in organized}
     readable: list[DirectoryEntry] = []
     unreadable: list[tuple[Round, bool]] = []
-    for round_ in competitions.list_current_rounds(session):
+    for round_ in competitions.list_current_rounds(session, principal):
         is_organizer = round_.competition_id in organized_ids
         try:
             status = phases.get_status_at(round_, now)
@@ -84,12 +84,12 @@ def _load_entries(
 
 
 def _group_entries(entries: Iterable[DirectoryEntry]) -> dict[str, list[DirectoryEntry]]:
-    """Group the entries into own, running, coming and past competitions, each sorted; omit empty groups."""
-    groups: dict[str, list[DirectoryEntry]] = {"own": [], "running": [], "coming": [], "past": []}
+    """Group the entries into own, running, upcoming and past competitions, each sorted; omit empty groups."""
+    groups: dict[str, list[DirectoryEntry]] = {"own": [], "running": [], "upcoming": [], "past": []}
     for entry in entries:
         groups[_choose_group(entry)].append(entry)
     groups["own"].sort(key=lambda entry: (entry.status.state == "closed", _compute_boundary_sort_key(entry)))
-    for name in ("running", "coming"):
+    for name in ("running", "upcoming"):
         groups[name].sort(key=_compute_boundary_sort_key)
     groups["past"].sort(key=lambda entry: -entry.ended_at.timestamp() if entry.ended_at else 0.0)
     return {name: group for name, group in groups.items() if group}
@@ -100,7 +100,7 @@ def _choose_group(entry: DirectoryEntry) -> str:
         return "own"
     if entry.status.state in _RUNNING_STATES:
         return "running"
-    return "coming" if entry.status.state == "draft" else "past"
+    return "upcoming" if entry.status.state in ("draft", "upcoming") else "past"
 
 
 def _compute_boundary_sort_key(entry: DirectoryEntry) -> float:

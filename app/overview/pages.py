@@ -131,7 +131,7 @@ def _choose_team_action(frame: Frame) -> CallToAction:
     if frame.status.paused:
         return CallToAction("team_paused", f"{frame.path}/rules")
     page_by_state = {
-        "draft": "rules",
+        "upcoming": "rules",
         "anonymization": "submissions",
         "settling": "targets" if frame.round.published_at else "submissions",
         "between": "submissions",

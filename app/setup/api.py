@@ -26,6 +26,7 @@ from app.core.http.openapi import CsvResponse, TomlResponse
 from app.core.identity.authentication import CurrentPrincipal, OptionalPrincipal
 from app.core.storage import get_store
 from app.originals import allocated_files, organizer_data, sealed_inputs, threshold_reports
+from app.setup import publishing
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 report_router = APIRouter(tags=["threshold reports"])
@@ -53,6 +54,7 @@ def _build_competition(round_: Round, phase_status: PhaseStatus) -> schemas.Comp
         track=rules.track,
         timezone=rules.timezone,
         state=phase_status.state,
+        published_at=round_.competition.published_at,
         paused=phase_status.paused,
         phases=_build_phases(rules),
         reveal_at=reveal_notice.find_reveal_time(round_),
@@ -100,16 +102,16 @@ def _serialize_entry(round_: Round, now: datetime) -> schemas.ListedCompetition:
 
 
 @router.get("")
-def list_competitions() -> list[schemas.ListedCompetition]:
+def list_competitions(principal: OptionalPrincipal) -> list[schemas.ListedCompetition]:
     """List all competitions of this service, oldest first. One whose file cannot be read is `unavailable`."""
     with transaction() as session:
-        now = read_clock(session)
-        return [_serialize_entry(round_, now) for round_ in competitions.list_current_rounds(session)]
+        now, rounds = read_clock(session), competitions.list_current_rounds(session, principal)
+        return [_serialize_entry(round_, now) for round_ in rounds]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 def create_competition(principal: CurrentPrincipal, file: Toml) -> schemas.Competition:
-    """Create a competition from its file. You become its organizer."""
+    """Create a competition from its file, as a draft. You become its organizer."""
     with transaction() as session:
         round_ = competitions.create(session, principal, toml_text.decode_file(file))
         return serialize_competition(session, round_)
@@ -198,6 +200,19 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
     with transaction() as session:
         round_ = organizer_data.store_sealed(session, principal, slug, organizer_file)
         return serialize_competition(session, round_)
+
+
+@router.post("/{slug}/publish")
+def publish_competition(slug: str, principal: ReauthenticatedCaller) -> schemas.PublishedCompetition:
+    """Make a draft public, for good. Requires the password; 409 `not_ready` has the codes of what is missing.
+
+    Until then, all calls answer other people as if there were no such competition.
+    """
+    with transaction() as session:
+        round_, warnings = publishing.publish(session, principal, slug)
+        competition = serialize_competition(session, round_)
+    notices = [schemas.Notice.create(warning.code, warning.message) for warning in warnings]
+    return schemas.PublishedCompetition(**competition.model_dump(), warnings=notices)
 
 
 class ThresholdReportIn(BaseModel):

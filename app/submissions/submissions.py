@@ -44,11 +44,11 @@ class SubmissionSummary(NamedTuple):
         return self.final and self.state in MARKABLE_STATES
 
 
-IntakeState = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]
+IntakeState = Literal["open", "disqualified", "undated", "upcoming", "paused", "settling", "over"]
 """Whether a team can submit and choose finals (``open``), or the reason why it cannot.
 
-``undated``: the first phase has no start yet. ``draft``: it has not started. ``settling``: its deadline has
-passed, and uploads that came in time are still being scored. ``over``: its finals are fixed.
+``undated``: the first phase has no start yet. ``upcoming``: it has not started. ``settling``: its deadline
+has passed, and uploads that came in time are still being scored. ``over``: its finals are fixed.
 """
 
 
@@ -305,8 +305,8 @@ def find_intake_state(frame: Frame) -> IntakeState:
     status = frame.status
     if frame.is_disqualified:
         return "disqualified"
-    if status.state == "draft":
-        return "draft" if frame.next_start else "undated"
+    if status.state in ("draft", "upcoming"):
+        return "upcoming" if frame.next_start else "undated"
     if status.state == phases.ANONYMIZATION:
         return "paused" if status.paused else "open"
     return "settling" if status.state == "settling" and frame.round.published_at is None else "over"

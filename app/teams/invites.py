@@ -58,7 +58,7 @@ def can_only_guess(session: Session, competition: Competition) -> bool:
         states = {phases.get_status(session, round_).state for round_ in competition.rounds}
     except CompetitionUnavailable:
         return True
-    return states.isdisjoint({"draft", phases.ANONYMIZATION})
+    return states.isdisjoint({"draft", "upcoming", phases.ANONYMIZATION})
 
 
 def list_open(session: Session, principal: Principal, slug: str) -> Sequence[Invite]:
@@ -135,14 +135,14 @@ def _build_open_conditions(competition_id: UUID) -> tuple[ColumnElement[bool], .
 
 def redeem(session: Session, code: str) -> Invite:
     """Use the invite once. The error is the same whether it is unknown, used up or expired."""
-    invite = _require_usable(session.scalar(_select_usable(code).with_for_update()))
+    invite = _require_usable(session, session.scalar(_select_usable(code).with_for_update()))
     invite.uses_left -= 1
     return invite
 
 
 def find_usable(session: Session, code: str) -> UsableInvite:
     """Return the competition and team of an invite. Errors are those of ``redeem``."""
-    invite = _require_usable(session.scalar(_select_usable(code)))
+    invite = _require_usable(session, session.scalar(_select_usable(code)))
     team = session.get_one(Team, invite.team_id) if invite.team_id else None
     return UsableInvite(session.get_one(Competition, invite.competition_id), team)
 
@@ -155,11 +155,13 @@ def _select_usable(code: str) -> Select[Invite]:
     )
 
 
-def _require_usable(invite: Invite | None) -> Invite:
+def _require_usable(session: Session, invite: Invite | None) -> Invite:
     if invite is None:
         raise WrongCredential(
             "the invite is unknown, used up or expired: ask for a new one", code="invalid_invite"
         )
+    if session.get_one(Competition, invite.competition_id).published_at is None:
+        raise Conflict("the competition is not published yet: try again later", code="not_published")
     return invite
 
 

@@ -40,6 +40,7 @@ def test_setup_pages_have_no_faults(
         page.locator("button[value=save]").click()
         expect(page.locator("#roles select")).to_have_count(59)
         assert inspector.collect_faults() == []
+        inspector.check_page("/competitions/fresh/organize/publish")
         inspector.go("/competitions/fresh/organize/file")
         expect(page.locator("#preview #measures")).to_be_visible()
         assert inspector.collect_faults() == []

@@ -17,7 +17,7 @@ from anoncup.competition.templates import template
 from anoncup.rules.timetable import replace_phases
 from anoncup.tables.csv_text import write_csv
 from tests.support import shop_contest
-from tests.support.arena import PASSWORD, Arena, build_competition_toml
+from tests.support.arena import API, PASSWORD, Arena, build_competition_toml
 from tests.support.command_line import CommandRunner
 from tests.support.contest import Contest
 from tests.support.two_rounds import build_round, build_two_round_toml
@@ -60,6 +60,21 @@ def test_file_is_applied_with_its_data_once(
         assert (again.status, again.stderr) == (0, "")
         assert again.stdout.startswith(ONCE_MORE)
     assert organized_arena.get("/competitions/made/audit").json() == audit
+
+
+def test_applied_file_is_published_with_the_password(
+    anoncup: CommandRunner, organized_arena: Arena, folder: Path
+) -> None:
+    (folder / "c.toml").write_text(build_competition_toml("made"), "utf-8")
+    (folder / "X.csv").write_bytes(write_csv(organized_arena.table))
+    command, password = ("organize", "apply", "c.toml", "--publish", "--password-stdin"), f"{PASSWORD}\n"
+    incomplete = anoncup(*command, typed=password)
+    assert (incomplete.status, "the original data are missing" in incomplete.stderr) == (2, True)
+    assert "state      draft\npublished  –\n" in anoncup("organize", "show", "made").stdout
+    published = anoncup(*command, "--original", "X.csv", typed=password)
+    assert (published.status, "  no_report: " in published.stdout) == (0, True)
+    assert organized_arena.client.get(f"{API}/competitions/made").json()["state"] == "anonymization"
+    assert anoncup(*command).stdout.startswith(ONCE_MORE)
 
 
 def test_changed_file_is_applied_and_its_changes_are_told(

@@ -12,7 +12,7 @@ from sqlalchemy import func, update
 from anoncup.tables.csv_text import write_csv
 from app.core.db import engine
 from app.core.db.models import Guess, State
-from tests.support.arena import ROWS, Arena, build_competition_toml
+from tests.support.arena import ROWS, Arena
 from tests.support.command_line import CommandRunner, run_worker
 from tests.support.contest import Contest, judge_everything
 
@@ -60,8 +60,6 @@ def test_unknown_competition_creates_no_files(
 ) -> None:
     monkeypatch.setenv("ANONCUP_URL", url)
     assert anoncup("download", "nowhere").status == 2
-    arena.post("/competitions", content=build_competition_toml("empty"))
-    assert anoncup("download", "empty", "--into", "there").status == 2
     assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 

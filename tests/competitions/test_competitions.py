@@ -24,7 +24,10 @@ def add_competitions(count: int, *, first_index: int = 0) -> None:
     for index in range(first_index, first_index + count):
         opens = float(index % 5 - 3)
         file = build_competition_toml(f"cup-{index}", opens=opens, closes=opens + 2.5)
-        competition = Competition(slug=f"cup-{index}", file=file, created_at=now - index * day)
+        created_at = now - index * day
+        competition = Competition(
+            slug=f"cup-{index}", file=file, created_at=created_at, published_at=created_at
+        )
         paused_at = now - day if index % 3 == 0 else None
         rows.append(Round(competition=competition, scales={}, original={}, paused_at=paused_at))
     with transaction() as session:

@@ -45,7 +45,7 @@ def test_slug_stands_for_the_round_that_began_last(rounds: dict[str, Contest]) -
     assert current["title"] == {"en": "Small cup – Preliminary", "ja": "小さな杯 – 予選"}
     assert [(entry["name"], entry["address"], entry["state"]) for entry in current["rounds"]] == [
         ("preliminary", "small.preliminary", "anonymization"),
-        ("final", "small.final", "draft"),
+        ("final", "small.final", "upcoming"),
     ]
     assert describe(final, "small.final")["original_rows"] == current["original_rows"] == 40
     final.move_phases(anonymization=(-0.1, 1))
@@ -204,7 +204,7 @@ def test_round_without_begin_is_removed_and_added_again(rounds: dict[str, Contes
     assert (response.status_code, response.json()["address"]) == (200, "small.preliminary")
     assert read_refusal(final.arena.get(final.path)) == (404, "no_such_round")
     assert put("/competitions/small/competition.toml", content=file).status_code == 200
-    assert describe(final, "small.final")["state"] == "draft"
+    assert describe(final, "small.final")["state"] == "upcoming"
     final.move_phases(anonymization=(-0.1, 1))
     refusal = read_refusal(put("/competitions/small/competition.toml", content=without_final))
     assert refusal == (409, "fixed")

@@ -39,13 +39,13 @@ def test_original_is_complete_after_its_second_file(shop: Arena) -> None:
     status, body = upload_file(shop, "customers", CUSTOMERS)
     assert (status, body["original_rows"]) == (200, None)
     assert [remark["code"] for remark in body["remarks"]] == ["file_missing"]  # type: ignore[attr-defined]
-    response = shop.client.get(f"{API}/competitions/cup-2016/original/customers.csv")
+    response = shop.get("/competitions/cup-2016/original/customers.csv")
     assert (response.status_code, response.json()["code"]) == (404, "no_original")
     status, body = upload_file(shop, "transactions", TRANSACTIONS)
     assert (status, body["original_rows"], body["remarks"]) == (200, 4, [])
     assert set(body["original_sha256"]) == {"customers.csv", "transactions.csv"}  # type: ignore[call-overload]
     for name, content in ORIGINAL.items():
-        download = shop.client.get(f"{API}/competitions/cup-2016/original/{name}.csv")
+        download = shop.get(f"/competitions/cup-2016/original/{name}.csv")
         assert download.content == content.encode()
 
 
@@ -61,7 +61,7 @@ def running_shop(client: TestClient, arena: Arena) -> Contest:
     for name, content in (("customers", CUSTOMERS), ("transactions", TRANSACTIONS)):
         path = f"/competitions/cup-2016/original/{name}.csv"
         assert arena.put(path, content=content.encode()).status_code == 200
-    return Contest(Arena(client, arena.organizer_token, "cup-2016", arena.table))
+    return Contest(Arena(client, arena.organizer_token, "cup-2016", arena.table).publish())
 
 
 def score_release(running_shop: Contest, team: str) -> str:

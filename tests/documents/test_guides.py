@@ -115,7 +115,7 @@ def test_contest_can_be_run_by_the_guides(shell: GuideShell, url: str, tmp_path:
     serve, edit, create, invite, calls = (block.text for block in read_guide("docs/organize.md"))
     shell.run(serve)
     shell.run(edit)
-    open_first_phase(tmp_path / "competition.toml")
+    edit_file(tmp_path / "competition.toml")
     assert "created cup-2015" in shell.run(create)
     code = shell.run(invite).split()[-1]
     assert "Good luck!" in shell.run(calls)
@@ -184,13 +184,12 @@ def test_example_track_can_be_tried_by_the_guide(environment: PackageEnvironment
     assert "accepted" in completed.stdout
 
 
-def open_first_phase(file: Path) -> None:
-    """Move the phases of a competition file so that the first one is open."""
+def edit_file(file: Path) -> None:
+    """Choose a threshold, and move the phases so that the first one is open."""
     now = datetime.now(UTC).replace(microsecond=0)
     times = iter((now + timedelta(days=days)).isoformat() for days in (0, 10, 10, 20))
-    file.write_text(
-        re.sub(r"(?m)^((?:start|end) = ).*$", lambda match: match[1] + next(times), file.read_text())
-    )
+    text = re.sub(r"(?m)^((?:start|end) = ).*$", lambda match: match[1] + next(times), file.read_text())
+    file.write_text(text.replace("[excessive]\n", "[excessive]\nthreshold = 0.2\n"))
 
 
 def submit_for_another_team(url: str, invite: str, folder: Path) -> None:

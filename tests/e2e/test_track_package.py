@@ -145,6 +145,7 @@ def cup(
         with running_cup.connect("Ada") as client:
             client.create_competition(running_cup.file)
             client.put_original("places", (tmp_path / "given/places.csv").read_bytes(), filename="places.csv")
+            client.publish_competition("places")
             code = client.create_invite("places", uses=len(TEAMS))
         running_cup.move_phases(anonymization=(-1, 1), reidentification=(2, 3))
         for team in TEAMS:

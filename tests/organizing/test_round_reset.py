@@ -94,7 +94,7 @@ def test_phases_of_a_reset_round_can_be_moved(practice: Contest) -> None:
         for entry in ({"phases": phases}, moved)
     ]
     assert lengths[0] == lengths[1]
-    assert moved["state"] == "draft"
+    assert moved["state"] == "upcoming"
     assert practice.post_as_organizer(path, **extension).status_code == 200
 
 

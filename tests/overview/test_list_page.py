@@ -29,7 +29,7 @@ def add_competition(
         "Small cup", title
     )
     with transaction() as session:
-        competition = Competition(slug=slug, file=file)
+        competition = Competition(slug=slug, file=file, published_at=datetime.now(UTC))
         session.add(Round(competition=competition, scales={}, original={}, **handed_over_columns))
 
 

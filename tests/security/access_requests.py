@@ -21,6 +21,7 @@ from tests.support.arena import (
     API,
     PASSWORD,
     ROWS,
+    Arena,
     build_competition_toml,
     build_noisy_release,
     serial_numbers,
@@ -52,12 +53,7 @@ def create_invite(scenario: "AccessScenario") -> str:
 
 def create_other_invite(scenario: "AccessScenario") -> str:
     """Return an invite to a competition that nobody in the scenario has joined."""
-    slug, arena = f"join-{next(serial_numbers)}", scenario.arena
-    token = accounts.request_token(
-        arena.client, name=create_person(Role.ORGANIZER), password=PASSWORD
-    ).json()["token"]
-    arena.post("/competitions", token=token, content=build_competition_toml(slug))
-    return str(arena.post(f"/competitions/{slug}/invites", token=token, json={}).json()["code"])
+    return accounts.create_invite(Arena.create(scenario.arena.client, slug=f"join-{next(serial_numbers)}"))
 
 
 def create_password_code(scenario: "AccessScenario") -> str:

@@ -1,5 +1,6 @@
 """A competition in each phase, a user of every audience, and their requests of each route."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -84,10 +85,10 @@ class AccessScenario:
         names = {name for _, name, _, _ in Formatter().parse(route) if name}
         return {name: PATH_PARAMS[name](self, route) for name in names}
 
-    def request(self, route: str, audience: str) -> Response:
+    def request(self, route: str, audience: str, path_params: Mapping[str, Any] | None = None) -> Response:
         """Send an audience's request: pages get the session cookie, the API a bearer token."""
         method, path = route.split(" ")
-        path_params = self.build_path_params(route)
+        path_params = self.build_path_params(route) if path_params is None else path_params
         headers = {"Sec-Fetch-Site": "same-origin", "X-Confirm-Password": quote(PASSWORD)}
         if path.startswith(API) and (token := self.create_token(audience)):
             headers["Authorization"] = f"Bearer {token}"

@@ -36,6 +36,8 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "PUT /api/v1/competitions/{slug}/competition.toml": (401, 403, 403, 200, 403, 200),
     "GET /api/v1/competitions/{slug}/original/{file}": (200, 200, 200, 200, 200, 200),
     "PUT /api/v1/competitions/{slug}/original/{file}": (401, 403, 403, 200, 403, 200),
+    # it is published already
+    "POST /api/v1/competitions/{slug}/publish": (401, 403, 403, 409, 403, 409),
     "GET /api/v1/competitions/{slug}/own": (401, 404, 404, 403, 403, 403),
     "GET /api/v1/competitions/{slug}/own/{file}": (401, 404, 404, 403, 403, 403),
     "PUT /api/v1/competitions/{slug}/truth/{file}": (401, 403, 403, 404, 403, 404),
@@ -64,7 +66,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "POST /api/v1/competitions/{slug}/grants": (401, 403, 403, 201, 403, 201),
     "GET /api/v1/competitions/{slug}/adjustments": (401, 200, 200, 200, 403, 200),
     "POST /api/v1/competitions/{slug}/adjustments": (401, 403, 403, 201, 403, 201),
-    "POST /api/v1/adjustments/{adjustment_id}/withdraw": (401, 403, 403, 200, 403, 200),
+    "POST /api/v1/adjustments/{adjustment_id}/withdraw": (401, 404, 404, 200, 404, 200),
     "POST /api/v1/competitions/{slug}/phases/{name}/extend": (401, 403, 403, 200, 403, 200),
     "POST /api/v1/competitions/{slug}/phases/{name}/pause": (401, 403, 403, 200, 403, 200),
     "POST /api/v1/competitions/{slug}/phases/{name}/resume": (401, 403, 403, 200, 403, 200),
@@ -112,7 +114,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/clarifications": (200, 200, 200, 200, 200, 200),
     "POST /api/v1/competitions/{slug}/clarifications": (401, 201, 201, 403, 403, 403),
     "PUT /api/v1/clarifications/{clarification_id}/answer": (401, 403, 403, 200, 403, 200),
-    "DELETE /api/v1/announcements/{announcement_id}": (401, 403, 403, 204, 403, 204),
+    "DELETE /api/v1/announcements/{announcement_id}": (401, 404, 404, 204, 404, 204),
     "GET /api/v1/competitions/{slug}/audit": (401, 403, 403, 200, 403, 200),
     "GET /api/v1/competitions/{slug}/kit.zip": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/export.zip": (401, 403, 403, 200, 403, 200),
@@ -203,6 +205,9 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {DESK}/threshold/{{report_id}}": _PAGE,
     # the report is unfinished and cannot be used
     f"POST {DESK}/threshold/{{report_id}}/use": _CONFLICT,
+    f"GET {DESK}/publish": _PAGE,
+    # it is published already
+    f"POST {DESK}/publish": _CONFLICT,
     f"GET {DESK}/file": _PAGE,
     f"POST {DESK}/file": _PAGE,
     f"POST {DESK}/file/preview": _PAGE,

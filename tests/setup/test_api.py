@@ -132,13 +132,12 @@ def test_everything_except_the_slug_can_change_before_submissions(arena: Arena) 
 
 
 def test_competition_without_original_data_accepts_no_submission(arena: Arena) -> None:
-    arena.post("/competitions", content=build_competition_toml("bare"))
-    empty_arena = Arena(arena.client, arena.organizer_token, "bare", build_original_table())
-    response = empty_arena.submit("red")
+    upload_competition_file(arena, SCORING_CHANGES["columns"])  # they no longer match the data
+    response = arena.submit("red")
     assert (response.status_code, response.json()["code"]) == (409, "no_original")
-    missing = arena.get("/competitions/bare/original/original.csv")
+    missing = arena.get("/competitions/small/original/original.csv")
     assert (missing.status_code, missing.json()["code"]) == (404, "no_original")
-    assert "[scales]" not in get_file(empty_arena)
+    assert "[scales]" not in get_file(arena)
 
 
 @pytest.mark.full

@@ -5,8 +5,6 @@ import pytest
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.tracks.transactions.example import load_tc400
-from app.competitions import competitions
-from app.core.db.transaction import transaction
 from app.core.storage import get_store, staging
 from app.originals import original_import
 from tests.support.arena import Arena
@@ -230,9 +228,7 @@ def test_only_files_staged_for_the_same_competition_and_name_are_used(
     new_organizer: Arena, arena: Arena
 ) -> None:
     begin_setup(new_organizer)
-    with transaction() as session:
-        fresh, small = (competitions.find(session, None, slug) for slug in ("fresh", "small"))
-        session.expunge_all()
+    fresh, small = load_round("fresh"), load_round("small")
     staged_digest = original_import.stage(small, "original", b"1,2\n3,4\n")
     assert original_import.load_staged(small, "original", staged_digest) == b"1,2\n3,4\n"
     stored, outside = small.original["original"], "../" * 20

@@ -60,10 +60,8 @@ def test_organizer_sets_up_a_competition_from_scratch(new_organizer: Arena) -> N
     new_organizer.post("/competitions/fresh/invites", json={})
     html = get_page(new_organizer, "/competitions/fresh/organize", organizer=True).text
     duties = html.partition('class="todo"')[2].partition("</ul>")[0]
-    assert re.findall(r'/organize/(\w+)">', duties) == [
-        "health",
-        "teams",
-    ]  # no clock runs, no team has joined
+    # no clock runs, and no team has joined
+    assert re.findall(r'/organize/(\w+)">', duties) == ["health", "publish", "teams"]
     competition = load_rules("fresh")
     assert [phase.start.isoformat() for phase in competition.phases] == [
         "2031-01-10T09:00:00+09:00",

@@ -91,7 +91,8 @@ def test_check_writes_nothing(arena: Arena, settings: Settings) -> None:
 
 
 def test_check_after_the_phase_is_refused_like_a_submission(client: TestClient) -> None:
-    arena = Arena.create(client, opens=-2, closes=-1)
+    arena = Arena.create(client)
+    Contest(arena).move_phases(anonymization=(-48, -24))
     for files in (VALID_FILES, VALID_FILES | {"secret": DUPLICATED_SECRET}):
         check_response, submit_response = check_files(arena, files), submit_files(arena, files)
         assert check_response.status_code == submit_response.status_code == 409

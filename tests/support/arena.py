@@ -135,6 +135,7 @@ class Arena:
         slug: str = "small",
         file: str | None = None,
         original: Mapping[str, bytes] | None = None,
+        is_draft: bool = False,
         **settings: Any,
     ) -> "Arena":
         """Create organizer, competition and data; ``settings`` are those of ``build_competition_toml``."""
@@ -148,7 +149,12 @@ class Arena:
         for file_stem, content in (original or {"original": write_csv(arena.table)}).items():
             response = arena.put(f"/competitions/{slug}/original/{file_stem}.csv", content=content)
             assert response.status_code == 200, response.text
-        return arena
+        return arena if is_draft else arena.publish()
+
+    def publish(self) -> "Arena":
+        response = self.post(f"/competitions/{self.slug}/publish")
+        assert response.status_code == 200, response.text
+        return self
 
     def call(
         self, method: str, path: str, *, token: str | None = None, team: str | None = None, **content: Any

@@ -50,7 +50,7 @@ def create_contest(client: TestClient, arena: Arena, *files: str) -> Contest:
         response = arena.put(f"/competitions/{SLUG}/original/{name}.csv", content=ORIGINAL[name])
         assert response.status_code == 200, response.text
     assert response.json()["original_rows"] == 6
-    return Contest(Arena(client, arena.organizer_token, SLUG, arena.table))
+    return Contest(Arena(client, arena.organizer_token, SLUG, arena.table).publish())
 
 
 def submit_release(contest: Contest, team: str, **replaced_files: bytes) -> Any:

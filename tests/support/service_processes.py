@@ -194,10 +194,11 @@ def open_contest(url: str, *, file: str, original: Mapping[str, bytes], slug: st
         users.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
     with Client(url) as client:
         token = client.create_token(name, PASSWORD)
-    with Client(url, token) as client:
+    with Client(url, token, password=lambda: PASSWORD) as client:
         client.create_competition(file)
         for part, content in original.items():
             client.put_original(slug, content, filename=f"{part}.csv")
+        client.publish_competition(slug)
         invite = client.create_invite(slug)
     with Client(url) as client:
         member = f"member {next(serial_numbers)}"

@@ -24,7 +24,7 @@ def find_row(board: dict[str, object], team: str) -> dict[str, object]:
 
 def test_competition_passes_through_its_states(contest: Contest) -> None:
     contest.move_phases(anonymization=(1, 2))
-    assert contest.get_state() == "draft"
+    assert contest.get_state() == "upcoming"
     contest.move_phases(anonymization=(-1, 2))
     assert contest.get_state() == "anonymization"
     contest.move_phases(anonymization=(-2, -1))

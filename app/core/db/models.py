@@ -252,6 +252,8 @@ class Competition(Base):
     file: Mapped[str]
     """The current competition.toml as the organizer wrote it."""
     created_at: Mapped[datetime] = inserted_at_column()
+    published_at: Mapped[datetime | None]
+    """When the organizers published it. Until then it is a draft, of which nobody else may know."""
 
     rounds: Mapped[list["Round"]] = relationship(
         viewonly=True,

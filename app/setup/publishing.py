@@ -1,0 +1,107 @@
+"""Publish a competition: what is missing, what to think of before, and the act, which cannot be undone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from anoncup import schemas
+from anoncup.errors import Conflict
+from anoncup.messages import CodedMessage, Message
+from app.competitions import competitions
+from app.core import audit
+from app.core.db.models import Round
+from app.core.db.transaction import read_clock
+from app.core.identity.principal import Principal
+from app.originals import sealed_inputs, threshold_reports
+from app.teams import invites
+
+
+@dataclass(frozen=True, slots=True)
+class PublishReview:
+    """``missing`` forbids publishing; organizers may ignore ``warnings``."""
+
+    missing: Sequence[CodedMessage]
+    warnings: Sequence[CodedMessage]
+
+
+def publish(session: Session, principal: Principal, slug: str) -> tuple[Round, Sequence[CodedMessage]]:
+    """Make a draft public, and return the warnings. Raises Conflict with what is missing."""
+    round_ = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
+    competition = round_.competition
+    if competition.published_at is not None:
+        raise Conflict("the competition is published already", code="already_published")
+    review = review_draft(session, principal, round_)
+    if review.missing:
+        raise Conflict(
+            "the competition cannot be published yet: {missing}",
+            code="not_ready",
+            missing=tuple(part.message for part in review.missing),
+            codes=tuple(part.code for part in review.missing),
+        )
+    principal.require_reauthentication()
+    competition.published_at = read_clock(session)
+    warnings = {"warnings": [warning.code for warning in review.warnings]}
+    audit.record(
+        session, principal, "competition.publish", competition.id, subject=competition.slug, after=warnings
+    )
+    return round_, review.warnings
+
+
+def review_draft(session: Session, principal: Principal, round_: Round) -> PublishReview:
+    """Review the competition of a round. Only the round that begins first must be complete."""
+    first = competitions.find(session, principal, round_.competition.slug)
+    missing, warnings = list_missing_parts(first), _list_warnings(session, principal, first)
+    phase, now = next(iter(first.rules.phases), None), read_clock(session)
+    if phase and phase.end <= now:
+        missing.append(CodedMessage("phase_over", Message("the first phase is over")))
+    elif phase and phase.start <= now:
+        message = Message("the first phase has begun: teams can submit at once")
+        warnings.append(CodedMessage("phase_begun", message))
+    for sibling in round_.competition.rounds:
+        parts = list_missing_parts(sibling) if sibling is not first else []
+        warnings += (_name_round(sibling, part) for part in parts)
+    return PublishReview(missing, warnings)
+
+
+def _name_round(round_: Round, part: CodedMessage) -> CodedMessage:
+    return CodedMessage(part.code, Message("{round}: {part}", round=round_.name, part=part.message))
+
+
+def list_missing_parts(round_: Round) -> list[CodedMessage]:
+    """List what a round needs to be played, and does not have."""
+    rules = round_.rules
+    lacks_threshold = rules.excessive is not None and rules.threshold is None
+    parts = [
+        (round_.original_rows is None, "no_original", Message("the original data are missing")),
+        (lacks_threshold, "no_threshold", Message("no threshold is chosen")),
+        (not rules.phases, "no_phases", Message("the phases are missing")),
+    ]
+    return [CodedMessage(code, message) for is_missing, code, message in parts if is_missing]
+
+
+def _list_warnings(session: Session, principal: Principal, round_: Round) -> list[CodedMessage]:
+    warnings = list(_iter_report_warnings(session, principal, round_)) if round_.rules.excessive else []
+    if sealed_inputs.list_missing_files(session, round_):
+        message = Message("files that only organizers have are missing: no team can be given its data")
+        warnings.append(CodedMessage("no_truth", message))
+    if not invites.list_open(session, principal, round_.address):
+        warnings.append(CodedMessage("no_invites", Message("there is no open invite: nobody can join")))
+    return warnings
+
+
+def _iter_report_warnings(session: Session, principal: Principal, round_: Round) -> Iterator[CodedMessage]:
+    """Yield whether doing nothing or a cheat leads in the contest of the newest report on these data."""
+    reports = threshold_reports.list_reports(session, principal, round_.address)
+    current = (report.report for report in reports if report.original == round_.original)
+    stored = next(filter(None, current), None)
+    if stored is None:
+        message = Message("no threshold report tells whether doing nothing or a cheat would win")
+        yield CodedMessage("no_report", message)
+        return
+    contest = schemas.parse_advice(stored).contest
+    if contest.threshold != round_.rules.threshold:
+        message = Message("the newest threshold report is of another threshold: ask for a new one")
+        yield CodedMessage("report_outdated", message)
+        return
+    yield from (CodedMessage(warning.code, warning.sentence) for warning in contest.warnings)
