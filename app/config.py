@@ -127,9 +127,6 @@ class Settings(BaseSettings):
     """Public URL of the service, such as ``https://cup.example.org``. It is used for links, requests for
     other hosts are rejected except for local names of this machine, and browsers are told to use https only.
     Without it, only requests for localhost, 127.0.0.0/8 or [::1] are accepted."""
-    source: str = ""
-    """Source of this service's code, such as the URL of a Git repository. Kits tell teams to install the
-    command ``anoncup`` from there. Without it, teams are referred to the organizers."""
     sealing_key_file: Path | None = None
     """Public key that secrets are sealed to; required by the web application."""
     opening_keys_dir: Path | None = None

@@ -18,7 +18,7 @@ from anoncup import schemas
 from anoncup.runner import allocator
 from app.accounts.sign_in_providers import FLOW_COOKIE, FLOW_LIFETIME_S
 from app.config import get_settings
-from app.core import logs
+from app.core import logs, wheels
 from app.core.db.privileges import warn_if_overprivileged
 from app.core.db.transaction import transaction
 from app.core.features import Feature
@@ -76,6 +76,7 @@ def create_served_app() -> FastAPI:
     set_spool_folder(settings.data / "incoming")
     parsing.enable(settings)
     package_calls.enable()
+    wheels.pack_library()  # the code that this process runs, whatever happens to its files
     application = create_app(lifespan=end_parsers_on_shutdown)
     allocator.keep_from_collector()
     return application
@@ -136,6 +137,7 @@ def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
         for router in feature.pages:
             app.include_router(router, include_in_schema=False)
     app.include_router(reference.router, prefix=_API_PREFIX, include_in_schema=False)
+    app.add_api_route("/downloads/{digest}/{file}", wheels.download_wheel, include_in_schema=False)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route("/readyz", readyz, tags=["operation"])
     app.add_api_route("/metrics", metrics, tags=["operation"], response_class=PlainTextResponse)

@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from importlib.metadata import distribution
 
 from anoncup.cli import options
 from anoncup.errors import DomainError, InvalidUpload, Unavailable, describe_error
@@ -23,7 +24,6 @@ _OUTPUT_FAILED = 74
 """The output could not be written: the disk is full or failing."""
 _PIPE_CLOSED = 141
 """The status that shells report for a program ended by SIGPIPE, as in ``| head -1``."""
-_EXTRA = "anoncup[score]"
 SCORING_PACKAGES = {"numba", "numpy", "pandas", "pyarrow", "scipy", "simpleeval"}
 """The packages of the extra ``score``, without which only the commands for a service work."""
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
@@ -81,12 +81,20 @@ def _run_command(command: Callable[[], object]) -> int:
         return _WRONG_INPUT
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and error.name in SCORING_PACKAGES:
-            explanation = Message("this command needs the packages that score: install {name}", name=_EXTRA)
+            explanation = Message(
+                'this command needs the packages that score: use "anoncup[score] @ {address}"',
+                address=_find_origin(),
+            )
             _print_problem(DomainError(explanation, code="scoring_not_installed"))
             return _WRONG_INPUT
         traceback.print_exc()
         return INTERNAL_ERROR
     return 0
+
+
+def _find_origin() -> str:
+    """Return the address that this program was installed from, which is not the name in a package index."""
+    return str(json.loads(distribution("anoncup").read_text("direct_url.json") or "{}").get("url", "ADDRESS"))
 
 
 def _discard_output() -> None:

@@ -22,7 +22,8 @@ _PasswordStdin = Annotated[
 ]
 _NameOption = Annotated[str | None, typer.Option(help="your name at the service; asked for if not given")]
 _TeamOption = Annotated[str | None, typer.Option(help="the new team's name; not for an invite of a team")]
-_InviteOption = Annotated[str | None, typer.Option(help="the code you were given; asked for if not given")]
+_INVITE_HELP = "the link or code you were given"
+_InviteOption = Annotated[str | None, typer.Option(help=f"{_INVITE_HELP}; asked for if not given")]
 
 
 def login(
@@ -50,8 +51,8 @@ def sign_up(
     """Create an account with an invite code, in a new team or in the team of the invite; then sign in."""
     from anoncup.client import Client
 
-    address = _resolve_address(url)
-    code = invite or typer.prompt("Invite", err=True)
+    link_address, code = _split_link(invite or typer.prompt("Invite", err=True))
+    address = _resolve_address(url or link_address)
     person = name or typer.prompt("Name", err=True)
     password = read_password(from_stdin=password_stdin, confirm=True)
     with translate_api_errors(), Client(address) as client:
@@ -83,13 +84,13 @@ def whoami() -> None:
 
 
 def join(
-    invite: Annotated[str, typer.Argument(metavar="INVITE", help="the code you were given")],
+    invite: Annotated[str, typer.Argument(metavar="INVITE", help=_INVITE_HELP)],
     team: _TeamOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Take part in another competition, in a new team or in the team of the invite."""
     with connect() as client:
-        membership = client.join_competition(invite=invite, team=team)
+        membership = client.join_competition(invite=_split_link(invite)[1], team=team)
     sentence = (
         f"you are in {replace_unprintable(membership.team)}, in {replace_unprintable(membership.competition)}"
     )
@@ -99,7 +100,7 @@ def join(
 def team(
     slug: Slug,
     invite: Annotated[
-        bool, typer.Option("--invite", help="create a code with which one person can join")
+        bool, typer.Option("--invite", help="create a link with which one person can join")
     ] = False,
     password_stdin: _PasswordStdin = False,
     as_json: AsJson = False,
@@ -108,12 +109,18 @@ def team(
     with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
         if invite:
             new_invite = client.invite_member(slug)
-            print_result(new_invite, new_invite.code, as_json=as_json)
+            print_result(new_invite, new_invite.link, as_json=as_json)
             return
         details = client.get_team(slug)
     lines = [details.name + (" (disqualified)" if details.disqualified_at else "")]
     lines += [f"  {member.name}" for member in details.members]
     print_result(details, "\n".join(map(replace_unprintable, lines)), as_json=as_json)
+
+
+def _split_link(invite: str) -> tuple[str, str]:
+    """Return the service's address and the code of an invite; no address in a code alone."""
+    address, _, code = invite.strip().rpartition("/sign-up?invite=")
+    return address, code
 
 
 def _save_token(address: str, token: str) -> None:

@@ -135,6 +135,8 @@ class Entrant(Team):
 
 class Invite(Form):
     code: OneTimeCode
+    link: Annotated[str, example("https://cup.example.org/sign-up?invite=Zt4Xw0mC9vQe2LbR")]
+    """the address of the page where somebody signs up with the code"""
     uses: Annotated[int, example(20)]
 
 

@@ -1,37 +1,32 @@
 """Routes of archives: the kit for teams and the export for organizers."""
 
-from importlib.metadata import version
-
 from fastapi import APIRouter, Request
 
 from anoncup.errors import NotFound
 from app.competitions import competitions
 from app.core.db.transaction import transaction
 from app.core.http.archives import ZipResponse, build_download, build_zip
-from app.core.identity.authentication import AppSettings, CurrentPrincipal, OptionalPrincipal, get_service_url
+from app.core.identity.authentication import CurrentPrincipal, OptionalPrincipal, get_service_url
 from app.exports import exports, result_archive
 from app.originals import kits
-from app.originals.kits import Kit, ServiceInfo
+from app.originals.kits import Kit
 from app.submissions import uploads
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])
 
 
 @router.get("/kit.zip", response_class=ZipResponse)
-def download_kit(
-    slug: str, request: Request, principal: OptionalPrincipal, settings: AppSettings
-) -> ZipResponse:
+def download_kit(slug: str, request: Request, principal: OptionalPrincipal) -> ZipResponse:
     """Return all that a team needs: rules, original data, an example with its secret, and commands."""
     with transaction() as session:
         row = competitions.find(session, principal, slug)
         if row.original_rows is None:
             raise NotFound("the competition has no original data yet", code="no_original")
-        packages = kits.list_requirements(row.rules)
         kit = Kit(
             row.rules,
             competitions.build_published_file(row),
             uploads.list_original_digests(row),
-            ServiceInfo(get_service_url(request), settings.source, version("anoncup"), packages),
+            get_service_url(request),
         )
     return build_download(build_zip(kits.iter_files(kit)), name=f"{slug}-kit.zip")
 

@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
-from zipfile import ZipFile
 
 import uv
 
@@ -24,6 +23,7 @@ from anoncup.runner import sandbox
 from anoncup.runner.calls import DescribedInterpreter, DescribeJob
 from anoncup.runner.client import Runner, RunnerUnavailable
 from anoncup.runner.protocol import JobLimits, RunnerError
+from app.core import wheels
 from app.core.processes import child_process
 from app.core.processes.runners import build_environment_options
 
@@ -32,8 +32,6 @@ _CHECK_LIMITS = JobLimits(memory_mb=4096, cpu_s=20)
 _TEMPORARY_PREFIX = ".new-"
 _LIBRARY, _EXTRA = "anoncup", "[score]"
 _NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?")
-_NOT_IN_WHEELS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
-"""Files that an installer adds to the metadata of a wheel, or writes anew."""
 
 
 def find_packages(folder: Path) -> tuple[Package, ...]:
@@ -183,18 +181,9 @@ def find_library(installed: Distribution, folder: Path) -> tuple[str, ...]:
     source = json.loads(installed.read_text("direct_url.json") or "{}")
     if source.get("dir_info", {}).get("editable"):
         return "--editable", unquote(urlsplit(source["url"]).path) + _EXTRA
-    wheel = folder / f"{_LIBRARY}-{installed.version}-py3-none-any.whl"
-    files = [
-        file
-        for file in installed.files or ()
-        if ".." not in file.parts and file.suffix != ".pyc" and file.name not in _NOT_IN_WHEELS
-    ]
-    (record,) = {f"{file.parts[0]}/RECORD" for file in files if file.parts[0].endswith(".dist-info")}
-    with ZipFile(wheel, "w") as archive:
-        for file in files:
-            archive.write(str(file.locate()), str(file))
-        archive.writestr(record, "".join(f"{file},,\n" for file in [*files, record]))
-    return (str(wheel) + _EXTRA,)
+    wheel = wheels.pack(installed)
+    (folder / wheel.file).write_bytes(wheel.content)
+    return (str(folder / wheel.file) + _EXTRA,)
 
 
 def _describe(environment: Path, *, preloads: bool = False) -> DescribedInterpreter:

@@ -123,7 +123,7 @@ def create_invite(
     principal = reauthenticate()
     with transaction() as session:
         code = invites.create_for_new_teams(session, principal, page.slug, uses=uses, invite_id=key)
-    link = f"{get_service_url(page.request)}/sign-up?invite={code}"
+    link = invites.build_link(get_service_url(page.request), code)
     return _render_teams(page, invite={"link": link, "code": code, "uses": uses})
 
 

@@ -3,11 +3,11 @@
 import csv
 import json
 import re
-import shlex
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
+from importlib.metadata import version
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -15,12 +15,12 @@ from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, StrictUndefined
 
-from anoncup.competition.required_packages import list_packages
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.runner.originals import KitExample, MakeExampleJob
 from anoncup.tracks.model import AnyTrack
 from app.competitions import competitions
+from app.core import wheels
 from app.core.db.stored_files import read_rules
 from app.core.locale.language import LANGUAGES, load_translator
 from app.core.processes import parsing
@@ -35,29 +35,6 @@ _ENVIRONMENT = Environment(  # noqa: S701  # Markdown has no markup to escape
 
 
 @dataclass(frozen=True, slots=True)
-class ServiceInfo:
-    """Public address, source code and version of this service; empty where not configured.
-
-    ``packages``: the requirements for the competition's packages, separated by spaces.
-    """
-
-    address: str = ""
-    source: str = ""
-    version: str = ""
-    packages: str = ""
-
-    @property
-    def requirements(self) -> list[str]:
-        """What teams install: the library and the competition's packages, as this service has them."""
-        return [f"anoncup[score]{self.pinned_version}", *self.packages.split()]
-
-    @property
-    def pinned_version(self) -> str:
-        """The version as a requirement, so that teams score with the code that the service runs."""
-        return f"=={self.version}" if self.version else ""
-
-
-@dataclass(frozen=True, slots=True)
 class Kit:
     """The inputs of a kit; equal inputs give equal files."""
 
@@ -66,13 +43,7 @@ class Kit:
     """The published competition.toml."""
     original: tuple[tuple[str, str], ...]
     """Name and SHA-256 of each file of the original data."""
-    service: ServiceInfo
-
-
-def list_requirements(rules: Rules) -> str:
-    """Return the requirements for the packages of a competition, separated by spaces."""
-    packages = list_packages(rules)
-    return " ".join(sorted({f"{package.name}=={package.version}" for package in packages if package.version}))
+    service_url: str
 
 
 def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
@@ -82,9 +53,9 @@ def iter_files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     example = _load_example(kit.file, kit.original)
     headers = {name: _read_header(content.decode()) for name, content in example.files.items()}
     files = {
-        "README.md": build_readme(rules, track, headers, originals, kit.service).encode(),
+        "README.md": build_readme(rules, track, headers, originals, kit.service_url).encode(),
         "competition.toml": kit.file.encode(),
-        "notebook.ipynb": _build_notebook(rules, track, originals, kit.service),
+        "notebook.ipynb": _build_notebook(rules, track, originals),
         **{f"example/{name}.csv": content for name, content in example.files.items()},
         **({"example/score.json": example.score} if example.score else {}),
     }
@@ -118,7 +89,7 @@ def build_readme(
     track: AnyTrack,
     headers: Mapping[str, str],
     originals: Collection[str],
-    service: ServiceInfo,
+    service_url: str,
 ) -> str:
     """Return the README in all languages.
 
@@ -128,8 +99,6 @@ def build_readme(
     secret, secret_header = track.answer_spec.file, headers[track.answer_spec.file.name]
     secret_examples = (lines[1:] for lines in secret.excerpts if lines[0] == secret_header)
     min_share = rules.limits.min_rows_kept
-    requirements = service.requirements
-    with_packages = "".join(f'--with "{requirement}" ' for requirement in requirements[1:])
     example_options = f"{_build_release_options(track, 'example')} --secret example/{secret.name}.csv"
     zone = ZoneInfo(rules.timezone)
     phases = [
@@ -145,7 +114,8 @@ def build_readme(
             individual=t(track.individual),
             rules=rules,
             track=track,
-            service=service,
+            service_url=service_url,
+            version=version("anoncup"),
             phases=phases,
             headers=headers,
             secret=secret,
@@ -156,11 +126,10 @@ def build_readme(
             submit_options=_build_release_options(track, "mine")
             if track.allocates_answer
             else example_options,
-            quoted_address=shlex.quote(service.address or "ADDRESS"),
-            requirements=requirements,
+            requirements=wheels.list_requirements(service_url, rules),
             method=track.examples.method or next(iter(track.methods)),
-            light_command=f"uvx {with_packages}anoncup{service.pinned_version}",
-            full_command=f'uvx {with_packages}"{requirements[0]}"',
+            light_command=wheels.build_command(service_url, rules, scores=False),
+            full_command=wheels.build_command(service_url, rules, scores=True),
         )
         for t in map(load_translator, LANGUAGES)
     )
@@ -187,7 +156,7 @@ def _build_release_options(track: AnyTrack, folder: str) -> str:
     return " ".join(f"--{name} {folder}/{name}.csv" for name in track.release_file_names)
 
 
-def _build_notebook(rules: Rules, track: AnyTrack, originals: Collection[str], service: ServiceInfo) -> bytes:
+def _build_notebook(rules: Rules, track: AnyTrack, originals: Collection[str]) -> bytes:
     """Return a notebook that scores the example, anonymizes the data and scores again, beside them."""
     original = {name: f"original/{name}.csv" for name in track.original_file_names if name in originals}
     example = {name: f"example/{name}.csv" for name in track.release_file_names}
@@ -196,10 +165,7 @@ def _build_notebook(rules: Rules, track: AnyTrack, originals: Collection[str], s
     languages = [load_translator(language) for language in LANGUAGES]
     introductions = [
         f"# {_build_title(rules, t.language)}\n\n"
-        + t(
-            "This notebook needs Jupyter and `{package}`. It scores the example of the kit:",
-            package=" ".join(service.requirements),
-        )
+        + t("The command in `README.md` opens this notebook. It scores the example of the kit:")
         for t in languages
     ]
     cells = [

@@ -1,7 +1,6 @@
 """The page of a team: list and invite members, remove one or leave, and describe the method."""
 
 from typing import Annotated
-from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Form
@@ -92,7 +91,7 @@ def create_invite(
     principal = reauthenticate()
     with transaction() as session:
         code = invites.create_for_members(session, principal, slug, uses=uses)
-    link = f"{get_service_url(page.request)}/sign-up?{urlencode({'invite': code})}"
+    link = invites.build_link(get_service_url(page.request), code)
     return _render_team(page, slug, link=link, uses=uses)
 
 

@@ -15,7 +15,7 @@ from app.accounts.step_up import ReauthenticatedCaller
 from app.core.db.transaction import transaction
 from app.core.http import throttle
 from app.core.identity import tokens
-from app.core.identity.authentication import ClientAddress, CurrentPrincipal
+from app.core.identity.authentication import ClientAddress, CurrentPrincipal, ServiceUrl
 from app.teams import invites, members, organizers
 
 router = APIRouter()
@@ -139,12 +139,13 @@ def set_method_description(slug: str, principal: CurrentPrincipal, body: MethodD
 
 
 @team_router.post("/team/invites", status_code=status.HTTP_201_CREATED)
-def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
+def create_team_invite(
+    slug: str, principal: ReauthenticatedCaller, service_url: ServiceUrl, body: InviteIn
+) -> schemas.Invite:
     """Create a code with which people join your team. It is valid for 60 days."""
     with transaction() as session:
-        return schemas.Invite(
-            code=invites.create_for_members(session, principal, slug, uses=body.uses), uses=body.uses
-        )
+        code = invites.create_for_members(session, principal, slug, uses=body.uses)
+    return schemas.Invite(code=code, link=invites.build_link(service_url, code), uses=body.uses)
 
 
 @team_router.delete("/team/members/{user_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -186,9 +187,10 @@ def remove_organizer(slug: str, user_id: UUID, principal: ReauthenticatedCaller)
 
 
 @team_router.post("/invites", status_code=status.HTTP_201_CREATED)
-def create_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
+def create_invite(
+    slug: str, principal: ReauthenticatedCaller, service_url: ServiceUrl, body: InviteIn
+) -> schemas.Invite:
     """Create a code with which teams sign up. After the anonymization phase this requires the password."""
     with transaction() as session:
-        return schemas.Invite(
-            code=invites.create_for_new_teams(session, principal, slug, uses=body.uses), uses=body.uses
-        )
+        code = invites.create_for_new_teams(session, principal, slug, uses=body.uses)
+    return schemas.Invite(code=code, link=invites.build_link(service_url, code), uses=body.uses)

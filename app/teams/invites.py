@@ -123,6 +123,11 @@ def insert_invite(
     return code
 
 
+def build_link(service_url: str, code: str) -> str:
+    """Return the address of the page where somebody signs up, or joins with an account, by an invite."""
+    return f"{service_url}/sign-up?invite={code}"
+
+
 def _build_open_conditions(competition_id: UUID) -> tuple[ColumnElement[bool], ...]:
     """Build the conditions of a competition's invites with which a team can still be created."""
     return (

@@ -19,6 +19,7 @@ from anoncup.rules.timetable import replace_phases
 from tests.support.arena import PASSWORD, Arena
 from tests.support.command_line import run_worker
 from tests.support.contest import run_clock
+from tests.support.kit_commands import list_kit_commands
 from tests.support.library_environment import light_python, python, run_python, wheel
 from tests.support.notebooks import list_code_cells
 from tests.support.shop_contest import ORIGINAL as SHOP_FILES
@@ -28,7 +29,6 @@ pytestmark = pytest.mark.full
 
 __all__ = ["light_python", "python", "wheel"]
 
-README_COMMAND = re.compile(r'^    uvx (anoncup==|"anoncup\[score\]==)[0-9.]+"? (.*)$', re.MULTILINE)
 SLUG = "cup"
 
 
@@ -89,15 +89,14 @@ def test_a_team_scores_its_first_release(client: TestClient, team: Team, name: s
     code = arena.post(f"/competitions/{SLUG}/invites", json={}).json()["code"]
     person = ("--name", "Bob", "--password-stdin")
     answers = {"login": person, "sign-up": (*person, "--invite", code)}
-    commands = README_COMMAND.findall(team.unpack_kit())
+    commands = list_kit_commands(team.unpack_kit())
     # The account is made first: a newcomer signs up instead of signing in.
     commands.sort(key=lambda entry: not entry[1].startswith("sign-up"))
     outputs = {}
     with run_worker(score_everything):
-        for requirement, command in commands:
+        for extra, command in commands:
             verbs.append(command.split()[0])
-            scores = "score" in requirement
-            outputs[verbs[-1]] = team.run(command, *answers.get(verbs[-1], ()), scores=scores)
+            outputs[verbs[-1]] = team.run(command, *answers.get(verbs[-1], ()), scores=bool(extra))
             run_clock()  # the service allocates data to the new team
     own_data = ["download", "anonymize"] if TRACKS[name].allocates_answer else []
     assert verbs == ["sign-up", "check-kit", "check", "score", "login", *own_data, "submit", "board"]

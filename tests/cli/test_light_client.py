@@ -33,7 +33,9 @@ def test_command_that_scores_names_the_extra(command: str, tmp_path: Path) -> No
     arguments = arguments[:4] if command == "scales" else arguments
     result = run(command, *arguments, *(["--secret", "table.csv"] * (command == "score")), folder=tmp_path)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == "anoncup: this command needs the packages that score: install anoncup[score]\n"
+    origin = Path(__file__).parents[2].as_uri()
+    expected = f'this command needs the packages that score: use "anoncup[score] @ {origin}"'
+    assert result.stderr == f"anoncup: {expected}\n"
 
 
 @pytest.mark.full

@@ -8,8 +8,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from html import unescape
+from importlib.metadata import version
 from pathlib import Path
 
+import httpx2
 import pexpect
 import pytest
 
@@ -17,6 +20,7 @@ from anoncup.client import Client
 from app.operations import supervisor
 from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, environment
 from tests.support.markdown_blocks import ROOT, read_guide
+from tests.support.pinned_package import UNREACHABLE
 from tests.support.service_processes import build_own_environment, find_free_port
 from tests.support.wait import TIMEOUT_S
 
@@ -117,17 +121,18 @@ def test_contest_can_be_run_by_the_guides(shell: GuideShell, url: str, tmp_path:
     shell.run(edit)
     edit_file(tmp_path / "competition.toml")
     assert "created cup-2015" in shell.run(create)
-    code = shell.run(invite).split()[-1]
+    link = shell.run(invite).split()[-1]
     assert "Good luck!" in shell.run(calls)
-    shell.answers["[Ii]nvite: "] = code
+    shell.answers["[Ii]nvite: "] = link
     join, score, score_shop, submit, download, attack = (
         block.text for block in read_guide("docs/take-part.md")
     )
+    paste_the_lines_of_the_page(shell, url)
     shell.run(join)
     assert "accepted" in shell.run(score)
     assert "accepted" in shell.run(score_shop)
     assert "accepted" in shell.run(submit)
-    submit_for_another_team(url, code, tmp_path / "cup-2015")
+    submit_for_another_team(url, link.rpartition("=")[2], tmp_path / "cup-2015")
     end_the_first_phase(url)
     shell.run(download)
     assert re.search(r"T\d\d +QUEUED +8333", shell.run(attack))
@@ -182,6 +187,19 @@ def test_example_track_can_be_tried_by_the_guide(environment: PackageEnvironment
     )
     assert completed.returncode == 0, completed.stdout + completed.stderr
     assert "accepted" in completed.stdout
+
+
+def paste_the_lines_of_the_page(shell: GuideShell, url: str) -> None:
+    """Let uv run the wheel of the service. Without a package index it stays the command of the checkout."""
+    page = httpx2.get(f"{url}/competitions/cup-2015/rules").text
+    lines = unescape(re.findall('<pre class="once"[^>]*>(.*?)</pre>', page, re.DOTALL)[0])
+    shell.bash.timeout = 10 * TIMEOUT_S  # uv downloads 180 MB, and loops are compiled
+    shell.run(lines)
+    output = shell.type_line("anoncup --version || echo no", PROMPT)
+    if output.split()[-1] == "no" and any(text in output for text in UNREACHABLE):
+        shell.run("unset -f anoncup")
+        return
+    assert output.split()[-2:] == ["anoncup", version("anoncup")]
 
 
 def edit_file(file: Path) -> None:

@@ -20,6 +20,11 @@ from tests.support.markdown_blocks import (
 
 RANKING_FORMULAS = {"order", "utility", "defence", "attack", "total", "attack_total"}
 """Keys that ``docs/formulas.md`` describes."""
+BY_NAME = re.compile(
+    r"""(?:\binstall|uvx|--from|--with)\s+(?:-\S+\s+)*\\?["']?anoncup(?:\[\w+\])?(?![-\w.*[]|\s*@)"""
+)
+"""An installation of ``anoncup`` without its address."""
+_TEXTS = {".md", ".py", ".html", ".jinja", ".po", ".ipynb", ".toml", ".yml"}
 COMMANDS = typer.main.get_command(app)
 MAKE_TARGETS = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
@@ -55,6 +60,13 @@ def test_keys_of_the_competition_file_are_listed_with_their_defaults(
     assert [key for key, default in defaults.items() if f"`{key}` ({default})" not in page] == []
 
 
+def test_nothing_installs_the_name_of_the_project_from_a_package_index() -> None:
+    """Nobody here owns that name."""
+    folders = [ROOT / name for name in ("anoncup", "app", "docs", "examples")]
+    files = {*DOCUMENTS, *(file for folder in folders for file in folder.rglob("*") if file.suffix in _TEXTS)}
+    assert [(file, found[0]) for file in files if (found := BY_NAME.search(file.read_text("utf-8")))] == []
+
+
 def list_anoncup_calls(document: Path) -> Iterator[list[str]]:
     """Yield the words after ``anoncup`` of each command in a document."""
     for line in list_command_lines(document):
@@ -67,7 +79,7 @@ def list_anoncup_calls(document: Path) -> Iterator[list[str]]:
 def find_call_errors(words: list[str]) -> Iterator[str]:
     """Yield unknown commands and options of a call; ``$variables`` and placeholders are arguments."""
     command, path = COMMANDS, []
-    while hasattr(command, "commands") and words and not words[0].startswith("-"):
+    while hasattr(command, "commands") and words and words[0][0] not in "-$":
         path.append(words[0])
         if words[0] not in command.commands:
             yield f"no command: {' '.join(path)}"

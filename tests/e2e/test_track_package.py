@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -189,7 +191,11 @@ def test_contest_on_a_packaged_track_runs_to_its_end(cup: PackageCup) -> None:
     cup.check_pages()
     kit = httpx2.get(f"{cup.url}/api/v1/competitions/places/kit.zip", timeout=TIMEOUT_S).content
     with ZipFile(io.BytesIO(kit)) as files:
-        assert 'uvx --with "anoncup-places==0.1.0" "anoncup[score]' in files.read("README.md").decode()
+        readme = files.read("README.md").decode()
+    path, digest = re.findall(
+        rf'--with "anoncup-places @ {cup.url}(\S+)#sha256=(\w+)" anoncup score', readme
+    )[0]
+    assert sha256(httpx2.get(cup.url + path).content).hexdigest() == digest
 
     cup.move_phases(anonymization=(-2, -1), reidentification=(-0.5, 1))
     with cup.connect("red") as client:

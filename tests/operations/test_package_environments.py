@@ -12,16 +12,11 @@ import pytest
 import uv
 
 from app.operations.package_environments import find_library
-from tests.support.environments import build_wheel
+from tests.support.environments import build_wheel, read_wheel
 from tests.support.pinned_package import skip_without_registry
 from tests.support.wait import TIMEOUT_S, is_running, poll_until
 
 ROOT = Path(__file__).parents[2]
-
-
-def read_files(wheel: Path) -> dict[str, bytes]:
-    with ZipFile(wheel) as archive:
-        return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}
 
 
 def test_wheel_is_packed_again_from_its_installed_files(tmp_path: Path) -> None:
@@ -30,7 +25,7 @@ def test_wheel_is_packed_again_from_its_installed_files(tmp_path: Path) -> None:
     (metadata,) = (tmp_path / "installed").glob("*.dist-info")
     (tmp_path / "packed").mkdir()
     (wheel,) = find_library(Distribution.at(metadata), tmp_path / "packed")
-    assert read_files(Path(wheel.removesuffix("[score]"))) == read_files(built)
+    assert read_wheel(Path(wheel.removesuffix("[score]"))) == read_wheel(built)
     install = [uv.find_uv_bin(), "pip", "install", "-q", "--offline", "--no-deps", "--target"]
     subprocess.run([*install, tmp_path / "target", wheel], check=True, capture_output=True)
     assert (tmp_path / "target/anoncup/plugins.py").read_bytes() == (ROOT / "anoncup/plugins.py").read_bytes()

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from html import unescape
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -22,11 +21,11 @@ from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.runner import originals
 from anoncup.tables.csv_text import write_csv
-from app.config import Settings
+from app.core import wheels
 from app.core.locale.language import LANGUAGES
 from app.originals import kits
-from app.originals.kits import ServiceInfo
 from tests.support.arena import API, Arena, build_competition_toml
+from tests.support.kit_commands import list_kit_commands
 from tests.support.shell_commands import run_program
 from tests.support.shop_contest import shop
 from tests.support.two_rounds import create_two_rounds
@@ -57,8 +56,7 @@ def write_files(files: dict[str, bytes], folder: Path) -> Path:
 
 def find_commands(readme: str, verb: str) -> list[str]:
     """Return the commands in the README without ``uvx``, one per language."""
-    requirement = rf'anoncup=={version("anoncup")}|"anoncup\[score\]=={version("anoncup")}"'
-    return re.findall(rf"^    uvx (?:{requirement}) ({verb} .*)$", readme, re.MULTILINE)
+    return [command for _, command in list_kit_commands(readme) if command.startswith(f"{verb} ")]
 
 
 def assert_example_accepted(files: dict[str, bytes], folder: Path) -> None:
@@ -97,7 +95,7 @@ def test_readme_shows_titles_and_column_names_as_text() -> None:
     rules = replace(parse_competition(build_competition_toml()), title={"en": title})
     header = kits._read_header('"' + '","'.join(names) + '"\r\n1,2,3,4\r\n')
     headers = {"anonymized": header, "secret": "original_row"}
-    readme = kits.build_readme(rules, TRACKS[rules.track], headers, ["original"], ServiceInfo())
+    readme = kits.build_readme(rules, TRACKS[rules.track], headers, ["original"], "http://localhost")
     html = MarkdownIt("commonmark").render(readme)
     texts = re.findall("<(?:h1|pre><code)>(.*?)</", html, re.DOTALL)
     assert (html.count("<h1>"), unescape(texts[0])) == (len(LANGUAGES), title)
@@ -129,32 +127,17 @@ def test_kit_has_stable_bytes(arena: Arena) -> None:
     assert get_kit(arena).content == first.content
 
 
-def test_kit_names_the_service_and_its_source_code(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    kit = get_kit(arena)
-    readme = unpack_kit(kit)["README.md"].decode()
-    assert readme.count("http://localhost/competitions/small\n") == len(LANGUAGES)
-    login_commands = ["login --url http://localhost"] * len(LANGUAGES)
-    assert find_commands(readme, "login") == login_commands
-    assert "Ask the organizers for the file or the code." in readme
-    assert f"version of this service,\n{version('anoncup')}, and runs it" in readme
-    other_kit = get_kit(arena, {"Host": "localhost:9"})
-    other_readme = unpack_kit(other_kit)["README.md"].decode()
-    assert find_commands(other_readme, "login") == ["login --url http://localhost:9"] * len(LANGUAGES)
-    monkeypatch.setenv("ANONCUP_PUBLIC_URL", "https://cup.example.org/")
-    monkeypatch.setenv("ANONCUP_SOURCE", "https://code.example.org/cup")
-    public_readme = kits.build_readme(
-        parse_competition(build_competition_toml()),
-        TRACKS["microdata"],
-        {"anonymized": "a,b", "secret": "original_row"},
-        ["original"],
-        ServiceInfo(Settings().public_url, Settings().source, version("anoncup"), "anoncup-places==0.1.0"),
-    )
-    commands = [line for line in public_readme.splitlines() if line.startswith("    uvx ")]
-    assert all('--with "anoncup-places==0.1.0" ' in command for command in commands)
-    assert f"`anoncup[score]=={version('anoncup')} anoncup-places==0.1.0` with pip" in public_readme
-    assert "The code is at https://code.example.org/cup.\n" in public_readme
-    assert "organizers where the code" not in public_readme
-    assert "login --url https://cup.example.org\n" in public_readme
+def test_kit_names_the_service_and_the_wheel_there(arena: Arena) -> None:
+    for host in ("localhost", "localhost:9"):
+        readme = unpack_kit(get_kit(arena, {"Host": host}))["README.md"].decode()
+        assert readme.count(f"http://{host}/competitions/small\n") == len(LANGUAGES)
+        assert find_commands(readme, "login") == [f"login --url http://{host}"] * len(LANGUAGES)
+        requirement = wheels.pack_library().build_requirement(f"http://{host}", extra="[score]")
+        for command in (
+            f'pip install "{requirement}"',
+            f'uvx --from jupyterlab --with "{requirement}" jupyter-lab',
+        ):
+            assert readme.count(f"    {command}") == len(LANGUAGES)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from anoncup.schemas.fields import Role
 from anoncup.tables.csv_text import write_csv
 from app.clarifications.models import Clarification
 from app.competitions import competitions
+from app.core import wheels
 from app.core.db.models import Adjustment, Competition, Guess, Rescore, Team, ThresholdReport
 from app.core.db.transaction import transaction
 from app.core.identity.users import create_user
@@ -345,6 +346,12 @@ def choose_slug(scenario: "AccessScenario", route: str) -> str:
     return (scenario.second_contest.arena if route.endswith(_SECOND_CONTEST_PATHS) else scenario.arena).slug
 
 
+def choose_file(_: "AccessScenario", route: str) -> str:
+    if "downloads" in route:
+        return wheels.pack_library().file
+    return "original.csv" if "original" in route else "anonymized.csv"
+
+
 def choose_act(_: "AccessScenario", route: str) -> str:
     return "pause" if "/phases" in route else "disqualify"
 
@@ -353,7 +360,8 @@ PATH_PARAMS: dict[str, Callable[["AccessScenario", str], Any]] = {
     "slug": choose_slug,
     "name": lambda _, __: "anonymization",
     "act": choose_act,
-    "file": lambda _, route: "original.csv" if "original" in route else "anonymized.csv",
+    "digest": lambda _, __: wheels.pack_library().path.split("/")[2],
+    "file": choose_file,
     "path": lambda _, route: "site.css" if "static" in route else "",
     "provider": lambda _, __: "lab",
     "submission_id": lambda scenario, _: scenario.submission_id,

@@ -120,6 +120,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/export.zip": (401, 403, 403, 200, 403, 200),
     "GET /api/v1/competitions/{slug}/archive.zip": (401, 403, 403, 404, 403, 404),
     "GET /api/v1/competitions/{slug}/queue": (401, 403, 403, 200, 403, 200),
+    "GET /downloads/{digest}/{file}": (200, 200, 200, 200, 200, 200),
     "GET /static/{path}": (200, 200, 200, 200, 200, 200),
     "GET /healthz": (200, 200, 200, 200, 200, 200),
     "GET /readyz": (200, 200, 200, 200, 200, 200),

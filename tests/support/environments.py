@@ -8,7 +8,8 @@ import sys
 import venv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -25,6 +26,13 @@ def build_wheel(project: Path, folder: Path) -> Path:
     subprocess.run(build, cwd=project, check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def read_wheel(wheel: Path | IO[bytes]) -> dict[str, list[bytes]]:
+    """Return the lines of each file; those of the list of files are sorted."""
+    with ZipFile(wheel) as archive:
+        lines = {name: archive.read(name).splitlines() for name in archive.namelist()}
+    return {name: sorted(lines[name]) if name.endswith("/RECORD") else lines[name] for name in lines}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment
 COMPILED_MODULE = Path(__file__).parents[1] / "packages/hops"
 PINNED_PANDAS = "2.2.3"
 _ADD_TIMEOUT_S = 600
-_UNREACHABLE = ("error sending request", "Failed to fetch", "dns error")
+UNREACHABLE = ("error sending request", "Failed to fetch", "dns error")
 _COMPILED_SHIFT = f'''
 
 def shift(scored: ScoredPlaces) -> float:
@@ -75,6 +75,6 @@ def _add_package(
 
 def skip_without_registry(completed: "subprocess.CompletedProcess[str]") -> None:
     """Require that a command that installs packages succeeded; skip if it reached no registry."""
-    if completed.returncode != 0 and any(text in completed.stderr for text in _UNREACHABLE):
+    if completed.returncode != 0 and any(text in completed.stderr for text in UNREACHABLE):
         pytest.skip(f"needs a package registry: {completed.stderr.strip()[-200:]}")
     assert completed.returncode == 0, completed.stdout + completed.stderr

@@ -90,6 +90,7 @@ def get_client_address(request: Request) -> str | None:
     return request.client.host if request.client else None
 
 
+ServiceUrl = Annotated[str, Depends(get_service_url)]
 ClientAddress = Annotated[str | None, Depends(get_client_address)]
 CurrentPrincipal = Annotated[Principal, Depends(require_principal)]
 OptionalPrincipal = Annotated[Principal | None, Depends(_find_principal)]

@@ -34,6 +34,7 @@ from anoncup.errors import (
 from anoncup.messages import N_, replace_control_characters
 from anoncup.rules.rounds import choose_text
 from app.config import get_settings
+from app.core import wheels
 from app.core.features import Feature
 from app.core.http import problems
 from app.core.http.problems import get_status
@@ -75,6 +76,7 @@ templates.env.globals |= {
     "sentence": languages.translate_sentence,
     "visible": replace_control_characters,
     "service_address": get_service_url,
+    "command": wheels.build_command,
     "sign_in_providers": lambda: get_settings().sign_in,
     "has_mail": lambda: get_settings().smtp is not None,
     "short_time": notation.format_short_time,
