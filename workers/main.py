@@ -1,8 +1,10 @@
 """The Celery application with its tasks, and the signal handlers that set up a worker."""
 
 import os
+import warnings
 from typing import Any
 
+from celery.exceptions import SecurityWarning
 from celery.signals import celeryd_after_setup, celeryd_init, setup_logging, worker_init
 from celery.worker.control import inspect_command
 
@@ -29,6 +31,7 @@ def configure_process(**_: Any) -> None:
     Celery leaves logging alone because ``setup_logging`` has a receiver.
     """
     logs.configure()
+    warnings.simplefilter("ignore", SecurityWarning)  # jobs of root are confined, too (docs/hosting.md)
     package_calls.enable()
 
 

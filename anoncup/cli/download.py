@@ -13,7 +13,7 @@ import typer
 
 from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Slug
-from anoncup.cli.output import ColumnSpec, format_cell, print_entries, print_json, replace_unprintable
+from anoncup.cli.output import ColumnSpec, print_entries, print_json, replace_unprintable
 from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput
 
@@ -36,9 +36,7 @@ def competitions(as_json: AsJson = False) -> None:
         "track": "track",
         "state": "state",
         "rows": "original_rows",
-        "phases": lambda entry: [
-            f"{phase.name} {format_cell(phase.start)} to {format_cell(phase.end)}" for phase in entry.phases
-        ],
+        "until": lambda entry: next((phase.end for phase in entry.phases if phase.name == entry.state), None),
     }
     with connect(anonymous=True) as client:
         print_entries(client.list_competitions(), columns, as_json=as_json, empty_text="no competitions")
