@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
@@ -11,7 +12,7 @@ from anoncup.messages import N_, CodedMessage, Message
 from anoncup.rules.settings import Phase
 from app.competitions import competitions, phases
 from app.core import outbox
-from app.core.db.models import Announcement, Round
+from app.core.db.models import Announcement, Round, Team
 from app.core.db.transaction import read_clock
 from app.core.locale.language import ENGLISH
 
@@ -60,10 +61,15 @@ def record_new_ends(session: Session, round_: Round, new_phases: Iterable[Phase]
     is_added = timetable.phase(phases.REIDENTIFICATION) is None and phases.REIDENTIFICATION in new_ends
     if is_added or phases.REIDENTIFICATION in nearer_ends:
         _delay_reveal(session, round_, max(notice, timetable.reveal_notice))
-    if phases.has_contest_begun(session, round_):
+    if phases.has_contest_begun(session, round_) and _has_teams(session, round_):
         for name, (before, end) in nearer_ends.items():
             reveal = max(end, round_.reveal_not_before or end)
             _announce(session, round_, name, timetable.zone, before=before, end=end, reveal=reveal)
+
+
+def _has_teams(session: Session, round_: Round) -> bool:
+    teams = exists().where(Team.competition_id == round_.competition_id, Team.baseline.is_(False))
+    return bool(session.scalar(select(teams)))
 
 
 def _delay_reveal(session: Session, round_: Round, notice: timedelta) -> None:

@@ -125,11 +125,17 @@ def test_notice_is_not_shortened_by_another_move(contest: Contest) -> None:
     assert load_round().reveal_not_before == long_notice
 
 
-def test_contest_without_submissions_is_not_delayed(client: TestClient) -> None:
+def test_contest_without_submissions_is_not_delayed_and_without_teams_nothing_is_announced(
+    client: TestClient,
+) -> None:
     contest = Contest.create(client, notice_hours=24)
     contest.move_phases(anonymization=(-3, 1), reidentification=(2, 10))
     move_end(contest, 5)
     assert load_round().reveal_not_before is None
+    assert list_announcements() == []
+    contest.arena.get_team_token("red")
+    move_end(contest, 4)
+    assert len(list_announcements()) == 1
 
 
 def test_teams_are_told_of_a_nearer_end_in_both_languages(contest: Contest) -> None:
@@ -145,6 +151,9 @@ def test_teams_are_told_of_a_nearer_end_in_both_languages(contest: Contest) -> N
     assert (entry["code"], set(entry["values"])) == ("end_moved", {"before", "end", "reveal", "zone"})
     response = contest.arena.call("DELETE", f"/announcements/{entry['id']}")
     assert (response.status_code, response.json()["code"]) == (409, "service_announcement")
+    for reader, other in (("en", "ja"), ("ja", "en")):
+        html = get_page(contest.arena, contest.path, language=reader).text
+        assert (announcement[reader] in html, announcement[other] in html) == (True, False)
     html = get_page_text(contest.arena, "/announcements")
     assert translate("Announced by the service itself.") in html
     assert "/withdraw" not in html

@@ -48,7 +48,7 @@ from app.core.identity.principal import Principal
 from app.core.identity.session_cookie import read_session_cookie
 from app.core.locale.language import LANGUAGES, Translator
 from app.core.pages import language as languages
-from app.core.pages import notation
+from app.core.pages import markdown, notation
 
 P = ParamSpec("P")
 
@@ -83,6 +83,7 @@ templates.env.globals |= {
     "clock_time": notation.format_clock_time,
     "zone_name": notation.get_zone_abbreviation,
 }
+templates.env.filters |= {"markdown": markdown.render_markdown, "linked": markdown.link_addresses}
 _UNREADABLE_FORM = N_("this form cannot be read: check what you typed")
 _CONTENT_DEFAULTS = {"to": None, "wrong_form": None, "rejection": None}
 """Defaults of template variables that only some pages set."""
