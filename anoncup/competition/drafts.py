@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from anoncup.competition.parser import parse_common_rules
-from anoncup.competition.templates import TEMPLATES, template
+from anoncup.competition.templates import DESCRIPTION_EXAMPLE, TEMPLATES, template
 from anoncup.competition.writer import replace_columns, set_threshold, set_weights
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
@@ -24,10 +24,10 @@ def create_draft(source: str) -> str:
     if source not in DRAFT_SOURCES:
         raise InvalidInput("drafts start from {names}", code="unknown_template", names=DRAFT_SOURCES)
     if source not in TEMPLATES:
-        return _create_empty_draft(source)
+        return _create_empty_draft(source) + DESCRIPTION_EXAMPLE
     # The template's comments describe its settings. They would become wrong when the settings are changed.
     text = "".join(line for line in template(source).splitlines(True) if not line.startswith("#"))
-    return set_threshold(text, None)
+    return set_threshold(text, None) + DESCRIPTION_EXAMPLE
 
 
 def _create_empty_draft(track: str) -> str:

@@ -27,6 +27,7 @@ from anoncup.rules.rounds import RoundTable, read_round_name, read_round_tables
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
+    Description,
     Excessive,
     Limits,
     MeasureSettings,
@@ -53,9 +54,11 @@ from anoncup.rules.toml_values import (
     read_count,
     read_flag,
     read_hours,
+    read_markdown,
     read_number,
     read_share,
     read_text,
+    read_texts,
     read_titles,
 )
 from anoncup.tracks.model import AnyTrack
@@ -184,6 +187,7 @@ def _read_competition(table: TomlTable) -> Rules:
         track=name,
         timezone=zone.key,
         round=table.take("round", read_round_name, ""),
+        description=_read_description(table.take_table("description")),
         columns=columns,
         settings=settings,
         measures=_read_measures(table.take_table("measures"), track, roles),
@@ -211,6 +215,14 @@ def _read_slug(table: TomlTable) -> str:
     if not SLUG.fullmatch(slug):
         raise build_value_error("slug", Message("1 to 63 lower-case letters, digits and inner hyphens"))
     return slug
+
+
+def _read_description(table: TomlTable) -> Description:
+    terms = table.take("terms", read_flag, False)
+    texts = read_texts(table, read_markdown)
+    if terms and not texts:
+        raise build_value_error(table.path_of("terms"), Message("false in a description without text"))
+    return Description(texts, terms)
 
 
 def _read_columns(table: TomlTable) -> Columns:

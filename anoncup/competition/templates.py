@@ -4,6 +4,14 @@ from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 
 TEMPLATES = {name: file for track in TRACKS.values() for name, file in track.examples.templates.items()}
+DESCRIPTION_EXAMPLE = """
+# Shown first on the page of the competition, in Markdown. With terms, people accept it when they join.
+# [description]
+# terms = true
+# en = '''
+# Purpose, prizes, terms, and whom to ask: <cup@example.org>
+# '''
+"""
 
 
 def template(name: str | int) -> str:
@@ -11,4 +19,4 @@ def template(name: str | int) -> str:
     path = TEMPLATES.get(str(name))
     if path is None:
         raise InvalidInput("templates: {names}", code="unknown_template", names=tuple(TEMPLATES))
-    return path.read_text(encoding="utf-8")
+    return path.read_text(encoding="utf-8") + DESCRIPTION_EXAMPLE

@@ -7,6 +7,7 @@ from anoncup.errors import NotFound
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
+    Description,
     Excessive,
     Limits,
     MeasureSettings,
@@ -25,6 +26,7 @@ class Rules:
     timezone: str
     round: str = ""
     """Name of the round; empty in a competition without rounds."""
+    description: Description = field(default_factory=Description)
     columns: Columns | None = None
     settings: object = None
     """Settings of the track, from the table with its name."""

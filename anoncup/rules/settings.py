@@ -125,6 +125,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Description:
+    """The organizers' text about the contest, in Markdown by language. With ``terms``, members accept it."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    terms: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Phase:
     """A phase, open in the half-open interval [start, end)."""
 

@@ -10,9 +10,12 @@ from zoneinfo import ZoneInfo
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 from anoncup.rules.local_times import fix_offset
+from anoncup.rules.toml_text import MAX_VALUE_CHARACTERS
 
 CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
 MAX_NUMBER = sys.float_info.max
+MAX_MARKDOWN_CHARACTERS = MAX_VALUE_CHARACTERS // 2
+"""A line break counts twice in the file of a round, which has it as an escape."""
 MAX_HOURS = 8760
 """One year."""
 
@@ -71,12 +74,36 @@ def build_value_error(path: str, expected: Message) -> InvalidCompetition:
     return InvalidCompetition("{key} must be {expected}", code="wrong_value", key=path, expected=expected)
 
 
-def read_text(value: object, path: str) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > 200 or CONTROL_CHARACTER.search(value):
-        raise build_value_error(
-            path, Message("a text of 1 to 200 characters, none of them a control character")
-        )
-    return value
+def make_text_reader(most: int, *, allowed: str = "") -> Reader[str]:
+    """Return a reader of a text. Its only control characters are the ``allowed`` ones."""
+
+    def read(value: object, path: str) -> str:
+        if (
+            not isinstance(value, str)
+            or not value.strip()
+            or len(value) > most
+            or CONTROL_CHARACTER.search(value.translate(dict.fromkeys(map(ord, allowed))))
+        ):
+            raise build_value_error(
+                path,
+                Message("a text of 1 to {most:,} characters, none of them a control character", most=most),
+            )
+        return value
+
+    return read
+
+
+read_text = make_text_reader(200)
+read_markdown = make_text_reader(MAX_MARKDOWN_CHARACTERS, allowed="\n\t")
+
+
+def read_texts(table: TomlTable, reader: Reader[str]) -> dict[str, str]:
+    """Read the rest of a table as texts by language."""
+    texts: dict[str, str] = {
+        language: table.take(language, reader) for language in ("en", "ja") if language in table.raw
+    }
+    table.reject_unknown_keys()
+    return texts
 
 
 def read_titles(table: TomlTable) -> dict[str, str]:
@@ -84,14 +111,10 @@ def read_titles(table: TomlTable) -> dict[str, str]:
     raw, path = table.raw.pop("title", None), table.path_of("title")
     if isinstance(raw, str):
         return {"en": read_text(raw, path)}
-    titles = TomlTable({} if raw is None else raw, path)
-    titles_by_language: dict[str, str] = {
-        language: titles.take(language, read_text) for language in ("en", "ja") if language in titles.raw
-    }
-    titles.reject_unknown_keys()
-    if not titles_by_language:
+    titles = read_texts(TomlTable({} if raw is None else raw, path), read_text)
+    if not titles:
         raise InvalidCompetition("{key} is missing", code="missing_key", key=path)
-    return titles_by_language
+    return titles
 
 
 def read_flag(value: object, path: str) -> bool:

@@ -41,6 +41,10 @@ class Competition(Form):
     rounds: list[Round]
     """all rounds; empty without rounds"""
     title: Title
+    description: Annotated[dict[str, str], example({"en": "# Prizes\n\nThe winner gets a book."})]
+    """the organizers' text about the contest, in Markdown by language"""
+    terms: bool
+    """whether the description has terms that people accept when they join"""
     track: Annotated[str, example("microdata")]
     timezone: Annotated[str, example("Asia/Tokyo")]
     state: Annotated[str, open_enum(*get_args(State))]

@@ -78,14 +78,18 @@ def show_rules(page: RequestedPage, slug: str) -> HTMLResponse:
     return render_rules(page, frame)
 
 
-def render_rules(page: Page, frame: Frame) -> HTMLResponse:
-    """Render the rules of a frame, which may differ from those in force."""
+def render_rules(page: Page, frame: Frame, *, with_description: bool = False) -> HTMLResponse:
+    """Render the rules of a frame, which may differ from those in force.
+
+    ``with_description``: show the description above them, as the overview does.
+    """
     round_ = frame.round
     rules, track = frame.rules, frame.round.track
     ranking_formulas = _list_ranking_formulas(frame)
     return page.render(
         "competitions/rules.html",
         frame=frame,
+        description=frame.rules.description.texts if with_description else {},
         seed=round_.seed_commitment if round_.allocation else None,
         track=track,
         measures=list(iter_measure_rules(rules, track)),

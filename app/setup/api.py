@@ -51,6 +51,8 @@ def _build_competition(round_: Round, phase_status: PhaseStatus) -> schemas.Comp
         round=round_.name,
         rounds=_build_rounds(round_.competition, phase_status.now) if round_.name else [],
         title=dict(rules.title),
+        description=dict(rules.description.texts),
+        terms=rules.description.terms,
         track=rules.track,
         timezone=rules.timezone,
         state=phase_status.state,

@@ -89,7 +89,7 @@ def preview_rules(context: RequestedSetup, form: FormBody) -> HTMLResponse:
     except (Conflict, InvalidCompetition) as problem:
         return _render_file(context, text, problem=problem)
     frame = replace(context.frame, rules=replace(rules, scales=round_.scales))
-    return render_rules(context.page, frame)
+    return render_rules(context.page, frame, with_description=True)
 
 
 @router.post("/competitions/{slug}/organize/file")

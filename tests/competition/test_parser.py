@@ -13,6 +13,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
+    Description,
     Excessive,
     Limits,
     MeasureSettings,
@@ -218,6 +219,9 @@ INVALID_TABLE_VALUES = [
     ("attackers.id_sa", "counts", NOT_A_FLAG),
     ("attackers.euc1", "give_up", ['"never"', "1", '["abstain"]']),
     ("attackers.euc1", "quasi_identifiers", NOT_COLUMN_NAMES),
+    ("description", "en", ['""', '" "', "1", f'"{"x" * 5001}"', '"\\u0000"', '"\\r"']),
+    ("description", "ja", ["[]", "true"]),
+    ("description", "terms", [*NOT_A_FLAG, "true"]),
     ("scales", "mean_mae", NOT_A_NUMBER),
     ("excessive", "distance", ['"Gower"', "1"]),
     ("excessive", "approach", ['"III"', "2"]),
@@ -265,6 +269,7 @@ def test_phase_start_and_end_must_be_times(key: str, value: str) -> None:
     ("addition", "expected_code"),
     [
         ("[surprise]", "unknown_key"),
+        ("[description]\nfr = 'Bonjour'", "unknown_key"),
         ("[excessive]\nlimit = 1", "unknown_key"),
         ("[ranking]\nfinal = 1", "unknown_key"),
         ("[publication]\nboards = 1", "unknown_key"),
@@ -292,7 +297,18 @@ def test_unknown_keys_and_wrong_types_are_refused(addition: str, expected_code: 
 
 
 @pytest.mark.parametrize(
-    "key", ["columns", "measures", "attackers", "scales", "excessive", "ranking", "publication", "limits"]
+    "key",
+    [
+        "columns",
+        "description",
+        "measures",
+        "attackers",
+        "scales",
+        "excessive",
+        "ranking",
+        "publication",
+        "limits",
+    ],
 )
 def test_value_in_place_of_a_table_is_refused(key: str) -> None:
     top, below = MINIMAL.split("[columns]")
@@ -321,6 +337,13 @@ def test_phases_out_of_order_are_refused(windows: list[tuple[str, str, str]]) ->
     day = "2027-01-{}T00:00:00Z".format
     dated_windows = [(name, day(start), day(end)) for name, start, end in windows]
     assert expect_refusal_code(add_phases(*dated_windows)) == "wrong_value"
+
+
+def test_description_has_lines_in_each_language_and_may_have_terms() -> None:
+    text = MINIMAL + '[description]\nterms = true\nen = """\n# Prizes\n\tA book."""\nja = "# 賞"\n'
+    rules = parse_competition(text)
+    assert rules.description == Description({"en": "# Prizes\n\tA book.", "ja": "# 賞"}, terms=True)
+    assert parse_competition(MINIMAL).description == Description()
 
 
 @pytest.mark.parametrize(("setting", "hours"), [("", 24), ("0", 0), ("8760", 8760)])

@@ -106,7 +106,12 @@ FULL_EXAMPLE = replace_tables(EXAMPLE, "phases", '[[rounds]]\nname = "a"\n').rep
 )
 
 
-@pytest.mark.parametrize("text", [TWO_ROUNDS, FULL_EXAMPLE])
+LONG_DESCRIPTION = "[description]\nterms = true\nen = '''\n" + "\\\n" * 2500 + "'''\n[ranking]"
+
+
+@pytest.mark.parametrize(
+    "text", [TWO_ROUNDS, FULL_EXAMPLE, TWO_ROUNDS.replace("[ranking]", LONG_DESCRIPTION, 1)]
+)
 def test_extracted_file_has_the_rules_of_the_round(text: str) -> None:
     for name, rules in parse_rounds(text).items():
         file = CompetitionFile(text).round_texts[name]

@@ -38,6 +38,7 @@ from anoncup.messages import CodedMessage
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import RoundSettings
+from anoncup.rules.settings import Description
 from anoncup.rules.timetable import Timetable
 from anoncup.schemas import TokenKind
 from anoncup.schemas.fields import Role
@@ -268,6 +269,11 @@ class Competition(Base):
             return read_stored(lambda file: file.title, self.file)
         except CompetitionUnavailable:
             return {"en": self.slug}
+
+    @property
+    def description(self) -> Description:
+        """The organizers' text about the competition. Raises CompetitionUnavailable."""
+        return read_stored(lambda file: next(iter(file.rules.values())).description, self.file)
 
     @property
     def round_settings(self) -> list[RoundSettings]:
