@@ -24,6 +24,9 @@ _NameOption = Annotated[str | None, typer.Option(help="your name at the service;
 _TeamOption = Annotated[str | None, typer.Option(help="the new team's name; not for an invite of a team")]
 _INVITE_HELP = "the link or code you were given"
 _InviteOption = Annotated[str | None, typer.Option(help=f"{_INVITE_HELP}; asked for if not given")]
+_AcceptTerms = Annotated[
+    bool, typer.Option("--accept-terms", help="accept the terms in the description of the competition")
+]
 
 
 def login(
@@ -45,7 +48,9 @@ def sign_up(
     team: _TeamOption = None,
     url: _UrlOption = None,
     name: _NameOption = None,
+    *,
     invite: _InviteOption = None,
+    accept_terms: _AcceptTerms = False,
     password_stdin: _PasswordStdin = False,
 ) -> None:
     """Create an account with an invite code, in a new team or in the team of the invite; then sign in."""
@@ -56,7 +61,9 @@ def sign_up(
     person = name or typer.prompt("Name", err=True)
     password = read_password(from_stdin=password_stdin, confirm=True)
     with translate_api_errors(), Client(address) as client:
-        token = client.sign_up(invite=code, team=team, name=person, password=password)
+        token = client.sign_up(
+            invite=code, team=team, name=person, password=password, accept_terms=accept_terms
+        )
     _save_token(address, token)
 
 
@@ -86,11 +93,14 @@ def whoami() -> None:
 def join(
     invite: Annotated[str, typer.Argument(metavar="INVITE", help=_INVITE_HELP)],
     team: _TeamOption = None,
+    accept_terms: _AcceptTerms = False,
     as_json: AsJson = False,
 ) -> None:
     """Take part in another competition, in a new team or in the team of the invite."""
     with connect() as client:
-        membership = client.join_competition(invite=_split_link(invite)[1], team=team)
+        membership = client.join_competition(
+            invite=_split_link(invite)[1], team=team, accept_terms=accept_terms
+        )
     sentence = (
         f"you are in {replace_unprintable(membership.team)}, in {replace_unprintable(membership.competition)}"
     )

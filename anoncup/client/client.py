@@ -37,14 +37,25 @@ class Client(Transport):
         body = {"name": name, "password": password, "token_name": label}
         return self.call(schemas.IssuedToken, "POST", "/tokens", json=body).token
 
-    def sign_up(self, *, invite: str, team: str | None, name: str, password: str) -> str:
+    def sign_up(
+        self, *, invite: str, team: str | None, name: str, password: str, accept_terms: bool = False
+    ) -> str:
         """Create an account, with a new team or in the team of the invite, and return its token."""
-        body = {"invite": invite, "team": team, "name": name, "password": password}
+        body = {
+            "invite": invite,
+            "team": team,
+            "name": name,
+            "password": password,
+            "accept_terms": accept_terms,
+        }
         return self.call(schemas.SignedUp, "POST", "/signup", json=body).token
 
-    def join_competition(self, *, invite: str, team: str | None) -> schemas.TeamMembership:
+    def join_competition(
+        self, *, invite: str, team: str | None, accept_terms: bool = False
+    ) -> schemas.TeamMembership:
         """Take part in another competition, with a new team or in the team of the invite."""
-        return self.call(schemas.TeamMembership, "POST", "/join", json={"invite": invite, "team": team})
+        body = {"invite": invite, "team": team, "accept_terms": accept_terms}
+        return self.call(schemas.TeamMembership, "POST", "/join", json=body)
 
     def get_team(self, slug: str) -> schemas.Team:
         """Return the user's team."""

@@ -19,6 +19,9 @@ from app.core.identity.authentication import ClientAddress, CurrentPrincipal, Se
 from app.teams import invites, members, organizers
 
 router = APIRouter()
+_AcceptTerms = Annotated[
+    bool, Field(description="whether you accept the terms in the description, if the competition has terms")
+]
 
 
 class SignUp(BaseModel):
@@ -37,6 +40,7 @@ class SignUp(BaseModel):
     ] = None
     name: NewName
     password: Password
+    accept_terms: _AcceptTerms = False
 
 
 class Join(BaseModel):
@@ -46,6 +50,7 @@ class Join(BaseModel):
     team: Annotated[
         str | None, Field(max_length=1000, description="as for a new account"), example("Red")
     ] = None
+    accept_terms: _AcceptTerms = False
 
 
 class UserIn(BaseModel):
@@ -72,6 +77,7 @@ def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
         team_name=body.team,
         name=body.name,
         password=body.password.get_secret_value(),
+        accept_terms=body.accept_terms,
         begin=lambda session, user: tokens.issue_token(session, user, name="sign-up"),
     )
 
@@ -80,7 +86,9 @@ def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
 def join(body: Join, principal: CurrentPrincipal, address: ClientAddress) -> schemas.TeamMembership:
     """Take part in another competition with an invite: create a team, or join one."""
     with throttle.limit_invite_tries(address), transaction() as session:
-        return members.join(session, principal, code=body.invite, team_name=body.team)
+        return members.join(
+            session, principal, code=body.invite, team_name=body.team, accept_terms=body.accept_terms
+        )
 
 
 @router.post("/users", tags=["users"], status_code=status.HTTP_201_CREATED)

@@ -13,7 +13,7 @@ from app.accounts import memberships, passwords
 from app.competitions import competitions
 from app.core import audit
 from app.core.db.models import Competition, Member, Organizer, Submission, Team, User
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.core.http import throttle
 from app.core.identity import names, users
 from app.core.identity.password_hashes import UNUSABLE_HASH, hash_password
@@ -32,6 +32,7 @@ def sign_up(
     team_name: str | None,
     name: str,
     password: str | None,
+    accept_terms: bool,
     begin: Callable[[Session, User], str],
 ) -> schemas.SignedUp:
     """Create an account, add it to the team of the invite, and return both with the token of ``begin``.
@@ -45,34 +46,48 @@ def sign_up(
         with transaction() as session:
             invite = invites.redeem(session, code)
             user = users.add_user(session, name=name, password_hash=password_hash)
-            membership = _add_member(session, invite, user, team_name)
+            membership = _add_member(session, invite, user, team_name, accept_terms=accept_terms)
             token = begin(session, user)
     throttle.remember_address(address, user.name_key)
     return schemas.SignedUp(**dict(membership), user_id=user.id, token=token)
 
 
 def join(
-    session: Session, principal: Principal, *, code: str, team_name: str | None
+    session: Session, principal: Principal, *, code: str, team_name: str | None, accept_terms: bool
 ) -> schemas.TeamMembership:
     """Add the principal to the team of the invite."""
     principal.require("submit")
     invite = invites.redeem(session, code)
-    membership = _add_member(session, invite, users.lock_user(session, principal.user_id), team_name)
+    user = users.lock_user(session, principal.user_id)
+    membership = _add_member(session, invite, user, team_name, accept_terms=accept_terms)
     audit.record(session, principal, "team.join", invite.competition_id, after={"team": membership.team})
     return membership
 
 
 def _add_member(
-    session: Session, invite: Invite, user: User, team_name: str | None
+    session: Session, invite: Invite, user: User, team_name: str | None, *, accept_terms: bool
 ) -> schemas.TeamMembership:
     """Add a locked user to the invite's team or to a new one."""
     _require_can_join(session, invite.competition_id, user)
+    competition = session.get_one(Competition, invite.competition_id)
+    has_terms = competition.description.terms
+    if has_terms and not accept_terms:
+        raise InvalidInput(
+            "joining needs your consent to the terms in the description of the competition",
+            code="terms_not_accepted",
+        )
     # A password link from an organizer of another competition must not give access to this one.
     passwords.expire_links(session, user.id)
     team = _resolve_team(session, invite, team_name)
-    session.add(Member(competition_id=invite.competition_id, user_id=user.id, team_id=team.id))
-    slug = session.get_one(Competition, invite.competition_id).slug
-    return schemas.TeamMembership(competition=slug, team_id=team.id, team=team.name)
+    session.add(
+        Member(
+            competition_id=competition.id,
+            user_id=user.id,
+            team_id=team.id,
+            terms_accepted_at=read_clock(session) if has_terms else None,
+        )
+    )
+    return schemas.TeamMembership(competition=competition.slug, team_id=team.id, team=team.name)
 
 
 def _require_can_join(session: Session, competition_id: UUID, user: User) -> None:

@@ -27,6 +27,7 @@ router = APIRouter(route_class=PageRoute)
 
 _CodeQuery = Annotated[str, Query()]
 _FormText = Annotated[str, Form()]
+_FormFlag = Annotated[bool, Form()]
 
 
 def _render_invite_form(
@@ -39,6 +40,7 @@ def _render_invite_form(
     provider: str = "",
     team: str = "",
     name: str = "",
+    accept_terms: bool = False,
 ) -> HTMLResponse:
     """Render the form for an invite. Without a valid invite, the form asks for the code.
 
@@ -59,6 +61,7 @@ def _render_invite_form(
         provider=provider,
         team=team,
         name=name,
+        accept_terms=accept_terms,
         to=f"/join?{urlencode({'invite': invite})}",
     )
 
@@ -95,6 +98,7 @@ def sign_up(
     team: _FormText = "",
     name: _FormText = "",
     password: _FormText = "",
+    accept_terms: _FormFlag = False,
 ) -> Response:
     subject = find_flow(page.request, provider, is_answered=True).subject if provider else None
 
@@ -109,6 +113,7 @@ def sign_up(
         team_name=team or None,
         name=name,
         password=password if subject is None else None,
+        accept_terms=accept_terms,
         begin=begin,
     )
     page.request.session.clear()
@@ -123,10 +128,17 @@ def show_join(page: RequestedUserPage, address: ClientAddress, invite: _CodeQuer
 @router.post("/join")
 @show_problem(_render_join)
 def join(
-    page: RequestedUserPage, address: ClientAddress, *, invite: _CodeQuery = "", team: _FormText = ""
+    page: RequestedUserPage,
+    address: ClientAddress,
+    *,
+    invite: _CodeQuery = "",
+    team: _FormText = "",
+    accept_terms: _FormFlag = False,
 ) -> Response:
     with throttle.limit_invite_tries(address), transaction() as session:
-        membership = members.join(session, page.principal, code=invite, team_name=team or None)
+        membership = members.join(
+            session, page.principal, code=invite, team_name=team or None, accept_terms=accept_terms
+        )
     return _redirect_to_submissions(membership)
 
 

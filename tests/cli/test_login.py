@@ -108,6 +108,18 @@ def test_new_team_signs_up_and_invites_a_member(
     assert set(anoncup("team", "small").stdout.splitlines()) == {'雪,"うさぎ"', "  花子", "  太郎"}
 
 
+def test_terms_are_accepted_with_an_option(anoncup: CommandRunner, arena: Arena, url: str) -> None:
+    terms = '[description]\nterms = true\nen = "Be kind."\n'
+    other_arena = Arena.create(arena.client, slug="other", extra_toml=terms)
+    code = other_arena.post("/competitions/other/invites", json={"uses": 2}).json()["code"]
+    sign_in(anoncup, arena, url)
+    account = ("--url", url, "--name", "Ada", "--team", "blue", "--password-stdin")
+    for command in (("join", code), ("sign-up", *account, "--invite", code)):
+        refused = anoncup(*command, typed=f"{PASSWORD}\n")
+        assert (refused.status, "consent to the terms" in refused.stderr) == (2, True)
+        assert anoncup(*command, "--team", command[0], "--accept-terms", typed=f"{PASSWORD}\n").status == 0
+
+
 def test_existing_user_joins_another_competition(anoncup: CommandRunner, arena: Arena, url: str) -> None:
     other_arena = Arena.create(arena.client, slug="other")
     code = other_arena.post("/competitions/other/invites", json={}).json()["code"]

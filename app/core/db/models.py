@@ -242,6 +242,8 @@ class Member(Base):
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), primary_key=True)
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
+    terms_accepted_at: Mapped[datetime | None]
+    """When the user accepted the terms; None if there were none."""
 
 
 class Competition(Base):
