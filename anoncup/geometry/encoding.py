@@ -49,15 +49,14 @@ def get_column_texts(table: pd.DataFrame, column: str) -> list[str]:
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Groups of rows that have equal codes in every chosen column.
-
-    ``group_ids`` (n,) are the groups of the rows. Groups, and their ``sizes`` (groups,), are in ascending
-    order of the ``codes`` (n, columns).
-    """
+    """Groups of rows that have equal codes in every chosen column, in ascending order of the codes."""
 
     group_ids: IntArray
+    """The group of each row, (n,)."""
     sizes: IntArray
+    """The number of rows of each group, (groups,)."""
     codes: IntArray
+    """The codes of each row, (n, columns)."""
 
     @cached_property
     def members(self) -> IntArray:

@@ -51,8 +51,11 @@ class ScoredRelease(Generic[_ReleaseT_co, _TargetT_co, _AnswerT_co]):
     """A release with its secret answer, for measures. Attackers see its ``target`` only."""
 
     release: _ReleaseT_co
+    """What the team sent, as the track reads it."""
     target: _TargetT_co
+    """What attackers see of it. It does not depend on the answer."""
     answer: _AnswerT_co
+    """The secret. A measure that reads it, or what follows from it, has ``reads_secret=True``."""
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property

@@ -1,6 +1,7 @@
 """The documentation site builds without warnings, is complete, and can be searched in both languages."""
 
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 
+from anoncup.plugins import BUILT_IN
 from app.config import Settings
 from app.core.http.middleware import SecurityHeadersMiddleware
 from app.core.pages.pages import static_files
@@ -87,6 +89,20 @@ def test_site_has_every_page_without_leftovers_of_markdown(site: Path) -> None:
         text = read_text(site / name / "index.html")
         assert "```" not in text, path
         assert "::: " not in text, path
+
+
+@pytest.mark.full
+def test_page_of_inputs_has_every_attribute_of_the_types_of_every_track(site: Path) -> None:
+    paths = re.findall(r"^::: (\S+)", (ROOT / "docs/inputs.md").read_text(encoding="utf-8"), re.MULTILINE)
+    html = (site / "inputs/index.html").read_text(encoding="utf-8")
+    for name, track in BUILT_IN.items():
+        annotation = sys.modules[f"anoncup.tracks.{name}"].__annotations__[name.upper()]
+        types = set(re.findall(r"[A-Z]\w+", annotation)) - {"Track", "DataFrame", "IntArray"}
+        assert types <= {path.rpartition(".")[2] for path in paths}, track.name
+    classes = {path: kind for path in paths if isinstance(kind := pkgutil.resolve_name(path), type)}
+    for path, kind in classes.items():
+        names = [name for name in vars(kind) if not name.startswith("_")]
+        assert [name for name in names if f'id="{path}.{name}"' not in html] == []
 
 
 @pytest.fixture(scope="module")

@@ -47,15 +47,14 @@ MEMBERS_FILE, HIDDEN_FILE = "members", "hidden"
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The members of a team, with all of their columns.
-
-    ``rows`` (N,) are their rows among the candidates, counted from 0 and ascending. ``hidden_column``
-    (2N rows) is the hidden column of all candidates, if available. ``original`` holds the public tables.
-    """
+    """The members of a team."""
 
     rows: IntArray
+    """Their rows among the candidates, counted from 0 and ascending, (N,)."""
     table: TypedTable
+    """All columns of the members, N rows."""
     hidden_column: TypedTable | None = None
+    """The hidden column of all candidates, 2N rows; None where the organizers' file is not at hand."""
     original: MembershipOriginal | None = None
 
     @property

@@ -23,17 +23,20 @@ from anoncup.tracks.membership.tables import (
 
 @dataclass(frozen=True, slots=True)
 class MembershipTarget:
-    """A release as other teams see it. It may have a hidden column, which the candidates do not have."""
+    """A release as other teams see it."""
 
     original: MembershipOriginal
     release_table: TypedTable
+    """The released table with all columns, also the hidden one, which the candidates do not have."""
 
     @property
     def rows(self) -> int:
+        """The number of released rows."""
         return self.release_table.rows
 
     @property
     def candidates(self) -> TypedTable:
+        """The candidates of ``original``."""
         return self.original.candidates
 
     @property

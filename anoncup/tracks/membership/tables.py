@@ -39,15 +39,13 @@ _SCORE_SCHEMA = TableSchema((NumericColumn("score", 0.0, 1.0),))
 
 @dataclass(frozen=True, slots=True)
 class TypedTable:
-    """A table with numeric and categorical columns, each kind in the order of the schema.
-
-    ``numbers`` (n, numeric columns) are float64; ``codes`` (n, categorical columns) are positions among the
-    ``values`` of each column.
-    """
+    """A table with numeric and categorical columns, each kind in the order of the schema."""
 
     schema: TableSchema
     numbers: FloatArray
+    """The cells of the numeric columns, (n, numeric columns)."""
     codes: IntArray
+    """The positions of the cells among the ``values`` of their column, (n, categorical columns)."""
 
     @property
     def rows(self) -> int:
@@ -168,10 +166,12 @@ def _parse_codes(column: pa.Array, column_schema: CategoricalColumn, problems: P
 
 @dataclass(frozen=True, slots=True)
 class MembershipOriginal:
-    """The public tables: 2N candidates without the hidden column, and background rows with all columns."""
+    """The public tables."""
 
     candidates: TypedTable
+    """The 2N candidates, without the hidden column."""
     background: TypedTable | None = None
+    """Rows of other people with all columns, if the organizers published some."""
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property

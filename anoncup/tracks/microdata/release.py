@@ -40,11 +40,11 @@ from anoncup.tracks.parts import Method, ScoredRelease
 class MicrodataOriginal:
     """The original and all that is derived from it alone, memoized on first use; picklable.
 
-    Quasi-identifiers are texts, sensitive values finite float64. Later changes of the caller's table have no
-    effect.
+    Later changes of the caller's table have no effect.
     """
 
     table: pd.DataFrame
+    """X as it was sent: quasi-identifiers are texts, sensitive values finite float64."""
     columns: Columns
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
@@ -62,13 +62,13 @@ class MicrodataOriginal:
 
     @property
     def codes(self) -> IntArray:
-        """The quasi-identifiers as numbers by ``vocabularies``, (n, quasi-identifiers)."""
+        """The quasi-identifiers as numbers by ``vocabularies``, (n, |Q|)."""
         return self._encode()[1]
 
     @property
     @memoize
     def values(self) -> FloatArray:
-        """The sensitive cells, (n, sensitive columns)."""
+        """The sensitive cells, (n, |S|)."""
         return _get_sensitive_values(self.table, self.columns)
 
     @memoize
@@ -95,17 +95,17 @@ class MicrodataOriginal:
 
 @dataclass(frozen=True, slots=True)
 class MicrodataTarget:
-    """Public part of a submission, for attackers: the original and the anonymized table.
-
-    ``codes`` (n', quasi-identifiers) use the original's vocabularies; texts that do not occur in the original
-    get the next numbers. ``widths`` counts the texts of each quasi-identifier that occur in either table.
-    """
+    """Public part of a submission, for attackers: the original and the anonymized table."""
 
     original: MicrodataOriginal
     anonymized: pd.DataFrame
+    """Y in the order in which it is published, with the columns of X."""
     codes: IntArray
+    """The quasi-identifiers by the original's vocabularies; other texts get the next numbers. (n', |Q|)"""
     values: FloatArray
+    """The sensitive cells, (n', |S|)."""
     widths: tuple[int, ...]
+    """The number of texts of each quasi-identifier that occur in either table."""
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property

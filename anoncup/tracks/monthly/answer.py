@@ -32,11 +32,14 @@ PseudonymArray = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PseudonymTable:
-    """F or a guess of it: the ``pseudonyms`` (customers, months) of these customers in these months."""
+    """F or a guess of it."""
 
     customers: tuple[str, ...]
+    """The ids of M, in its order."""
     months: tuple[str, ...]
+    """The months of T as ``YYYY-MM``, ascending."""
     pseudonyms: PseudonymArray
+    """The text of each customer and month, ``DEL`` if there is none. (customers, months)"""
 
 
 def make_empty_guess(original: MonthlyOriginal) -> PseudonymTable:

@@ -22,19 +22,20 @@ from anoncup.tracks.monthly.original import MonthlyOriginal
 
 @dataclass(frozen=True, slots=True)
 class MonthlyTarget:
-    """Public data for attackers: the kept rows of AT and the rows of T, with truncated goods in both.
-
-    ``known_masks`` (rows of T,) tell for each question whether a row of T is known. ``customer_row`` and
-    ``month_index`` (rows of T,) are the customer's row in M and the index of the month. ``empty_guess`` is a
-    guess without pseudonyms.
-    """
+    """Public data for attackers: the kept rows of AT and the rows of T, with truncated goods in both."""
 
     release_rows: pd.DataFrame
+    """The kept rows of AT, (kept, 7). Do not use their order: a published target has a random one."""
     known_rows: pd.DataFrame
+    """The rows of T in their order, (rows of T, 7). An attacker knows those of a mask only."""
     known_masks: Mapping[str, BoolArray]
+    """For each question, whether a row of T is known, (rows of T,)."""
     customer_row: IntArray
+    """The row in M of each row's customer, (rows of T,)."""
     month_index: IntArray
+    """The position of each row's month among the months of T, (rows of T,)."""
     empty_guess: PseudonymTable
+    """A guess without pseudonyms, to copy and fill in."""
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
 

@@ -33,17 +33,18 @@ EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 
 @dataclass(frozen=True, slots=True)
 class PurchaseRecords:
-    """A table of transactions as text, (rows, 7), and as numbers, each (rows,).
-
-    ``day`` is the number of days since 1970-01-01. ``is_kept`` is false for deleted rows, which have the
-    numbers of the original.
-    """
+    """A table of transactions as texts and as numbers. Deleted rows have the cells of the original."""
 
     cells: pd.DataFrame
+    """The texts as written, (rows, 7): customer, invoice, date, time, good, price, quantity."""
     is_kept: BoolArray
+    """False for deleted rows, (rows,)."""
     day: IntArray
+    """The number of days since 1970-01-01, (rows,)."""
     price: FloatArray
+    """The price of one piece, (rows,)."""
     quantity: IntArray
+    """The number of pieces, (rows,)."""
 
     @property
     def rows(self) -> int:
@@ -52,19 +53,20 @@ class PurchaseRecords:
 
 @dataclass(frozen=True, slots=True)
 class MonthlyOriginal:
-    """The customers M and the transactions T.
-
-    ``months`` are the calendar months of T as ``YYYY-MM``, ascending. ``customer_row`` and ``month_index``
-    (rows,) are the customer's row in M and the index of the month for every row of T. ``knowledge`` tells for
-    each existing table of partial knowledge which rows it keeps, (rows,).
-    """
+    """The customers M and the transactions T."""
 
     customers: pd.DataFrame
+    """M: customer, sex, birth, country."""
     records: PurchaseRecords
+    """T."""
     months: tuple[str, ...]
+    """The calendar months of T as ``YYYY-MM``, ascending."""
     customer_row: IntArray
+    """The row in M of each row's customer, (rows of T,)."""
     month_index: IntArray
+    """The position in ``months`` of each row's date, (rows of T,)."""
     knowledge: Mapping[str, BoolArray] = field(default_factory=dict)
+    """For each table of partial knowledge that exists, the rows of T that it keeps, (rows of T,)."""
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property

@@ -34,10 +34,11 @@ PSEUDONYM_PATTERN = r"\A[A-Za-z0-9_-]+\z"
 
 @dataclass(frozen=True, slots=True)
 class MonthlyRelease:
-    """AT in the row order of T; deleted rows have the original's cells in ``records``."""
+    """AT in the row order of T. That order and the pseudonyms in it are the secret of its team."""
 
     original: MonthlyOriginal
     records: PurchaseRecords
+    """AT, row by row beside T."""
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property

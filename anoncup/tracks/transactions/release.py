@@ -38,20 +38,26 @@ from anoncup.tracks.transactions.tables import AnonymizedTransactions, Transacti
 class TransactionHistory:
     """A table of transactions as numbers, in the order of the file.
 
-    All arrays are (m,): ``owner`` is the customer's row in the table of ``customers`` customers, ``goods``
-    and ``receipt`` are numbers of texts, ``day`` counts days from a fixed date. Methods return a value for
-    each customer, (customers,), which is 0 for those without transactions.
+    All arrays are (m,). Methods return a value for each customer, (customers,), which is 0 for those without
+    transactions.
     """
 
     customers: int
+    """The number of customers."""
     owner: IntArray
+    """The customer's row in the table of customers, counted from 0."""
     goods: IntArray
+    """The good as a number by the vocabulary ``goods``."""
     receipt: IntArray
+    """The receipt as a number by the vocabulary ``receipt_id``."""
     day: IntArray
+    """The date as ``datetime.date.toordinal`` counts it."""
     price: FloatArray
+    """The price of one piece."""
     quantity: IntArray
 
     def has_rows(self) -> BoolArray:
+        """Return whether each customer has transactions."""
         return np.bincount(self.owner, minlength=self.customers) > 0
 
     def average_prices(self) -> FloatArray:
@@ -66,6 +72,7 @@ class TransactionHistory:
         return np.bincount(self.owner, totals, self.customers).astype(np.float64)
 
     def count_receipts(self) -> IntArray:
+        """Return the number of each customer's receipts."""
         width = int(self.receipt.max(initial=0)) + 1
         return np.bincount(np.unique(self.owner * width + self.receipt) // width, minlength=self.customers)
 
@@ -78,13 +85,12 @@ class TransactionHistory:
 
 @dataclass(frozen=True, slots=True)
 class TablesAsNumbers:
-    """Both tables as numbers; ``vocabularies`` has the numbering of the texts of each column.
-
-    ``master`` has sex, birthday and country, (n, 3).
-    """
+    """Both tables as numbers."""
 
     vocabularies: Mapping[str, Vocabulary]
+    """The numbering of the texts of sex, birthday, country, goods and receipt_id."""
     master: IntArray
+    """Each customer's sex, birthday and country, (n, 3)."""
     history: TransactionHistory
 
 
@@ -112,6 +118,7 @@ class EncodedTables:
 
     @property
     def history(self) -> TransactionHistory:
+        """T as numbers."""
         return self.numbers.history
 
     @property

@@ -44,10 +44,15 @@ _TIME_PATTERN = re.compile(r"([0-9]{1,2}):([0-5][0-9])")
 
 @dataclass(frozen=True, slots=True)
 class TransactionTables:
-    """The tables M and T: ``customers`` has a row per individual, ``transactions`` any number for each."""
+    """The tables M and T, or M' and T' of a release."""
 
     customers: pd.DataFrame
+    """A row for each individual: customer_id, sex, birthday, country. All texts; birthday is ISO or empty."""
     transactions: pd.DataFrame
+    """Any number of rows for each: customer_id, receipt_id, date, time, goods, unit_price, quantity.
+
+    Texts, except unit_price (float64) and quantity (int64). Dates are ISO.
+    """
 
 
 AnonymizedTransactions = tuple[TransactionTables, IntArray]
