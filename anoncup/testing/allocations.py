@@ -26,7 +26,8 @@ def check_allocation(
 ) -> None:
     """Check the laws of an allocation; raise BrokenLaw if one does not hold.
 
-    - The files depend only on the generators, which are requested only for the purposes that the track names.
+    - The files depend only on the generators, which are requested only for the purposes that the track names,
+      and not at all if it draws no lots.
     - Teams get different files.
     - An allocated answer can be read. Files for all teams can be read together with the original.
     - The organizers' files are checked, and error messages do not repeat their content.
@@ -68,6 +69,7 @@ def check_allocation(
     require(
         any(make_files(team) != files for team in teams[1:]), track.name, "other generators draw other files"
     )
+    require(allocation.draws_lots or not purposes, track.name, "it draws no lots")
     _check_organizer_files(track, allocation, rules, parsed_original, organizer_contents)
     if track.allocates_answer:
         _check_allocated_answer(track, rules, parsed_original, files)

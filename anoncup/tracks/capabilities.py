@@ -150,6 +150,8 @@ class Allocation(Generic[OriginalT]):
     - ``organizer_files`` are uploaded by the organizers and shown to nobody. A competition needs those that
       have columns under its rules: for one that it does not need, ``FileSpec.header`` returns ``()``.
     - ``check_organizer_file(name, content, original, rules)`` raises InvalidUpload, without repeating cells.
+    - ``draws_lots`` is false if ``make_files`` asks for no generator, because the organizers' file assigns
+      everything. They may then replace it as long as no team gets other files than it has.
     """
 
     files: tuple[FileSpec, ...]
@@ -159,6 +161,7 @@ class Allocation(Generic[OriginalT]):
     allows_shared: Callable[[Rules], bool] = lambda _: False
     check_organizer_file: Callable[[str, bytes, OriginalT, Rules], None] | None = None
     purposes: tuple[str, ...] = ()
+    draws_lots: bool = True
 
     def select_organizer_files(self, rules: Rules) -> tuple[FileSpec, ...]:
         """Return the files that the organizers of a competition must upload."""

@@ -325,6 +325,7 @@ def describe_allocation(rules: Rules) -> dict[str, object]:
         "each_team": allocation.per_team,
         "files": [file.name for file in allocation.files],
         "truth": [file.name for file in allocation.select_organizer_files(rules)],
+        "draws_lots": allocation.draws_lots,
     }
 
 

@@ -69,14 +69,20 @@ def check_organizer_file(
     return CheckedOrganizerFile(name, content, (round_.file, dict(round_.original)), allocated)
 
 
-def _require_replaceable(round_: Round) -> None:
-    """Raise Conflict if files for teams depend on an organizer file that is replaced.
+def is_replaceable(round_: Round) -> bool:
+    """Return whether the organizer files can still be uploaded or replaced.
 
-    Before the first phase ends, the only one may be replaced if the track draws no lots: the web application
-    can then compute whether teams keep their files. It can open neither the seed nor another organizer file.
+    Once teams have files, only one that alone assigns them can, and only before the first phase ends: the web
+    application can then compute whether teams keep theirs. It can open neither the seed nor another file.
     """
-    is_only_file = len(round_.allocation.get("truth", ())) == 1
-    if round_.allocated_at is not None and (round_.frozen_at is not None or not is_only_file):
+    if round_.allocated_at is None:
+        return True
+    assigns_alone = len(round_.allocation["truth"]) == 1 and not round_.allocation["draws_lots"]
+    return assigns_alone and round_.frozen_at is None
+
+
+def _require_replaceable(round_: Round) -> None:
+    if not is_replaceable(round_):
         raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
 
 

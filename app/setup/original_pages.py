@@ -51,7 +51,8 @@ def _render_data(
 ) -> HTMLResponse:
     """Render the page. ``stored_roles`` are unsaved roles of the columns of the first file."""
     row, specs = context.frame.round, context.frame.round.track.original_files
-    rules = context.frame.rules
+    rules, allocation = context.frame.rules, context.frame.round.track.allocation
+    organizer_specs = allocation.organizer_files if allocation else ()
     with transaction() as session:
         commitments = sealed_inputs.load_commitments(session, row.id)
     tables = _describe_stored_tables(context)
@@ -64,9 +65,12 @@ def _render_data(
         uploadable=_list_uploadable(specs, row.original),
         optional={file.name for file in specs if not file.required},
         truth={name: commitments.get(name) for name in row.allocation.get("truth", ())},
+        can_replace_truth=organizer_data.is_replaceable(row),
         tables=tables,
         stored_roles=_complete_roles(stored_roles, first_table) if first_table else (),
-        requirements={file.name: (file.header(rules), file.example_lines(rules)) for file in specs},
+        requirements={
+            file.name: (file.header(rules), file.example_lines(rules)) for file in (*organizer_specs, *specs)
+        },
         import_form=import_form,
         encodings=ENCODINGS,
         separators=SEPARATORS,

@@ -47,6 +47,8 @@ def test_organizers_upload_hidden_files_until_the_allocation(contest: Contest) -
     html = get_page(contest.arena, DATA_PAGE, organizer=True).text
     assert "Files that only you hold" in html
     assert f'action="{HIDDEN_FILE_PATH}"' in html
+    assert "It needs these columns: <code>label</code>" in html
+    assert "label\nany text" in html
     refused = upload_hidden_file(contest, b"label\nA SECRET LABEL\n")
     assert_refused(refused, 422, "41 lines are needed")
     assert "<code>hidden.csv</code>" in refused.text.partition('role="alert"')[2].partition("</div>")[0]
@@ -63,3 +65,4 @@ def test_organizers_upload_hidden_files_until_the_allocation(contest: Contest) -
     assert commitment in updated_html
     run_clock()
     assert upload_hidden_file(contest).status_code == 409
+    assert f'action="{HIDDEN_FILE_PATH}"' not in get_page(contest.arena, DATA_PAGE, organizer=True).text

@@ -1,6 +1,7 @@
 """Variants of the microdata track for which the service allocates files.
 
 ``TEAM_ALLOCATION`` gives each team a permutation of the rows and the labels that the organizers uploaded.
+``ASSIGNED_ALLOCATION`` gives each team the permutation that the organizers' file assigns to it.
 ``SHARED_ALLOCATION`` gives hints to everybody, which the organizers may upload themselves. Jobs run in
 this process, since scoring children do not know these tracks.
 """
@@ -21,7 +22,7 @@ from anoncup.runner import answers
 from anoncup.runner.client import ProgressStep
 from anoncup.runner.jobs import Job, ResultT
 from anoncup.tracks.capabilities import Allocation, AllocationContext
-from anoncup.tracks.files import FileSpec
+from anoncup.tracks.files import FileSpec, fixed_header, fixed_lines
 from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.model import AnyTrack
 from app.config import Settings
@@ -55,6 +56,15 @@ def make_rotation_allocator(count: int) -> Callable[..., dict[str, bytes]]:
     return allocate_rotation
 
 
+def assign_rotation(original: Any, context: AllocationContext) -> dict[str, bytes]:
+    """Return the rotation that the organizers assign to a team; nothing if they do not name the team."""
+    lines = context.organizer_files["hidden"].decode().splitlines()[1:]
+    shifts = dict(line.split(",") for line in lines)
+    if context.team not in shifts:
+        return {}
+    return {"secret": write_secret(np.roll(np.arange(original.rows), int(shifts[context.team])))}
+
+
 def allocate_hints(original: Any, context: AllocationContext) -> dict[str, bytes]:
     number = generate_numbers(context.generator("hints"), 1)[0]
     return {"hints": f"rows,number\n{original.rows},{number}\n".encode()}
@@ -67,12 +77,27 @@ def check_labels(name: str, content: bytes, original: Any, _: Rules) -> None:
         raise InvalidUpload([FileProblem(name, None, None, "rows", message)])
 
 
+def check_register(name: str, content: bytes, *_: object) -> None:
+    if any(line.count(b",") != 1 for line in content.splitlines()):
+        raise InvalidUpload([FileProblem(name, None, None, "cells", Message("a line has two cells"))])
+
+
 TEAM_ALLOCATION = Allocation(
     files=(FileSpec("secret"), FileSpec("labels")),
     per_team=True,
     make_files=allocate_order,
-    organizer_files=(FileSpec("hidden"),),
+    organizer_files=(
+        FileSpec("hidden", header=fixed_header("label"), example_lines=fixed_lines("label", "any text")),
+    ),
     check_organizer_file=check_labels,
+)
+ASSIGNED_ALLOCATION = Allocation(
+    files=(FileSpec("secret"),),
+    per_team=True,
+    make_files=assign_rotation,
+    organizer_files=(FileSpec("hidden", header=fixed_header("team", "shift")),),
+    check_organizer_file=check_register,
+    draws_lots=False,
 )
 SHARED_ALLOCATION = Allocation(files=(FileSpec("hints"),), per_team=False, make_files=allocate_hints)
 

@@ -39,6 +39,7 @@ from tests.support.allocated_contest import (
     upload_organizer_file,
 )
 from tests.support.allocation_track import (
+    ASSIGNED_ALLOCATION,
     SHARED_ALLOCATION,
     TEAM_ALLOCATION,
     allocate_order,
@@ -163,6 +164,37 @@ def test_inputs_cannot_be_replaced_after_an_allocation(contest: Contest) -> None
         content=build_two_phase_toml(extra_toml="[limits]\nfile_mb = 3\n"),
     )
     assert other_change.status_code == 200
+
+
+def test_file_that_assigns_data_can_be_replaced_if_teams_keep_theirs(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = create_contest(client, monkeypatch, ASSIGNED_ALLOCATION)
+    register = b"team,shift\n,0\nred,1\n"
+    assert upload_organizer_file(contest.arena, register).status_code == 200
+    for team in ("red", "late"):
+        contest.arena.get_team_token(team)
+    run_clock()
+    before = {team: allocated.files for team, allocated in load_allocations().items()}
+    assert before["late"] == {}
+    for changed, owner in (
+        (register.replace(b"red,1", b"red,2"), "red"),
+        (register.replace(b",0", b",3"), "the baselines"),
+    ):
+        refusal = upload_organizer_file(contest.arena, changed)
+        assert (refusal.status_code, refusal.json()["code"]) == (409, "drawn_already")
+        assert refusal.json()["detail"] == f"the data of {owner} would change, which has them already"
+    form, page = f"{COMPETITION_PATH}/organize/truth/hidden.csv", f"{COMPETITION_PATH}/organize/data"
+    assert f'action="{form}"' in get_page(contest.arena, page, organizer=True).text
+    files = {"table": ("hidden.csv", register + b"late,4\n")}
+    assert post_form(contest.arena, form, files=files, organizer=True).status_code == 303
+    run_clock()
+    after = {team: allocated.files for team, allocated in load_allocations().items()}
+    assert after.pop("late")
+    assert after == {team: digests for team, digests in before.items() if team != "late"}
+    contest.start_pause()
+    assert upload_organizer_file(contest.arena, register).json()["code"] == "drawn_already"
+    assert f'action="{form}"' not in get_page(contest.arena, page, organizer=True).text
 
 
 def test_replacing_the_original_discards_the_organizer_data(contest: Contest) -> None:

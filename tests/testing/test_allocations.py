@@ -18,6 +18,7 @@ from anoncup.testing.allocations import check_allocation
 from anoncup.testing.parts import BrokenLaw
 from anoncup.tracks.capabilities import Allocation, AllocationContext
 from tests.support.allocation_track import (
+    ASSIGNED_ALLOCATION,
     SHARED_ALLOCATION,
     TEAM_ALLOCATION,
     build_label_file,
@@ -36,6 +37,8 @@ ORGANIZER_FILES = {"hidden": build_label_file(ROWS)}
 def test_test_tracks_keep_the_allocation_laws() -> None:
     check_allocation(build_track(TEAM_ALLOCATION), RULES, ORIGINAL, ORGANIZER_FILES)
     check_allocation(build_track(SHARED_ALLOCATION), RULES, ORIGINAL)
+    register = {"hidden": b"team,shift\nred,1\nblue,2\n"}
+    check_allocation(build_track(ASSIGNED_ALLOCATION), RULES, ORIGINAL, register, ("red", "blue"))
 
 
 def test_built_in_tracks_keep_the_allocation_laws() -> None:

@@ -317,7 +317,8 @@ class Round(Base):
     """SHA-256 of the files that the service has allocated to all teams together."""
     allocation: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
     """What the service allocates; {} if nothing. ``files``: names of the files. ``each_team``: whether every
-    team gets its own. ``truth``: names of the organizers' files from which they are made."""
+    team gets its own. ``truth``: names of the organizers' files from which they are made. ``draws_lots``:
+    whether they are drawn, not only assigned by these files."""
     original_rows: Mapped[int | None]
     """Number of individuals, once the original is complete."""
     paused_at: Mapped[datetime | None]
