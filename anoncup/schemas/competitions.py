@@ -63,6 +63,11 @@ class Competition(Form):
     original_sha256: Annotated[dict[str, str], example({"original.csv": DIGEST})]
     """SHA-256 of each uploaded file"""
     original_files: Annotated[list[str], example(["original.csv"])]
+    original_examples: Annotated[
+        dict[str, list[tuple[str, ...]]], example({"customers.csv": [["customer", "sex"], ["12347", "f"]]})
+    ] = Field(default_factory=dict)
+    """first lines of an example of each file whose columns the rules fix, at least the header; empty in the
+    list of competitions"""
     own_files: Annotated[list[str], example(["members.csv"])]
     """files that the service allocates to each team"""
     seed_commitment: Annotated[str | None, example(DIGEST)]

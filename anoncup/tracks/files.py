@@ -75,3 +75,8 @@ class FileSpec:
     example_lines: Callable[[Rules], tuple[ColumnNames, ...]] = lambda _: ()
     roles: ColumnNames = ()
     suggest_roles: Callable[[bytes, Rules], Mapping[str, str]] = lambda *_: {}
+
+    def list_example_lines(self, rules: Rules) -> tuple[ColumnNames, ...]:
+        """Return the first lines of an example, or the header; nothing if the columns depend on the data."""
+        header = self.header(rules)
+        return (self.example_lines(rules) or (header,)) if header else ()

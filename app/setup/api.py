@@ -34,13 +34,15 @@ report_router = APIRouter(tags=["threshold reports"])
 
 def serialize_competition(session: Session, round_: Round) -> schemas.Competition:
     competition = _build_competition(round_, phases.get_status(session, round_))
-    if not round_.allocation:
-        return competition
-    commitments = {
-        "seed_commitment": round_.seed_commitment,
-        "truth_commitments": key_by_file_name(sealed_inputs.load_commitments(session, round_.id)),
+    examples = {file.name: file.list_example_lines(round_.rules) for file in round_.track.original_files}
+    details: dict[str, object] = {
+        "original_examples": {f"{name}.csv": list(lines) for name, lines in examples.items() if lines}
     }
-    return competition.model_copy(update=commitments)
+    if round_.allocation:
+        commitments = sealed_inputs.load_commitments(session, round_.id)
+        details["seed_commitment"] = round_.seed_commitment
+        details["truth_commitments"] = key_by_file_name(commitments)
+    return competition.model_copy(update=details)
 
 
 def _build_competition(round_: Round, phase_status: PhaseStatus) -> schemas.Competition:

@@ -22,6 +22,7 @@ from app.competitions.rules_pages import (
 from app.core.pages.mathematics import typeset
 from app.core.pages.notation import format_number, mark_up_symbols
 from app.core.storage import compute_digest
+from tests.support import membership_contest
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.page_requests import extract_words, get_page
 from tests.support.translations import LABEL_KEYS, translate
@@ -114,6 +115,19 @@ def test_data_and_kit_can_be_downloaded_once_available(arena: Arena) -> None:
     assert "The original data are not available yet." in bare_html
     assert "kit.zip<" not in bare_html
     assert 'href="/api/v1/competitions/bare/kit.zip"' not in bare_html
+
+
+def test_published_files_show_their_columns_and_an_example(arena: Arena) -> None:
+    file = membership_contest.build_competition_toml().replace('slug = "small"', 'slug = "survey"')
+    assert arena.post("/competitions", content=file).status_code == 201
+    examples = arena.get("/competitions/survey").json()["original_examples"]
+    assert examples.keys() == {"candidates.csv", "background.csv"}
+    page = unescape(get_page(arena, "/competitions/survey/rules", organizer=True).text)
+    for header, *rows in examples.values():
+        assert len(rows) == 2
+        assert ", ".join(header) in page
+        assert "\n".join(",".join(line) for line in (header, *rows)) in page
+    assert "hidden.csv" not in page  # only the organizers have it
 
 
 @pytest.mark.parametrize("year", [2015, 2016])

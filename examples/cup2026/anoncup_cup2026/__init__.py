@@ -23,7 +23,14 @@ else:
     _steps = lazy_module("anoncup_cup2026.steps")
 
 COHORT_FILE = replace(MEMBERSHIP.answer_spec.file, name="cohort", row_limits=allow_any_row_count)
-REGISTER_FILE = FileSpec("register", header=lambda rules: ("cohort", *get_hidden_schema(rules).names))
+REGISTER_FILE = FileSpec(
+    "register",
+    header=lambda rules: ("cohort", *get_hidden_schema(rules).names),
+    example_lines=lambda rules: (
+        ("cohort", *get_hidden_schema(rules).names),
+        *((str(number), *line) for number, line in enumerate(get_hidden_schema(rules).example_lines[1:], 1)),
+    ),
+)
 ATTRIBUTE_QUESTION = replace(
     MEMBERSHIP.questions["attribute"],
     file=FileSpec(
