@@ -41,13 +41,8 @@ class Client(Transport):
         self, *, invite: str, team: str | None, name: str, password: str, accept_terms: bool = False
     ) -> str:
         """Create an account, with a new team or in the team of the invite, and return its token."""
-        body = {
-            "invite": invite,
-            "team": team,
-            "name": name,
-            "password": password,
-            "accept_terms": accept_terms,
-        }
+        account = {"name": name, "password": password}
+        body = account | {"invite": invite, "team": team, "accept_terms": accept_terms}
         return self.call(schemas.SignedUp, "POST", "/signup", json=body).token
 
     def join_competition(

@@ -13,18 +13,8 @@ _SAFE_SCHEME = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _LINK = Markup('<a href="{0}" rel="nofollow noopener">{0}</a>')
 
 
-class _Markdown(MarkdownIt):
-    """Tables beside CommonMark. Raw HTML, images and links with other schemes stay text."""
-
-    def __init__(self) -> None:
-        super().__init__("commonmark", {"html": False})
-        self.enable("table").disable("image")
-
-    def validateLink(self, url: str) -> bool:  # noqa: N802  # the library calls it
-        return _SAFE_SCHEME.match(url) is not None
-
-
-_MARKDOWN = _Markdown()
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+_MARKDOWN.validateLink = lambda url: _SAFE_SCHEME.match(url) is not None  # type: ignore[method-assign]
 
 
 @lru_cache(maxsize=64)  # the overview of a competition is the most visited page
