@@ -28,7 +28,7 @@ from anoncup.tracks.membership import MEMBERSHIP
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.model import AnyTrack, Track
 from anoncup.tracks.monthly import MONTHLY
-from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, Attacker, Measure, Method
+from anoncup.tracks.parts import AnyAttacker, AnyMeasure, AnyMethod, Attacker, Measure, Method, Registry
 from anoncup.tracks.plugin import API_VERSION, Formulas, Plugin
 from anoncup.tracks.ranking_board import RankingFunction
 from anoncup.tracks.transactions import TRANSACTIONS
@@ -349,4 +349,4 @@ BUILT_IN: Mapping[str, AnyTrack] = {
     "membership": MEMBERSHIP,
 }
 INSTALLED = InstalledParts(dict(BUILT_IN)) if environments.is_deferred else discover_plugins(BUILT_IN)
-TRACKS: dict[str, AnyTrack] = INSTALLED.tracks
+TRACKS = INSTALLED.tracks = Registry(INSTALLED.tracks)

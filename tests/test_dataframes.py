@@ -226,6 +226,16 @@ def test_results_print_as_tables(original: pd.DataFrame, competition: str) -> No
     assert "euc1" in repr(rates)
 
 
+def test_registries_print_as_tables_with_a_description_of_every_part() -> None:
+    lines = repr(anoncup.UTILITIES).splitlines()
+    assert lines[0].split() == ["name", "takes", "description"]
+    assert re.match("cross_mean +columns, target +Return U2, the mean difference of cell means", lines[2])
+    assert "<td>microdata</td><td>original.csv</td>" in TRACKS._repr_html_()
+    for track in TRACKS.values():
+        for parts in (track.measures, track.attackers, track.methods):
+            assert all(part.summary[1] for part in parts.values()), repr(parts)
+
+
 @pytest.mark.full
 def test_advice_equals_that_of_the_command(original: pd.DataFrame, competition: str, tmp_path: Path) -> None:
     result = anoncup.advise(original, competition=competition, groups=("SetaiKubun",), draws=20)

@@ -14,7 +14,7 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.capabilities import Allocation, Distances, Examples, Scaling, TrackSettings
 from anoncup.tracks.files import Files, FileSpec
 from anoncup.tracks.outcomes import Outcome
-from anoncup.tracks.parts import AnyMethod, Attacker, HasRows, Measure, ScoredRelease
+from anoncup.tracks.parts import AnyMethod, Attacker, HasRows, Measure, Registry, ScoredRelease
 
 if TYPE_CHECKING:
     from numpy.random import Generator, default_rng
@@ -251,6 +251,14 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
     distances: Distances[OriginalT, ScoredRelease[ReleaseT, TargetT, AnswerT]] = field(
         default_factory=Distances
     )
+
+    def __post_init__(self) -> None:
+        for kind in ("measures", "attackers", "methods"):
+            object.__setattr__(self, kind, Registry(getattr(self, kind)))
+
+    @property
+    def summary(self) -> tuple[list[str], str]:
+        return [f"{spec.name}.csv" for spec in self.original_files if spec.required], self.title
 
     @property
     def release_file_names(self) -> tuple[str, ...]:

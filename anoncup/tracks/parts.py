@@ -3,8 +3,10 @@
 from __future__ import annotations  # the numeric types are imported for type checkers only
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
+from inspect import getdoc, isroutine, unwrap
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Protocol, TypeAlias, TypeVar
 
 from anoncup.rules.parameters import Parameter
@@ -69,6 +71,48 @@ class ScoredRelease(Generic[_ReleaseT_co, _TargetT_co, _AnswerT_co]):
         return self.target.original
 
 
+class _Listed(Protocol):
+    """A part or a track. ``summary``: the names of its parameters or files, and what it is."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def summary(self) -> tuple[Iterable[str], str]: ...
+
+
+_ListedT = TypeVar("_ListedT", bound=_Listed)
+
+
+class Registry(dict[str, _ListedT]):
+    """Parts or tracks by name, which print as a table in terminals and notebooks."""
+
+    @classmethod
+    def from_parts(cls, *parts: _ListedT) -> Registry[_ListedT]:
+        return cls({part.name: part for part in parts})
+
+    def __repr__(self) -> str:
+        rows = list(self._list_rows())
+        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+    def _repr_html_(self) -> str:
+        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self._list_rows())
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def _list_rows(self) -> Iterator[tuple[str, str, str]]:
+        yield "name", "takes", "description"
+        for name, part in self.items():
+            inputs, description = part.summary
+            yield name, ", ".join(inputs), description
+
+
+def _summarize(parameters: Iterable[Parameter], function: Callable[..., object]) -> tuple[list[str], str]:
+    """Return the names of the parameters, and the first line of what the function's author wrote."""
+    implementation = unwrap(getattr(function, "func", function))
+    description = (getdoc(implementation) or "") if isroutine(implementation) else ""
+    return [parameter.name for parameter in parameters], description.partition("\n")[0]
+
+
 _InputT = TypeVar("_InputT")
 _OutputT = TypeVar("_OutputT")
 Configurable: TypeAlias = Callable[[_InputT], _OutputT] | Callable[Concatenate[_InputT, ...], _OutputT]
@@ -106,6 +150,10 @@ class Measure(Generic[_OriginalT_contra, _ScoredT_contra]):
     scale: float | Callable[[_OriginalT_contra], float] | None = None
     cross_table_parameter: str | None = None
 
+    @property
+    def summary(self) -> tuple[list[str], str]:
+        return _summarize(self.parameters, self.compute)
+
 
 class BuiltInGuess(ABC, Generic[_AnswerT_contra, _GuessT_co]):
     """A guess of a built-in attacker that is more than a team can send, such as a guess at random."""
@@ -141,6 +189,10 @@ class Attacker(Generic[_TargetT_contra, _GuessT_co]):
     question: str | tuple[str, ...] = "link"
 
     @property
+    def summary(self) -> tuple[list[str], str]:
+        return _summarize(self.parameters, self.attack)
+
+    @property
     def questions(self) -> tuple[str, ...]:
         return (self.question,) if isinstance(self.question, str) else self.question
 
@@ -164,6 +216,10 @@ class Method(Generic[_ResultT_co]):
     parameters: tuple[Parameter, ...] = ()
     strengths: Strengths = lambda *_: ({},)
     cheats: bool = False
+
+    @property
+    def summary(self) -> tuple[list[str], str]:
+        return _summarize(self.parameters, self.apply)
 
 
 @dataclass(frozen=True, slots=True)

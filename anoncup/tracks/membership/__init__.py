@@ -3,6 +3,7 @@
 from __future__ import annotations  # the numeric types are imported for type checkers only
 
 from collections.abc import Callable
+from functools import wraps
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ def _make_measure(
     return Measure(
         name,
         version=_MEASURE_VERSIONS.get(name, 1),
-        compute=lambda scored: compute(scored.answer.table, scored.release),
+        compute=wraps(compute)(lambda scored: compute(scored.answer.table, scored.release)),
         is_exact=name in _EXACT_MEASURES,
         weighs=True,
         scale=1.0,

@@ -6,7 +6,7 @@ the pseudonym of every customer in every month.
 
 from __future__ import annotations  # the numeric types are imported for type checkers only
 
-from functools import partial
+from functools import partial, wraps
 from importlib import resources
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -64,7 +64,7 @@ def _make_measure(name: str) -> Measure[MonthlyOriginal, ScoredMonthly]:
     return Measure(
         name,
         version=2 if name == "top_goods" else 1,
-        compute=lambda scored: compute(scored.release),
+        compute=wraps(compute)(lambda scored: compute(scored.release)),
         is_exact=name in _EXACT_MEASURES,
         weighs=True,
         reads_secret=name in _ROW_ORDER_MEASURES,

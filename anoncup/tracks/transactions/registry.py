@@ -13,7 +13,7 @@ from anoncup.tracks.linkage.question import (
     SHARE_STRENGTHS,
     keep_columns,
 )
-from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.parts import Attacker, Measure, Method, Registry
 
 if TYPE_CHECKING:
     from anoncup.tracks.linkage.attack_rates import LinkGuess
@@ -39,22 +39,19 @@ def _register_attackers(
     return {name: Attacker(name, 1, _lazy(f"attackers.{module}.{name}"), parameters) for name in names}
 
 
-TRANSACTION_UTILITIES: dict[str, Measure[TransactionOriginal, ScoredTransactions]] = {
-    measure.name: measure
-    for measure in (
-        _register_utility("cmae_price", largest_cell=_lazy("utility.find_largest_price")),
-        _register_utility("cmae_spend", largest_cell=_lazy("utility.find_largest_spend")),
-        _register_utility("rfm", is_exact=True),
-        _register_utility(
-            "row_difference",
-            details=_lazy("utility.signed_row_difference"),
-            is_exact=True,
-            scale=_lazy("utility.count_original_records"),
-        ),
-        _register_utility("goods_cosine"),
-        _register_utility("top_goods", is_exact=True),
-    )
-}
+TRANSACTION_UTILITIES: Registry[Measure[TransactionOriginal, ScoredTransactions]] = Registry.from_parts(
+    _register_utility("cmae_price", largest_cell=_lazy("utility.find_largest_price")),
+    _register_utility("cmae_spend", largest_cell=_lazy("utility.find_largest_spend")),
+    _register_utility("rfm", is_exact=True),
+    _register_utility(
+        "row_difference",
+        details=_lazy("utility.signed_row_difference"),
+        is_exact=True,
+        scale=_lazy("utility.count_original_records"),
+    ),
+    _register_utility("goods_cosine"),
+    _register_utility("top_goods", is_exact=True),
+)
 
 CUSTOMER_ANONYMITY: dict[str, Measure[TransactionOriginal, ScoredTransactions]] = {
     name: _register_anonymity(name) for name in ("k_min", "k_mean", "basket_k_min", "basket_k_mean")
@@ -105,18 +102,15 @@ def _register_cheat(name: str, **options: Any) -> Method[AnonymizedTransactions]
     return Method(name, _lazy(f"methods.{name}"), cheats=True, **options)
 
 
-TRANSACTION_METHODS: dict[str, Method[AnonymizedTransactions]] = {
-    method.name: method
-    for method in (
-        _register_clustering("add_dummies"),
-        _register_clustering("cluster_kmeans_jaccard"),
-        _register_clustering("cluster_tfidf"),
-        _register_clustering("balance_clusters", Parameter("smallest", "whole", default=5)),
-        _register_deletion("delete_customers"),
-        _register_deletion("delete_records"),
-        _register_cheat("shift"),
-        _register_cheat("random_permutation"),
-        _register_cheat("group_permutation", parameters=(_master_columns_parameter,), strengths=keep_columns),
-        _register_cheat("cheating_permutation"),
-    )
-}
+TRANSACTION_METHODS: Registry[Method[AnonymizedTransactions]] = Registry.from_parts(
+    _register_clustering("add_dummies"),
+    _register_clustering("cluster_kmeans_jaccard"),
+    _register_clustering("cluster_tfidf"),
+    _register_clustering("balance_clusters", Parameter("smallest", "whole", default=5)),
+    _register_deletion("delete_customers"),
+    _register_deletion("delete_records"),
+    _register_cheat("shift"),
+    _register_cheat("random_permutation"),
+    _register_cheat("group_permutation", parameters=(_master_columns_parameter,), strengths=keep_columns),
+    _register_cheat("cheating_permutation"),
+)
