@@ -236,6 +236,12 @@ def test_registries_print_as_tables_with_a_description_of_every_part() -> None:
             assert all(part.summary[1] for part in parts.values()), repr(parts)
 
 
+def test_template_of_a_track_is_its_first_one() -> None:
+    assert anoncup.template("microdata") == anoncup.template("2015") == anoncup.template(2015)
+    with pytest.raises(InvalidInput, match="templates: 2015, "):
+        anoncup.template("2014")
+
+
 @pytest.mark.full
 def test_advice_equals_that_of_the_command(original: pd.DataFrame, competition: str, tmp_path: Path) -> None:
     result = anoncup.advise(original, competition=competition, groups=("SetaiKubun",), draws=20)

@@ -24,7 +24,16 @@ _OUTPUT_FAILED = 74
 """The output could not be written: the disk is full or failing."""
 _PIPE_CLOSED = 141
 """The status that shells report for a program ended by SIGPIPE, as in ``| head -1``."""
-SCORING_PACKAGES = {"numba", "numpy", "pandas", "pyarrow", "scipy", "simpleeval"}
+SCORING_PACKAGES = {
+    "charset_normalizer",
+    "clevercsv",
+    "numba",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "simpleeval",
+}
 """The packages of the extra ``score``, without which only the commands for a service work."""
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 

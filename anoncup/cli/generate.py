@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +14,9 @@ from anoncup.cli.options import (
     CompetitionFile,
     OriginalFiles,
     RoundName,
+    assign_originals,
     read_text,
+    use_local_names,
 )
 from anoncup.errors import InvalidInput
 
@@ -80,12 +82,41 @@ def _write_files(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def template(
-    name: Annotated[str, typer.Argument(help=f"the template; {TEMPLATES_HELP}")],
+    name: Annotated[str, typer.Argument(help=f"the template; {TEMPLATES_HELP}; or a track")],
+    *,
+    original: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="your original data, once for each file of the track: their columns get suggested roles",
+        ),
+    ] = None,
 ) -> None:
-    """Print a complete competition file to start from."""
+    """Print a complete competition file to start from.
+
+    With ``--from``, it has the columns of your data, with the roles that the page "Original data" suggests.
+    What was guessed and left out is printed to the standard error output.
+    """
     from anoncup.competition.templates import template as template_text
 
-    print(template_text(name), end="")
+    print(_suggest_file(name, original) if original else template_text(name), end="")
+
+
+def _suggest_file(name: str, original: Sequence[str]) -> str:
+    from anoncup.cli.score import build_notices
+    from anoncup.cli.submissions import show_warnings
+    from anoncup.competition.drafts import create_template_draft
+    from anoncup.competition.parser import parse_common_rules
+    from anoncup.plugins import TRACKS
+    from anoncup.runner.imported_tables import suggest_file
+
+    draft = create_template_draft(name)
+    paths = assign_originals(TRACKS[parse_common_rules(draft).track], original, option="--from")
+    with use_local_names(paths):
+        text, remarks = suggest_file(draft, {file: path.read_bytes() for file, path in paths.items()})
+    show_warnings(build_notices(remarks))
+    return text
 
 
 def scales(competition: CompetitionFile, original: OriginalFiles, *, round_name: RoundName = None) -> None:

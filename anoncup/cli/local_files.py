@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from anoncup.cli.options import ReleasePaths, assign_originals, read_text, use_local_names
 from anoncup.competition.parser import CompetitionFile, parse_competition
-from anoncup.errors import InvalidInput
+from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark, build_too_large_error
@@ -19,11 +20,15 @@ from anoncup.tracks.uploads import ParsedUpload, parse_upload
 
 @dataclass(frozen=True, slots=True)
 class LocalContest:
-    """A competition on this machine: the text of its file, its rules and its original data."""
+    """A competition on this machine: the text of its file, its rules and its original data.
+
+    ``contents`` are the files of the original, which may have been cleaned.
+    """
 
     text: str
     rules: Rules
     track: AnyTrack
+    contents: Mapping[str, bytes]
     original: Any
     remarks: list[Remark]
 
@@ -36,8 +41,27 @@ def load_contest(competition: Path, original: list[str], round_name: str | None 
     text, rules = _read_round(read_text(competition), round_name)
     track = TRACKS[rules.track]
     with _read_named_files(assign_originals(track, original)) as contents:
-        parsed_original, remarks = track.parse_original(contents, rules)
-    return LocalContest(text, rules, track, parsed_original, remarks)
+        return _parse_or_clean(LocalContest(text, rules, track, contents, None, []))
+
+
+def _parse_or_clean(contest: LocalContest) -> LocalContest:
+    """Parse the original. A file that the rules cannot read is cleaned, as the service does it."""
+    from anoncup.runner.imported_tables import clean_table
+    from anoncup.runner.originals import CleanTableJob
+
+    contents, cleaning_remarks = dict(contest.contents), dict[str, Sequence[Remark]]()
+    while True:
+        try:
+            original, remarks = contest.track.parse_original(contents, contest.rules)
+        except InvalidUpload as problem:
+            name = problem.problems[0].file
+            if name in cleaning_remarks:
+                raise
+            job = CleanTableJob(competition_file=contest.text, name=name, content=contents[name])
+            contents[name], cleaning_remarks[name] = clean_table(job, None)
+        else:
+            all_remarks = [*chain(*cleaning_remarks.values()), *remarks]
+            return replace(contest, contents=contents, original=original, remarks=all_remarks)
 
 
 def _read_round(text: str, name: str | None) -> tuple[str, Rules]:

@@ -160,7 +160,9 @@ def parse_named_paths(assignments: Sequence[str]) -> dict[str, Path]:
     return paths
 
 
-def assign_originals(track: AnyTrack, arguments: Sequence[str]) -> dict[str, Path]:
+def assign_originals(
+    track: AnyTrack, arguments: Sequence[str], *, option: str = "--original"
+) -> dict[str, Path]:
     """Return the files of an original by name.
 
     Arguments without a name stand for the remaining required files, in the order of the track.
@@ -172,7 +174,8 @@ def assign_originals(track: AnyTrack, arguments: Sequence[str]) -> dict[str, Pat
     missing = [name for name in required if name not in paths]
     if len(positional) != len(missing):
         raise InvalidInput(
-            "the {track} track needs {count} --original: {names}",
+            "the {track} track needs {count} {option}: {names}",
+            option=option,
             code="files",
             track=track.name,
             count=len(required),

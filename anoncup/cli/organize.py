@@ -167,7 +167,8 @@ def _upload_originals(client: Client, address: str, originals: Sequence[str]) ->
         for name, content in contents.items():
             with progress_bar(replace_unprintable(name)):
                 uploads[name] = client.put_original(address, content, filename=name)
-    return uploads
+    # The service may have cleaned the files, so that only now it is known whether it had them.
+    return uploads if uploads[name].original_sha256 != competition.original_sha256 else {}
 
 
 def _print_changes(changes: Sequence[Change]) -> None:

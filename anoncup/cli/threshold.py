@@ -38,12 +38,15 @@ def threshold(
     """Advise on the threshold of the rule against excessive anonymization."""
     from anoncup import schemas
     from anoncup.cli.local_files import load_contest
+    from anoncup.cli.score import build_notices
+    from anoncup.cli.submissions import show_warnings
     from anoncup.dataframes import build_advised_threshold
     from anoncup.evaluation.threshold_report import make_report
     from anoncup.excessive import SIMULATED_PERMUTATIONS
     from anoncup.excessive.question import AdviceQuestion
 
     contest = load_contest(competition, original, round_name)
+    show_warnings(build_notices(contest.remarks))
     question = AdviceQuestion(
         parse_group_columns(groups),
         distance,

@@ -1,17 +1,21 @@
 """Create draft competition files, and change the columns of a file."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 from anoncup.competition.parser import parse_common_rules
 from anoncup.competition.templates import DESCRIPTION_EXAMPLE, TEMPLATES, template
 from anoncup.competition.writer import replace_columns, set_threshold, set_weights
-from anoncup.errors import InvalidInput
+from anoncup.errors import InvalidCompetition, InvalidInput
+from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter, Roles
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import format_table, format_value, parse_toml, replace_tables
+from anoncup.tables.files import Remark
+
+ResultT = TypeVar("ResultT")
 
 PLACEHOLDER_COLUMNS = Columns(("quasi_identifier",), ("sensitive",))
 """Columns of a draft until data are uploaded; the format requires at least one column for each role."""
@@ -23,11 +27,17 @@ def create_draft(source: str) -> str:
     """Return a competition file to start from. It has no threshold, because that depends on the data."""
     if source not in DRAFT_SOURCES:
         raise InvalidInput("drafts start from {names}", code="unknown_template", names=DRAFT_SOURCES)
-    if source not in TEMPLATES:
-        return _create_empty_draft(source) + DESCRIPTION_EXAMPLE
-    # The template's comments describe its settings. They would become wrong when the settings are changed.
-    text = "".join(line for line in template(source).splitlines(True) if not line.startswith("#"))
-    return set_threshold(text, None) + DESCRIPTION_EXAMPLE
+    text = create_template_draft(source) if source in TEMPLATES else _create_empty_draft(source)
+    return text + DESCRIPTION_EXAMPLE
+
+
+def create_template_draft(name: str) -> str:
+    """Return a template without its threshold and comments.
+
+    The comments describe its settings. They would become wrong when the settings are changed.
+    """
+    text = "".join(line for line in template(name).splitlines(True) if not line.startswith("#"))
+    return set_threshold(text, None)
 
 
 def _create_empty_draft(track: str) -> str:
@@ -70,6 +80,34 @@ def _fit_parameters(
         if parameter.name in entry
     }
     return {name: value for name, value in {**entry, **fitted}.items() if value is not None}
+
+
+WEIGHT_REMOVED = "weight_taken"
+_NO_SCALE = "scale_zero"
+
+
+def drop_weights_without_scale(
+    file: str, compute: Callable[[str], ResultT]
+) -> tuple[str, ResultT, list[Remark]]:
+    """Compute with a file, setting to 0 the weights of measures that have no scale on these data.
+
+    Drafts give every measure a weight, but not every table has the columns for all of them.
+    """
+    dropped: list[str] = []
+    while True:
+        try:
+            return file, compute(file), list(map(_build_weight_remark, dropped))
+        except InvalidCompetition as problem:
+            name = problem.message.values.get("name")
+            if problem.code != _NO_SCALE or not isinstance(name, str) or name in dropped:
+                raise
+            file = set_weights(file, {name: 0.0})
+            dropped.append(name)
+
+
+def _build_weight_remark(name: str) -> Remark:
+    message = Message("the weight of {name} is now 0, because it measures nothing on these data", name=name)
+    return Remark(WEIGHT_REMOVED, message)
 
 
 _SERVICE_TABLES = ("scales", "scored_by")

@@ -15,8 +15,10 @@ DESCRIPTION_EXAMPLE = """
 
 
 def template(name: str | int) -> str:
-    """Return the competition file of a template; its name is the year of a contest or a track."""
-    path = TEMPLATES.get(str(name))
+    """Return the competition file of a template: the year of a contest, or a track, whose first one it is."""
+    track = TRACKS.get(str(name))
+    names = (str(name), *(track.examples.templates if track else ()))
+    path = next((TEMPLATES[known] for known in names if known in TEMPLATES), None)
     if path is None:
         raise InvalidInput("templates: {names}", code="unknown_template", names=tuple(TEMPLATES))
     return path.read_text(encoding="utf-8") + DESCRIPTION_EXAMPLE

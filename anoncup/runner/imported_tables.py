@@ -1,4 +1,4 @@
-"""Guess the format of organizers' tables, read them, and give their columns roles."""
+"""Guess the format of organizers' tables, read them, clean them, and give their columns roles."""
 
 import csv
 import io
@@ -12,10 +12,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anoncup.competition.drafts import change_columns
-from anoncup.competition.parser import parse_common_rules
+from anoncup.competition.drafts import change_columns, drop_weights_without_scale
+from anoncup.competition.parser import CompetitionFile, parse_common_rules
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
-from anoncup.messages import Message
+from anoncup.messages import N_, Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
@@ -25,12 +25,16 @@ from anoncup.runner.originals import (
     ENCODINGS,
     LEFT_OUT,
     SEPARATORS,
+    CleanTableJob,
     DescribeTableJob,
     GuessFormatJob,
     ImportedColumn,
     ImportedTable,
     ImportTableJob,
+    ParsedOriginal,
+    ParseOriginalJob,
     TableFormat,
+    parse_original,
 )
 from anoncup.tables.checks import build_duplicate_name_message
 from anoncup.tables.csv_text import (
@@ -41,6 +45,7 @@ from anoncup.tables.csv_text import (
     read_header,
     write_csv,
 )
+from anoncup.tables.files import Remark
 from anoncup.tables.foreign_formats import INVISIBLE_PATTERN, find_invalid_utf8, reject_binary_formats
 from anoncup.tables.identifiers import find_identifying_reason, is_amount
 from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
@@ -66,7 +71,7 @@ _NUMBER_PATTERNS = {
 """Patterns of numbers with or without thousands separators, by decimal mark."""
 
 
-def guess_format(job: GuessFormatJob, _: object) -> TableFormat:
+def guess_format(job: GuessFormatJob | CleanTableJob, _: object) -> TableFormat:
     """Guess the format of a file; raises InvalidUpload for archives and spreadsheets."""
     content, file = job.content, job.name
     reject_binary_formats(content, file)
@@ -92,7 +97,7 @@ def _guess_encoding(content: bytes) -> str:
     with suppress(NotShiftJis):
         decode_shift_jis(content)
         return "cp932"
-    from charset_normalizer import from_bytes  # noqa: PLC0415  # interpreters of packages do without
+    from charset_normalizer import from_bytes  # noqa: PLC0415  # seldom needed
 
     match = from_bytes(content, cp_isolation=list(ENCODINGS)).best()
     return match.encoding if match else ENCODINGS[0]
@@ -105,7 +110,7 @@ def _cut_sample(text: str) -> str:
 
 
 def _guess_separator(sample: str) -> str:
-    from clevercsv.cparser import Error as ClevercsvError  # noqa: PLC0415  # likewise
+    from clevercsv.cparser import Error as ClevercsvError  # noqa: PLC0415  # takes a while to import
     from clevercsv.detect import Detector  # noqa: PLC0415
 
     try:
@@ -161,6 +166,11 @@ def read_table(content: bytes, file: str, table_format: TableFormat) -> pd.DataF
     In columns of numbers, decimal marks are points, and there are no marks between thousands. Raises
     InvalidUpload for a file that does not have this format.
     """
+    return _write_all_numbers(_read_text_cells(content, file, table_format), table_format)
+
+
+def _read_text_cells(content: bytes, file: str, table_format: TableFormat) -> pd.DataFrame:
+    """Return the cells as they are written, but empty where a value is missing."""
     text, separator = _decode(content, file, table_format.encoding), table_format.separator
     first_row = read_header(text, file, separator)
     names = _list_names(first_row if table_format.has_header else [""] * len(first_row), file)
@@ -171,10 +181,7 @@ def read_table(content: bytes, file: str, table_format: TableFormat) -> pd.DataF
         problems = Problems(file)
         problems.add("no_rows", Message("the table has no rows"))
         problems.raise_if_any()
-    table = table.replace(list(table_format.missing_texts), "")
-    for name in names:
-        table[name] = _write_numbers(name, table[name], table_format)
-    return table
+    return table.replace(list(table_format.missing_texts), "")
 
 
 def _decode(content: bytes, file: str, encoding: str) -> bytes:
@@ -183,8 +190,13 @@ def _decode(content: bytes, file: str, encoding: str) -> bytes:
     problems = Problems(file)
     try:
         text = content.decode(encoding).removeprefix("\ufeff")
-    except UnicodeError:
-        problems.add("encoding", Message("the file has another encoding: choose the one it was saved in"))
+    except UnicodeDecodeError as error:
+        message = Message(
+            "the file has another encoding than {encoding}: choose the one it was saved in, "
+            "or save it as “CSV UTF-8”",
+            encoding=encoding,
+        )
+        problems.add("encoding", message, line=1 + content.count(b"\n", 0, error.start))
         text = ""
     if "\0" in text:
         message = Message("the file holds NUL characters: it has another encoding, or is no text")
@@ -208,6 +220,10 @@ def _list_names(cells: Sequence[str], file: str) -> list[str]:
         problems.add("header", build_duplicate_name_message(name), column=name[:80], line=1)
     problems.raise_if_any()
     return names
+
+
+def _write_all_numbers(table: pd.DataFrame, table_format: TableFormat) -> pd.DataFrame:
+    return pd.DataFrame({name: _write_numbers(str(name), table[name], table_format) for name in table})
 
 
 def _write_numbers(name: str, column: pd.Series, table_format: TableFormat) -> pd.Series:
@@ -293,10 +309,7 @@ def import_table(job: ImportTableJob, _: object) -> tuple[str, bytes]:
     if _takes_roles(spec, rules) or fixed_names is None:
         csv_file = write_csv(table[list(roles_by_name)])
         return _write_roles(file, rules, spec, csv_file, roles_by_name), csv_file
-    columns = {role: column for column, role in roles_by_name.items()}
-    _require_fixed_names(list(roles_by_name.values()), fixed_names, name)
-    table = table[[columns[fixed_name] for fixed_name in fixed_names]].set_axis(list(fixed_names), axis=1)
-    return file, write_csv(table)
+    return file, write_csv(_select_columns(table, roles_by_name, fixed_names, name))
 
 
 def _write_roles(file: str, rules: Rules, spec: FileSpec, content: bytes, roles: Mapping[str, str]) -> str:
@@ -316,9 +329,11 @@ def _write_roles(file: str, rules: Rules, spec: FileSpec, content: bytes, roles:
     return file if columns == rules.columns else change_columns(file, columns)
 
 
-def _require_fixed_names(names: Sequence[str], fixed_names: Sequence[str], file: str) -> None:
-    """Raise InvalidUpload unless each fixed name is given to one column."""
-    problems = Problems(file)
+def _select_columns(
+    table: pd.DataFrame, new_names: Mapping[str, str], fixed_names: Sequence[str], file: str
+) -> pd.DataFrame:
+    """Return the columns with these names. Raise InvalidUpload unless each is the new name of one column."""
+    problems, names = Problems(file), list(new_names.values())
     for fixed_name in fixed_names:
         if (count := names.count(fixed_name)) != 1:
             message = (
@@ -328,3 +343,89 @@ def _require_fixed_names(names: Sequence[str], fixed_names: Sequence[str], file:
             )
             problems.add("header", message, column=fixed_name, line=1)
     problems.raise_if_any()
+    return table[list(new_names)].set_axis(names, axis=1)[list(fixed_names)]
+
+
+def clean_table(job: CleanTableJob, _: object) -> tuple[bytes, tuple[Remark, ...]]:
+    """Return the columns that the competition file names as CSV, and what was guessed and changed.
+
+    Raises InvalidUpload for a file that cannot be read or lacks a column.
+    """
+    file, rules, table_format = job.name, parse_common_rules(job.competition_file), guess_format(job, _)
+    cells, spec = _read_text_cells(job.content, file, table_format), _find_spec(rules, file)
+    table, names = _write_all_numbers(cells, table_format), list(cells.columns)
+    if required := spec.header(rules):
+        new_names = _match_names(names, required, has_header=table_format.has_header)
+    else:
+        required = _list_columns_with_roles(names, rules) if _takes_roles(spec, rules) else tuple(names)
+        new_names = {name: name if name in required else LEFT_OUT for name in names}
+    kept = {column: name for column, name in new_names.items() if name != LEFT_OUT}
+    rewritten = [column for column in kept if not table[column].equals(cells[column])]
+    remarks = _describe_cleaning(file, table_format, new_names, rewritten)
+    return write_csv(_select_columns(table, kept, required, file)), remarks
+
+
+def _list_columns_with_roles(names: Sequence[str], rules: Rules) -> tuple[str, ...]:
+    """Return the columns that the competition file names, in the order of the table."""
+    roles = TRACKS[rules.track].settings.list_columns_by_role(rules.columns, rules.settings)
+    columns = dict.fromkeys(column for role in roles.values() for column in role)
+    return tuple(sorted(columns, key=lambda column: (*names, column).index(column)))
+
+
+_CHANGES = {
+    "format_guessed": N_("{file}.csv was read with the encoding, separator and decimal mark {names}"),
+    "missing_values": N_("{file}.csv: cells with {names} are empty now"),
+    "numbers_rewritten": N_(
+        "{file}.csv: numbers have decimal points and no marks between thousands now in {names}"
+    ),
+    "columns_renamed": N_("{file}.csv: columns have other names now: {names}"),
+    "columns_left_out": N_("{file}.csv: columns were left out: {names}"),
+}
+
+
+def _describe_cleaning(
+    file: str, table_format: TableFormat, new_names: Mapping[str, str], rewritten: Sequence[str] = ()
+) -> tuple[Remark, ...]:
+    """Return what was guessed and changed. ``new_names``: those of the columns, or ``LEFT_OUT``."""
+    guessed = (table_format.encoding, *map(repr, (table_format.separator, table_format.decimal_mark)))
+    is_usual = replace(table_format, missing_texts=()) == TableFormat()
+    names_by_change = {
+        "format_guessed": () if is_usual else guessed,
+        "missing_values": table_format.missing_texts,
+        "numbers_rewritten": rewritten,
+        "columns_renamed": [f"{old} → {new}" for old, new in new_names.items() if new not in {LEFT_OUT, old}],
+        "columns_left_out": [old for old, new in new_names.items() if new == LEFT_OUT],
+    }
+    return tuple(
+        Remark(code, Message(_CHANGES[code], file=file, names=tuple(names)))
+        for code, names in names_by_change.items()
+        if names
+    )
+
+
+def suggest_file(competition_file: str, contents: Mapping[str, bytes]) -> tuple[str, list[Remark]]:
+    """Return the file with the suggested roles of the columns of an original, and what was left out.
+
+    These are the suggestions of the organizers' page. Raises InvalidUpload for data that the page refuses.
+    """
+    tables: dict[str, bytes] = {}
+    remarks: list[Remark] = []
+    for name, content in contents.items():
+        table_format = guess_format(GuessFormatJob(name=name, content=content), None)
+        describe_job = DescribeTableJob(
+            competition_file=competition_file, name=name, content=content, table_format=table_format
+        )
+        columns = describe_table(describe_job, None).columns
+        roles = tuple(column.role for column in columns)
+        import_job = ImportTableJob(**dict(describe_job), roles=roles)
+        competition_file, tables[name] = import_table(import_job, None)
+        left_out = {f"{column.name} ({column.reason})": LEFT_OUT for column in columns if not column.role}
+        remarks += _describe_cleaning(name, table_format, left_out)
+    file, _, dropped = drop_weights_without_scale(competition_file, lambda text: _parse(text, tables))
+    return file, [*remarks, *dropped]
+
+
+def _parse(competition_file: str, tables: dict[str, bytes]) -> ParsedOriginal:
+    """Parse an original as the service does. Of a file with rounds, the first one counts."""
+    text = next(iter(CompetitionFile(competition_file).round_texts.values()))
+    return parse_original(ParseOriginalJob(competition_file=text, original=tables, in_use=False), None)

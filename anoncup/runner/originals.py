@@ -120,6 +120,19 @@ class ImportTableJob(Job[tuple[str, bytes]]):
     roles: tuple[str, ...]
 
 
+class CleanTableJob(Job[tuple[bytes, Remarks]]):
+    """Return the columns that the competition file names as CSV, and what was guessed and changed.
+
+    Raises InvalidUpload for a file that cannot be read or lacks a column.
+    """
+
+    handler = _import("clean_table")
+    max_result_bytes = MAX_FILES_BYTES
+
+    name: str
+    content: Content
+
+
 class DecodeJob(Job[bytes]):
     """Return a file of the original as UTF-8."""
 

@@ -219,8 +219,7 @@ def load_own_contest(competition: Path, original: Sequence[str]) -> PlayedContes
     text = read_text(competition)
     rounds = read_hostable_file(text).rounds
     contest = load_contest(competition, list(original), next(iter(rounds)) or None)
-    paths = assign_originals(contest.track, original)
-    check_sizes(contest, paths.values())
+    check_sizes(contest, assign_originals(contest.track, original).values())
     compute_usable_scales(contest.rules, contest.track, contest.original)
     if contest.rules.excessive and contest.rules.threshold is None:
         raise InvalidInput("no threshold is chosen", code="no_threshold")
@@ -230,7 +229,7 @@ def load_own_contest(competition: Path, original: Sequence[str]) -> PlayedContes
         _open_now(text, phase_count=2 if has_attack_phase else 1),
         contest.rules,
         contest.original,
-        {name: path.read_bytes() for name, path in paths.items()},
+        contest.contents,
         [
             DemoEntry(method, ((method, {}),), member=f"{method} in {contest.rules.slug}")
             for method in list(contest.track.methods)[:_MAX_OWN_TEAMS]

@@ -1,15 +1,15 @@
 """Import of an original table: stage the file, describe its columns, and save it with their roles."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
+from anoncup.competition.drafts import drop_weights_without_scale
 from anoncup.competition.parser import parse_common_rules
-from anoncup.competition.writer import set_weights
-from anoncup.errors import Conflict, InvalidCompetition, Unavailable
-from anoncup.messages import Message
+from anoncup.errors import Conflict, InvalidUpload, Unavailable
 from anoncup.runner.originals import (
+    CleanTableJob,
     DecodeJob,
     DescribeTableJob,
     GuessFormatJob,
@@ -18,14 +18,11 @@ from anoncup.runner.originals import (
     SelectColumnsJob,
     TableFormat,
 )
-from anoncup.tables.files import Remark
 from app.competitions import revisions
 from app.competitions.revisions import Revision
 from app.core.db.models import Round
 from app.core.processes import parsing
 from app.core.storage import compute_digest, get_store, staging
-
-_NO_SCALE, WEIGHT_REMOVED = "scale_zero", "weight_taken"
 
 
 def guess_format(name: str, content: bytes) -> TableFormat:
@@ -66,9 +63,24 @@ def compute_import_revision(
         _require_no_data_in_other_rounds(round_)
     elif round_.original.get(name) == compute_digest(table):
         return revisions.compute_revision(round_, file, None)
-    return _drop_weights_without_scale(
+    _, revision, dropped = drop_weights_without_scale(
         file, lambda text: revisions.compute_original_revision(round_, name, table, text)
     )
+    return replace(revision, remarks=(*revision.remarks, *dropped))
+
+
+def compute_upload_revision(round_: Round, name: str, content: bytes) -> Revision:
+    """Compute a revision for a file that is stored as it is, or cleaned if it cannot be read by the rules."""
+    try:
+        return revisions.compute_original_revision(round_, name, content)
+    except InvalidUpload:
+        job = CleanTableJob(competition_file=round_.competition.file, name=name, content=content)
+        table, remarks = parsing.read_original(job, round_.track.name)
+    if round_.original.get(name) == compute_digest(table):
+        revision = revisions.compute_revision(round_, round_.competition.file, None)
+    else:
+        revision = revisions.compute_original_revision(round_, name, table)
+    return replace(revision, remarks=(*remarks, *revision.remarks))
 
 
 def load_original(round_: Round, name: str, digest: str) -> bytes:
@@ -85,30 +97,6 @@ def _require_no_data_in_other_rounds(round_: Round) -> None:
         raise Conflict(
             "another round has data of its own: the columns and their roles are fixed", code="fixed"
         )
-
-
-def _drop_weights_without_scale(file: str, compute: Callable[[str], Revision]) -> Revision:
-    """Compute a revision, setting to 0 the weights of measures that have no scale on these data.
-
-    Drafts give every measure a weight, but not every table has the columns for all of them.
-    """
-    dropped: list[str] = []
-    while True:
-        try:
-            revision = compute(file)
-        except InvalidCompetition as problem:
-            name = problem.message.values.get("name")
-            if problem.code != _NO_SCALE or not isinstance(name, str) or name in dropped:
-                raise
-            file = set_weights(file, {name: 0.0})
-            dropped.append(name)
-        else:
-            return replace(revision, remarks=(*revision.remarks, *map(_build_weight_remark, dropped)))
-
-
-def _build_weight_remark(name: str) -> Remark:
-    message = Message("the weight of {name} is now 0, because it measures nothing on these data", name=name)
-    return Remark(WEIGHT_REMOVED, message)
 
 
 def select_grouping_columns(round_: Round, columns: tuple[str, ...]) -> tuple[str, ...]:

@@ -25,8 +25,13 @@ from app.core.http.bodies import TABLE_BODY, Csv, Toml, key_by_file_name
 from app.core.http.openapi import CsvResponse, TomlResponse
 from app.core.identity.authentication import CurrentPrincipal, OptionalPrincipal
 from app.core.storage import get_store
-from app.originals import allocated_files, organizer_data, sealed_inputs, threshold_reports
-from app.setup import publishing
+from app.originals import (
+    allocated_files,
+    organizer_data,
+    original_import,
+    sealed_inputs,
+    threshold_reports,
+)
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 report_router = APIRouter(tags=["threshold reports"])
@@ -176,11 +181,15 @@ def put_original(slug: str, file: str, principal: CurrentPrincipal, content: Csv
     """Upload a file of the original. Once all files are there, the scales of the utility scores are computed.
 
     The first file must be uploaded before the others. Uploading it again removes them.
+
+    A file that the rules cannot read is cleaned as on the page *Original data*: its encoding, separator and
+    decimal mark are guessed, and columns that the competition file does not name are left out. `remarks` says
+    what was changed.
     """
     with transaction() as session:
         round_ = competitions.find_for_organizer(session, principal, slug)
     name = revisions.find_original_part(round_, file)
-    revision = revisions.compute_original_revision(round_, name, content)
+    revision = original_import.compute_upload_revision(round_, name, content)
     with transaction() as session:
         round_ = revisions.apply_revision(session, principal, slug, revision)
         standing_updates.refresh_all_rounds(session, round_.competition)

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse
 
+from anoncup.competition.drafts import WEIGHT_REMOVED
 from anoncup.errors import (
     Conflict,
     DomainError,
@@ -30,7 +31,6 @@ from app.core.db.transaction import transaction
 from app.core.http.problems import get_status
 from app.core.identity.principal import STEP_UP_CODES, Principal
 from app.core.pages.pages import Page, see_other, translate_error
-from app.originals import original_import
 from app.rescoring import rescores
 
 FORM_ERRORS = (Conflict, InvalidUpload, Forbidden, TooManyRequests, WrongCredential)
@@ -139,7 +139,7 @@ def apply_or_rescore(
             return see_other(f"/competitions/{slug}/organize/rescores", notice="new_rules_scored")
         round_ = revisions.apply_revision(session, principal, slug, revision)
         standing_updates.refresh_all_rounds(session, round_.competition)
-    were_weights_removed = any(remark.code == original_import.WEIGHT_REMOVED for remark in revision.remarks)
+    were_weights_removed = any(remark.code == WEIGHT_REMOVED for remark in revision.remarks)
     notice = "weights_taken" if were_weights_removed else "setup_saved"
     return see_other(f"/competitions/{slug}/organize/{page_name}", notice=notice)
 
