@@ -21,6 +21,8 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import replace_tables
 from anoncup.runner.originals import (
+    CUT_LENGTH,
+    CUT_SUFFIX,
     DECIMAL_MARKS,
     ENCODINGS,
     LEFT_OUT,
@@ -47,7 +49,7 @@ from anoncup.tables.csv_text import (
 )
 from anoncup.tables.files import Remark
 from anoncup.tables.foreign_formats import INVISIBLE_PATTERN, find_invalid_utf8, reject_binary_formats
-from anoncup.tables.identifiers import find_identifying_reason, is_amount
+from anoncup.tables.identifiers import find_identifying_reason, has_fixed_format, is_amount
 from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
 from anoncup.tracks.files import FileSpec
 
@@ -289,7 +291,9 @@ def _describe_column(column: pd.Series, role: str) -> ImportedColumn:
     values = pc.unique(cells)
     examples = [value[:_MAX_EXAMPLE_LENGTH] for value in values.to_pylist() if value][:_MAX_EXAMPLES]
     reason = find_identifying_reason(name, cells, values)
-    return ImportedColumn(name, role, reason, len(values), int((column == "").sum()), tuple(examples))
+    empty_count = int((column == "").sum())
+    can_be_cut = has_fixed_format(values)
+    return ImportedColumn(name, role, reason, can_be_cut, len(values), empty_count, tuple(examples))
 
 
 def import_table(job: ImportTableJob, _: object) -> tuple[str, bytes]:
@@ -303,8 +307,13 @@ def import_table(job: ImportTableJob, _: object) -> tuple[str, bytes]:
         raise Conflict("the columns have changed since they were shown: check them", code="changed_meanwhile")
     spec = _find_spec(rules, name)
     roles_by_name = {
-        column: role for column, role in zip(table.columns, roles, strict=True) if role != LEFT_OUT
+        column: role.removesuffix(CUT_SUFFIX)
+        for column, role in zip(table.columns, roles, strict=True)
+        if role != LEFT_OUT
     }
+    for column, role in zip(table.columns, roles, strict=True):
+        if role.endswith(CUT_SUFFIX):
+            table[column] = table[column].str[:CUT_LENGTH]
     fixed_names = spec.header(rules)
     if _takes_roles(spec, rules) or fixed_names is None:
         csv_file = write_csv(table[list(roles_by_name)])

@@ -29,6 +29,10 @@ SEPARATORS = (",", ";", "\t", "|")
 DECIMAL_MARKS = (".", ",")
 LEFT_OUT = ""
 """The role of a column that is not imported."""
+CUT_SUFFIX = ":4"
+"""Ends the role of a column of whose cells only the first characters are imported."""
+CUT_LENGTH = 4
+"""Length of the year at the beginning of a date."""
 _MAX_UNIQUE_SHARE = 0.1
 """Maximum share of unique rows. With more, hardly any individuals can be swapped within their class."""
 _EXAMPLE_SEED = 2015
@@ -59,13 +63,15 @@ class TableFormat:
 class ImportedColumn:
     """A column of a table, with its present or suggested role.
 
-    ``reason`` tells why it seems to identify individuals; None if it does not. ``distinct`` and ``empty`` are
-    the numbers of its values and of its empty cells.
+    ``reason`` tells why it seems to identify individuals; None if it does not. ``can_be_cut``: the beginning
+    of each cell means something, such as the year of a date. ``distinct`` and ``empty`` are the numbers of
+    its values and of its empty cells.
     """
 
     name: str
     role: str
     reason: str | None
+    can_be_cut: bool
     distinct: int
     empty: int
     examples: tuple[str, ...]
@@ -108,7 +114,7 @@ class DescribeTableJob(Job[ImportedTable]):
 class ImportTableJob(Job[tuple[str, bytes]]):
     """Return the competition file and the CSV file for a table whose columns have these roles.
 
-    Raises InvalidUpload for a table without the fixed columns of its file.
+    A role may end in ``CUT_SUFFIX``. Raises InvalidUpload for a table without the fixed columns of its file.
     """
 
     handler = _import("import_table")

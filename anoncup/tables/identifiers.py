@@ -41,6 +41,8 @@ _MAX_MISSING_WORDS = 10
 """Maximum number of spellings of a missing value in a numeric column."""
 _WHOLE_PATTERN = "^[0-9]{1,15}$"
 _DATE_PATTERN = r"^[0-9]{1,4}[-/.][0-9]{1,2}([-/.][0-9]{1,4})?"
+_YEAR_FIRST_PATTERN = "^(1[89]|20)[0-9]{2}([-/.年]|(0[1-9]|1[0-2])([0-2][0-9]|3[01])$)"
+"""Dates that begin with the year, such as 1963-4-2 or 19630402."""
 _MAX_GROUP_SIZE = 10
 """Maximum average size of a group, such as a household, that a number identifies."""
 _MIN_GROUPS = 100
@@ -172,6 +174,26 @@ def is_amount(name: str, column: pa.Array) -> bool:
         and not is_attribute_name(name)
         and not has_leading_zeros(column)
     )
+
+
+def has_fixed_format(values: pa.Array) -> bool:
+    """Return whether the values are dates that begin with the year, or many texts of one length.
+
+    Numbers are no such texts. The empty value does not count.
+
+    >>> has_fixed_format(pa.array(["1963-04-02", "1985-11-20", ""]))
+    True
+    >>> has_fixed_format(pa.array(["02/04/1963", "20/11/1985"]))
+    False
+    """
+    filled = values.filter(pc.not_equal(values, ""))
+    if not len(filled):
+        return False
+    if convert_to_mask(pc.match_substring_regex(filled, _YEAR_FIRST_PATTERN)).all():
+        return True
+    lengths = pc.min_max(pc.utf8_length(filled)).as_py()
+    is_text = not convert_to_mask(pc.match_substring_regex(filled, NUMBER_PATTERN)).any()
+    return is_text and len(filled) > MAX_CATEGORIES and lengths["min"] == lengths["max"] > 4
 
 
 def _is_nearly_unique(distinct: int, rows: int) -> bool:

@@ -32,6 +32,7 @@ from app.originals import (
     sealed_inputs,
     threshold_reports,
 )
+from app.setup import publishing
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 report_router = APIRouter(tags=["threshold reports"])

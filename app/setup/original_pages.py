@@ -9,7 +9,14 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError, FileProblem, InvalidCompetition, InvalidUpload, Unavailable
 from anoncup.messages import Message
-from anoncup.runner.originals import DECIMAL_MARKS, ENCODINGS, SEPARATORS, ImportedTable, TableFormat
+from anoncup.runner.originals import (
+    CUT_SUFFIX,
+    DECIMAL_MARKS,
+    ENCODINGS,
+    SEPARATORS,
+    ImportedTable,
+    TableFormat,
+)
 from anoncup.tracks.files import FileSpec
 from app.competitions import revisions
 from app.core.db.transaction import transaction
@@ -72,6 +79,7 @@ def _render_data(
             file.name: (file.header(rules), file.example_lines(rules)) for file in (*organizer_specs, *specs)
         },
         import_form=import_form,
+        cut_suffix=CUT_SUFFIX,
         encodings=ENCODINGS,
         separators=SEPARATORS,
         decimal_marks=DECIMAL_MARKS,

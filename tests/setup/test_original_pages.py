@@ -237,3 +237,17 @@ def test_only_files_staged_for_the_same_competition_and_name_are_used(
         response = post_form(new_organizer, IMPORT_PATH.format("original"), fields, organizer=True)
         assert response.status_code == 409
     assert fresh.original == load_round("fresh").original == {}
+
+
+def test_only_the_year_of_a_birth_date_can_be_taken(new_organizer: Arena) -> None:
+    begin_setup(new_organizer)
+    rows = "".join(f"{1930 + n}-0{1 + n % 9}-11,{'fm'[n % 2]},{500 + 3 * n % 61}\n" for n in range(60))
+    content = f"born,sex,rent\n{rows}".encode()
+    page = upload_original(new_organizer, content).text
+    assert parse_form(page, 'id="import"')["role_0"] == ""
+    assert page.count('value="quasi_identifiers:4"') == 1
+    assert "Quasi-identifier, first 4 characters" in page
+    response = import_original(new_organizer, content, role_0="quasi_identifiers:4")
+    assert response.status_code == 303
+    assert load_rules("fresh").columns == Columns(("born", "sex"), ("rent",))
+    assert read_stored_file().decode().splitlines()[:2] == ["born,sex,rent", "1930,f,500"]
