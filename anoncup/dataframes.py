@@ -65,8 +65,12 @@ _FLOAT_FORMAT = "{:.6f}"
 class ResultTable:
     """A table that prints below its heading and warnings, in terminals and in notebooks.
 
-    ``warnings``: remarks on the files and tables, such as cells that are spelled differently from the
-    original's.
+    - ``table``: a DataFrame; of ``attack``, a row for each attacker with ``rate`` and ``baseline`` in [0, 1],
+      and ``correct`` of ``trials`` rows; of ``compare``, a row for each release with U, E and ``overall`` in
+      [0, 1] and ``accepted``, best first.
+    - ``heading``: the sentence above the table, if there is one.
+    - ``warnings``: remarks on the files and tables, such as cells that are spelled differently from the
+      original's. Each has a ``code`` and a ``message``.
     """
 
     table: pd.DataFrame
@@ -90,7 +94,9 @@ class ResultTable:
 class Score(ResultTable):
     """The complete result of a release. U, E and ``overall`` are losses in [0, 1]; 0 is best.
 
-    ``table``: the value of each measure and the rate of each attacker.
+    - ``table``: the value of each measure, in its own unit (``docs/measures.md``), and the rate of each
+      attacker in [0, 1].
+    - ``verdict``: all numbers behind it, a ``Verdict``.
     """
 
     verdict: Verdict
@@ -119,7 +125,10 @@ class Score(ResultTable):
 class AdvisedThreshold(ResultTable):
     """Advice on a threshold, and a contest of the sample methods, cheats and the unchanged original.
 
-    ``table``: the releases of the contest in the order of the ranking rule.
+    - ``table``: the releases of the contest in the order of the ranking rule, with U, E and ``overall`` in
+      [0, 1] and the mean distance, in the unit of the threshold.
+    - ``advice``: the bounds of the threshold, a ``ThresholdAdvice``.
+    - ``contest``: the releases with their parameters, a ``SampleContest``.
     """
 
     advice: ThresholdAdvice
@@ -133,7 +142,10 @@ class AdvisedThreshold(ResultTable):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AnonymizedTables:
-    """A release and its secret, as the contents of the files to upload."""
+    """A release and its secret, as the contents of the files to upload.
+
+    ``files``: the contents by name, such as ``anonymized``. ``secret_file``: that of secret.csv.
+    """
 
     files: Mapping[str, bytes]
     secret_file: bytes

@@ -22,10 +22,12 @@ _NOT_ASKED = Message("this competition does not ask the question that this attac
 class AttackerResult:
     """What an attacker gets right.
 
-    ``rate``: its ``value`` is the share of the answer that is guessed right, its ``baseline`` what blind
-    guessing gets, and its ``risk`` the value adjusted for the baseline, which counts towards E.
-    ``risks`` are those of each question, if the attacker answers several or if E is their mean. The rate is
-    then that of the question with the largest risk, or their mean without counts.
+    - ``rate``: its ``value`` is the share of the answer that is guessed right, its ``baseline`` what blind
+      guessing gets, and its ``risk`` the value adjusted for the baseline, which counts towards E; all in
+      [0, 1].
+    - ``version``: that of the attacker's code.
+    - ``risks``: those of each question in [0, 1], if the attacker answers several or if E is their mean. The
+      rate is then that of the question with the largest risk, or their mean without counts.
     """
 
     rate: Outcome

@@ -60,7 +60,13 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class MeasureResult:
-    """Value of a measure. Values up to ``rounding`` count as 0, and smaller differences count as ties."""
+    """Value of a measure.
+
+    - ``value``: 0 or more, in the unit of the measure; 0 is best for those that weigh.
+    - ``version``: that of the measure's code.
+    - ``rounding``: values up to this count as 0, and smaller differences count as ties; same unit.
+    - ``details``: further numbers by name, such as one for each sensitive column.
+    """
 
     value: float
     version: int
@@ -73,6 +79,14 @@ class MeasureResult:
 
 @dataclass(frozen=True, slots=True)
 class ExcessiveResult:
+    """How far individuals are from their own originals, in the unit of the distance; Gower's is in [0, 1].
+
+    - ``distance``: its name.
+    - ``mean``, ``max``: over the individuals of the original.
+    - ``threshold``: more is rejected; None rejects nothing.
+    - ``histogram``: the number of individuals in bins of equal width over [0, ``end``].
+    """
+
     distance: str
     mean: float
     max: float
@@ -88,8 +102,13 @@ class ExcessiveResult:
 class Verdict:
     """Complete result of a submission. It is accepted if there are no ``violations``.
 
-    ``utility`` (U), ``security`` (E) and ``overall`` are losses in [0, 1]; 0 is best. Rejected submissions
-    have them too. ``excessive`` is None in tracks without distances.
+    - ``utility`` (U), ``security`` (E), ``overall``: losses in [0, 1]; 0 is best. Rejected submissions have
+      them too.
+    - ``violations``: the rules that the submission breaks, each with ``code`` and ``message``.
+    - ``measures``: a ``MeasureResult`` by name; ``attackers``: an ``AttackerResult`` by name.
+    - ``excessive``: the distances that the rule against excess looks at; None in tracks without distances.
+    - ``warnings``: what may be a mistake, such as a secret in another order.
+    - ``verdict``: "accepted" or "rejected".
     """
 
     violations: tuple[Violation, ...]

@@ -43,9 +43,13 @@ class PlannedRelease:
 
 @dataclass(frozen=True, slots=True)
 class PlayedRelease:
-    """A release with its results. ``score`` is the value of the ranking's formula, if there is one.
+    """A release with its results.
 
-    ``rank`` is None for a release that is rejected because of its ``violations``, which are given by code.
+    - ``kind``: "method", "cheat" or "unchanged"; ``method`` and ``parameters``: what made it.
+    - ``rank``: None for a release that is rejected because of its ``violations``, which are given by code.
+    - ``utility`` (U), ``security`` (E), ``overall``: losses in [0, 1]; 0 is best.
+    - ``score``: the value of the ranking's formula, if there is one.
+    - ``mean_distance``: from the individuals to their own originals, in the unit of the threshold.
     """
 
     kind: _ReleaseKind

@@ -99,6 +99,8 @@ class MeanBound:
 class ThresholdAdvice:
     """Advice: thresholds in the open interval (``low``, ``high``) reject every cheat.
 
+    Distances are in the unit of ``distance``; ``individuals``, ``groups`` and ``alone`` are counts.
+
     - ``fixed``: each type of cheat leaves more individuals than this in place with a probability below
       2^-``bits`` (l in P2).
     - ``low``: half of the smallest distance between two individuals.
@@ -107,6 +109,7 @@ class ThresholdAdvice:
     - ``threshold``: the recommendation. It is None if the interval is empty; ``remedy`` then says what to
       change.
     - ``alone``: number of individuals who are the only member of their group.
+    - ``cheats``: the types of permutations; ``histograms``: the simulated mean distances of each type.
     - ``bounds``: one for each ``fixed`` of a cheat, ascending.
     - ``s_exact``: the least mean distance of a permutation that moves everybody. It is None for too many
       individuals, and for a single one.

@@ -15,7 +15,7 @@ class Outcome:
     - ``baseline``: the expected value of blind guessing, which E is adjusted for; 0 for no adjustment.
     - ``correct`` and ``trials``: counts of individuals or rows, if there are any. For a guess at random,
       ``correct`` is an expected number.
-    - ``interval``: a confidence interval of the value, if known.
+    - ``interval``: a 95 % confidence interval of the value, if known.
     - ``details``: further numbers by name.
     - ``sd``: for a guess at random, the standard deviation of the value over the random choice.
     - ``chance``: the value of guessing at random that is shown for comparison, if it is not the baseline.
