@@ -10,7 +10,7 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -37,6 +37,9 @@ class DocumentationFiles(StaticFiles):
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
+        if response.status_code == 404 and path.startswith("ja/"):
+            # Most pages have no Japanese edition. The menu of languages asks for a sitemap of each language.
+            return RedirectResponse(f"/docs/{path.removeprefix('ja/')}")
         if response.status_code == 404:  # the service's own page: links of the site's page work at one depth
             raise HTTPException(404)
         return response

@@ -80,6 +80,17 @@ def test_unknown_pages_are_the_services_404(small_site: Path, site_client: TestC
     assert "style-src 'self';" in response.headers["content-security-policy"]
 
 
+@pytest.mark.parametrize("path", ["take-part/", "sitemap.xml"])
+def test_pages_without_a_japanese_edition_lead_to_the_english_one(
+    small_site: Path, site_client: TestClient, path: str
+) -> None:
+    (small_site / "take-part").mkdir()
+    (small_site / "take-part/index.html").write_text("English")
+    (small_site / "sitemap.xml").write_text("English")
+    assert site_client.get(f"/docs/ja/{path}").text == "English"
+    assert site_client.get("/docs/ja/nowhere").status_code == 404
+
+
 def test_service_without_documentation_names_the_command(site_client: TestClient) -> None:
     for path in ("/docs/", "/docs/ja/take-part/"):
         response = site_client.get(path)
