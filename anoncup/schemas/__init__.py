@@ -55,6 +55,7 @@ from anoncup.schemas.people import (
     Invite,
     IssuedToken,
     Me,
+    NewUser,
     PasswordLink,
     Person,
     RulingIn,

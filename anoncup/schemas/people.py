@@ -78,6 +78,7 @@ class User(Form):
     user_id: Id
     name: PersonName
     role: Annotated[Role, example("participant")]
+    created_at: Moment
 
 
 class PasswordLink(Form):
@@ -85,6 +86,12 @@ class PasswordLink(Form):
 
     code: OneTimeCode
     expires_at: _Expiry
+
+
+class NewUser(User):
+    """A new account, with the code with which its owner sets a password."""
+
+    password_link: PasswordLink
 
 
 class Person(Form):
@@ -160,7 +167,7 @@ class AuditEntry(Form):
     number: Annotated[int, example(17)]
     at: Moment
     actor: Annotated[str, example("Ada")]
-    """name of the person at that time; `anoncup` for actions of the clock"""
+    """name of the person; `anoncup` for actions of the clock"""
     action: Annotated[str, example("phase.extend")]
     """such as `phase.extend`"""
     subject: Annotated[str, example("anonymization")]

@@ -11,14 +11,15 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError, NotFound
 from anoncup.schemas import TokenKind
-from app.accounts import email_addresses, identities, memberships, passwords
+from app.accounts import email_addresses, identities, memberships, passwords, people
 from app.accounts.passwords import limit_concurrency
 from app.accounts.step_up import FormReauthentication
 from app.core import outbox
 from app.core.db.transaction import transaction
 from app.core.http import throttle
-from app.core.identity import tokens
+from app.core.identity import names, tokens
 from app.core.identity.authentication import AppSettings, ClientAddress, CurrentPrincipal, require_same_origin
+from app.core.identity.session_cookie import delete_session_cookie
 from app.core.pages.pages import (
     Page,
     PageRoute,
@@ -87,6 +88,7 @@ def render_account(
         chosen=scopes,
         days=days,
         typed_address=typed_address,
+        closed_name=names.build_closed_name(page.principal.user_id),
     )
 
 
@@ -95,6 +97,7 @@ def render_account(
 @router.get("/account/identities/{provider}")
 @router.get("/account/unlink")
 @router.get("/account/confirm")
+@router.get("/account/close")
 @mail_router.get("/account/email")
 def redirect_to_account() -> Response:
     """Redirect if the response of a form is reloaded: it may have shown a token, which is shown only once."""
@@ -138,6 +141,17 @@ def change_password(
 ) -> Response:
     passwords.change_own_password(page.principal, address, old=old, new=new)
     return see_other("/account", notice="password_changed")
+
+
+@router.post("/account/close")
+@show_problem(partial(render_account, wrong_form="close"))
+def close_account(page: RequestedUserPage, reauthenticate: FormReauthentication) -> Response:
+    principal = reauthenticate()
+    with transaction() as session:
+        people.close(session, principal)
+    response = see_other("/", notice="account_closed")
+    delete_session_cookie(response, page.request)
+    return response
 
 
 _CodeQuery = Annotated[str, Query()]

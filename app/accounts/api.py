@@ -1,4 +1,4 @@
-"""Routes of the caller's own account: sign-up, password, tokens."""
+"""Routes of the caller's own account, and of the accounts of other people."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -8,9 +8,16 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, Field, SecretStr
 
 from anoncup import schemas
-from anoncup.schemas.fields import PersonName, example
-from app.accounts import memberships
-from app.accounts.passwords import change_own_password, limit_concurrency, reset_with_link, sign_in
+from anoncup.schemas.fields import PersonName, Role, example
+from app.accounts import memberships, people
+from app.accounts.passwords import (
+    change_own_password,
+    issue_link,
+    limit_concurrency,
+    reset_with_link,
+    sign_in,
+)
+from app.accounts.step_up import ReauthenticatedCaller
 from app.core.db.transaction import transaction
 from app.core.http.paging import RequestedPage
 from app.core.identity import tokens
@@ -60,6 +67,24 @@ class PasswordByCode(BaseModel):
 
     code: Code
     password: Password
+
+
+class RoleIn(BaseModel):
+    """What a person may do."""
+
+    role: Annotated[Role, example("organizer")]
+
+
+class UserIn(RoleIn):
+    """A new account."""
+
+    name: NewName
+
+
+class ByName(BaseModel):
+    """The name of a person."""
+
+    name: Name
 
 
 @router.post("/password", status_code=status.HTTP_204_NO_CONTENT)
@@ -131,3 +156,54 @@ def me(principal: CurrentPrincipal) -> schemas.Me:
         ],
         organizes=[competition.slug for competition in organized],
     )
+
+
+@router.delete("/me", status_code=status.HTTP_204_NO_CONTENT)
+def close_account(principal: ReauthenticatedCaller) -> None:
+    """Close your account: all access ends, and a neutral name replaces yours. Teams and results stay.
+
+    The only organizer of a competition and the last administrator cannot close theirs.
+    """
+    with transaction() as session:
+        people.close(session, principal)
+
+
+@router.get("/users", tags=["users"])
+def list_users(page: RequestedPage, principal: CurrentPrincipal) -> list[schemas.User]:
+    """List the accounts, newest first. For administrators."""
+    with transaction() as session:
+        rows = people.list_people(session, principal, cursor=page.position, limit=page.fetch_limit)
+    return [
+        schemas.User.from_row(row, user_id=row.id)
+        for row in page.take_page(rows, lambda last: (last.created_at, last.id))
+    ]
+
+
+@router.post("/users", tags=["users"], status_code=status.HTTP_201_CREATED)
+def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.NewUser:
+    """Create an account with any role. Its owner sets the password with the code in the answer.
+
+    For administrators; teams sign up with invites.
+    """
+    with transaction() as session:
+        user, link = people.create(session, principal, name=body.name, role=body.role)
+        return schemas.NewUser.from_row(user, user_id=user.id, password_link=link)
+
+
+@router.put("/users/{user_id}/role", tags=["users"])
+def change_role(user_id: UUID, body: RoleIn, principal: ReauthenticatedCaller) -> schemas.User:
+    """Change the role of a person, whose tokens, sessions and password links end. For administrators."""
+    with transaction() as session:
+        user = people.change_role(session, principal, user_id, body.role)
+        return schemas.User.from_row(user, user_id=user.id)
+
+
+@router.post("/users/password-links", tags=["users"], status_code=status.HTTP_201_CREATED)
+def create_password_link(body: ByName, principal: ReauthenticatedCaller) -> schemas.PasswordLink:
+    """Create a code with which a person sets a new password, once within 48 hours. Earlier codes end.
+
+    Administrators create codes for everybody. Organizers create codes for participants of their own
+    competitions, unless those also take part in a competition of other organizers.
+    """
+    with transaction() as session:
+        return issue_link(session, principal, body.name)

@@ -51,7 +51,7 @@ def store(session: Session, principal: Principal, *, address: str, language: str
     session.add(row)
     session.flush()
     outbox.add_confirmation(session, row.id)
-    audit.record(session, principal, "user.email_store", None, subject=user.name)
+    audit.record(session, principal, "user.email_store", None, subject=user)
 
 
 def confirm(session: Session, code: str) -> None:
@@ -79,8 +79,9 @@ def unsubscribe(session: Session, address_id: UUID) -> None:
 
 def remove(session: Session, principal: Principal) -> None:
     principal.require("submit")
-    if find(session, principal.user_id) is not None:
-        audit.record(session, principal, "user.email_remove", None, subject=principal.name)
+    user = users.lock_user(session, principal.user_id)
+    if find(session, user.id) is not None:
+        audit.record(session, principal, "user.email_remove", None, subject=user)
     delete_address(session, principal.user_id)
 
 

@@ -17,9 +17,9 @@ from app.core.identity.principal import Principal
 
 def find_user(session: Session, issuer: str, subject: str) -> User | None:
     """Return the user who is linked to this account, locked against changes of credentials."""
-    query = (
-        select(User).join(UserIdentity).where(UserIdentity.issuer == issuer, UserIdentity.subject == subject)
-    )
+    is_linked = UserIdentity.issuer == issuer, UserIdentity.subject == subject
+    # The lock waits for a closing and then reads the user again, but not the link, which it deleted.
+    query = select(User).join(UserIdentity).where(*is_linked, User.closed_at.is_(None))
     return session.scalar(query.with_for_update(of=User, read=True))
 
 
@@ -42,7 +42,7 @@ def link(session: Session, user: User, issuer: str, subject: str) -> None:
             code="identity_taken",
         ) from None
     principal = Principal(user.id, user.name, user.role, frozenset(), user.id)
-    audit.record(session, principal, "user.identity_link", None, subject=user.name, after={"issuer": issuer})
+    audit.record(session, principal, "user.identity_link", None, subject=user, after={"issuer": issuer})
 
 
 def unlink(session: Session, principal: Principal) -> None:
@@ -57,9 +57,7 @@ def unlink(session: Session, principal: Principal) -> None:
         raise Conflict("this is your only way to sign in: set a password first", code="last_credential")
     remove(session, user.id)
     tokens.revoke_all(session, user.id, except_id=principal.token_id)
-    audit.record(
-        session, principal, "user.identity_unlink", None, subject=user.name, before={"issuer": issuer}
-    )
+    audit.record(session, principal, "user.identity_unlink", None, subject=user, before={"issuer": issuer})
 
 
 def remove(session: Session, user_id: UUID) -> None:

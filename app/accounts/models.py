@@ -7,7 +7,7 @@ from sqlalchemy import ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db.models import Base, id_column, inserted_at_column
-from app.core.db.privileges import NONE, WRITE
+from app.core.db.privileges import ALL, NONE
 
 
 class UserIdentity(Base):
@@ -28,7 +28,7 @@ class PasswordLink(Base):
     """A one-time link for setting a new password."""
 
     __tablename__ = "password_links"
-    privileges = WRITE, "INSERT"
+    privileges = ALL, "INSERT"
 
     id: Mapped[UUID] = id_column()
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)

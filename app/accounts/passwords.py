@@ -102,7 +102,7 @@ def change_own_password(principal: Principal, address: str | None, *, old: str, 
             if user.password_hash != old_hash:
                 raise wrong_password
             _replace_password(session, user, new_hash, except_token=principal.token_id)
-            audit.record(session, principal, "user.password", None, subject=user.name)
+            audit.record(session, principal, "user.password", None, subject=user)
 
 
 def issue_link(session: Session, principal: Principal, name: str) -> schemas.PasswordLink:
@@ -127,7 +127,7 @@ def issue_link(session: Session, principal: Principal, name: str) -> schemas.Pas
     )
     session.add(link)
     for competition_id in (*competition_ids,) or (None,):
-        audit.record(session, principal, "user.password_link", competition_id, subject=user.name)
+        audit.record(session, principal, "user.password_link", competition_id, subject=user)
     return schemas.PasswordLink(code=code, expires_at=link.expires_at)
 
 
@@ -168,7 +168,7 @@ def reset_with_link(address: str | None, *, code: str, password: str) -> None:
             if not link.mailed:
                 email_addresses.delete_address(session, user.id)
             link_principal = Principal(user.id, user.name, user.role, frozenset(), link.id)
-            audit.record(session, link_principal, "user.password_by_link", None, subject=user.name)
+            audit.record(session, link_principal, "user.password_by_link", None, subject=user)
     throttle.remember_address(address, user.name_key)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
@@ -16,7 +16,7 @@ from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.core.texts import is_valid_text, normalize_text
 
-_WITH_TEAM = joinedload(Clarification.team, innerjoin=True)
+_WITH_TEAM = joinedload(Clarification.team)
 MAX_LENGTH = 2_000
 _MAX_ANSWERS = 2
 """Number of public answers on the overview; the page of the questions shows all."""
@@ -103,7 +103,8 @@ def list_clarifications(
         select(Clarification).where(Clarification.competition_id == round_.competition_id).options(_WITH_TEAM)
     )
     if not viewer.is_organizer:
-        query = query.where(or_(Clarification.public, Clarification.team_id == viewer.team_id))
+        is_own = and_(Clarification.team_id.is_not(None), Clarification.team_id == viewer.team_id)
+        query = query.where(or_(Clarification.public, is_own))
     rows = fetch_newest_first(
         session, query, Clarification.asked_at, Clarification.id, cursor=cursor, limit=limit
     )
@@ -136,8 +137,8 @@ def _mask_clarification(
     row: Clarification, *, team_id: UUID | None = None, is_organizer: bool = False
 ) -> schemas.Clarification:
     """Return a clarification without the name of the team, unless the reader is of it or an organizer."""
-    is_own = row.team_id == team_id
-    team = row.team.name if is_own or is_organizer else None
+    is_own = row.team_id is not None and row.team_id == team_id
+    team = row.team.name if (is_own or is_organizer) and row.team else None
     return schemas.Clarification.from_row(row, own=is_own, team=team)
 
 

@@ -19,7 +19,8 @@ class Clarification(Base):
 
     id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
-    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
+    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id", ondelete="SET NULL"))
+    """None if the team is gone."""
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     """The member who asked."""
     asked_at: Mapped[datetime] = inserted_at_column()
@@ -29,4 +30,4 @@ class Clarification(Base):
     public: Mapped[bool] = mapped_column(default=False, server_default=sql("false"))
     """Whether question and answer are visible to everybody, without the team's name."""
 
-    team: Mapped[Team] = relationship(lazy="raise")
+    team: Mapped[Team | None] = relationship(lazy="raise")

@@ -138,12 +138,23 @@ def find_for_member(
     """Return the competition and the person's team, locked ``for_update``; raises NotFound or Forbidden."""
     principal.require(scope)
     round_ = find(session, principal, slug)
+    if for_update:
+        lock_shared(session, round_.id)
     return round_, memberships.require_team(session, round_.competition_id, principal, for_update=for_update)
 
 
 def lock(session: Session, round_id: UUID) -> Round:
     """Lock a round and its competition against uploads and the clock and reload both, even if read before."""
     return session.get_one(Round, round_id, with_for_update=True, populate_existing=True)
+
+
+def lock_shared(session: Session, round_id: UUID) -> None:
+    """Lock a round and its competition against changes, as uploads do before they lock their team.
+
+    Rows that refer to the competition are inserted with both locks, and whoever locks a team first could wait
+    for an upload that waits for the team.
+    """
+    session.get_one(Round, round_id, with_for_update={"read": True})
 
 
 def _lock_all_rounds(session: Session, competition_id: UUID) -> list[Round]:

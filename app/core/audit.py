@@ -8,13 +8,10 @@ import structlog
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core.db.models import AuditEntry, Round
+from app.core.db.models import AuditEntry, Round, User
 from app.core.identity.principal import Principal
 
 log = structlog.get_logger(__name__)
-
-_CLOCK_ACTOR = "anoncup"
-"""Actor of acts that the clock performs without a request."""
 
 
 def record(
@@ -23,11 +20,11 @@ def record(
     action: str,
     competition_id: UUID | None,
     *,
-    subject: str = "",
+    subject: User | str = "",
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    """Record an act. ``action`` is a code such as ``phase.extend``; ``subject`` names the affected object.
+    """Record an act. ``action`` is a code such as ``phase.extend``; ``subject`` is what it is about.
 
     Neither ``before`` nor ``after`` may contain a secret, a password or a code.
     """
@@ -35,9 +32,9 @@ def record(
         AuditEntry(
             competition_id=competition_id,
             user_id=principal.user_id if principal else None,
-            actor=principal.name if principal else _CLOCK_ACTOR,
             action=action,
-            subject=subject,
+            person_id=subject.id if isinstance(subject, User) else None,
+            thing="" if isinstance(subject, User) else subject,
             before=before,
             after=after,
         )

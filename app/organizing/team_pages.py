@@ -1,11 +1,11 @@
 """Manage teams, organizers, invites, quota grants and password links."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
-from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup import schemas
@@ -14,7 +14,6 @@ from anoncup.schemas import Entrant
 from app.accounts import passwords
 from app.accounts.step_up import FormReauthentication
 from app.competitions import phases
-from app.competitions.frame import Frame
 from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
 from app.core.db.transaction import transaction
 from app.core.identity.authentication import get_service_url
@@ -71,11 +70,14 @@ def _render_team(
     password: dict[str, Any] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame, entrant = _load_entrant(session, page, team_id)
+        frame = page.load_frame(session)
+        entrants = members.list_entrants(session, page.principal, page.slug)
+        entrant = _find_entrant(entrants, team_id)
         phase = phases.ANONYMIZATION if frame.round.published_at is None else phases.REIDENTIFICATION
         content: dict[str, Any] = {
             "caps": quota.load_caps(session, frame.round, team_id, phase, frame.status.now),
             "guess_limit": quota.load_guess_limit(session, frame.round, team_id),
+            "entrants": entrants,
             "adjustments": decisions.list_adjustments(session, page.principal, page.slug, team_id),
             "granted": decisions.list_grants(session, page.principal, page.slug, team_id),
             "sent": submissions.list_for_organizer(session, page.principal, page.slug, team_id=team_id),
@@ -233,6 +235,22 @@ def rule_on_team(
     return see_other(f"{page.path}/teams/{team_id}", notice=notice)
 
 
+@router.post("/{team_id}/members/{user_id}/move")
+@show_problem(_render_team)
+def move_member(
+    page: RequestedOrganizerPage,
+    team_id: UUID,  # noqa: ARG001  # for show_problem
+    user_id: UUID,
+    *,
+    reauthenticate: FormReauthentication,
+    to: Annotated[UUID, Form()],
+) -> Response:
+    principal = reauthenticate()
+    with transaction() as session:
+        members.move(session, principal, page.slug, user_id, to)
+    return see_other(f"{page.path}/teams/{to}", notice="member_moved")
+
+
 @router.post("/{team_id}/members/{user_id}/password-link")
 @show_problem(_render_team)
 def create_password_link(
@@ -241,7 +259,8 @@ def create_password_link(
     """Create a password link and show it once."""
     principal = reauthenticate()
     with transaction() as session:
-        _, entrant = _load_entrant(session, page, team_id)
+        entrants = members.list_entrants(session, page.principal, page.slug)
+        entrant = _find_entrant(entrants, team_id)
         name = next((member.name for member in entrant.members if member.user_id == user_id), None)
         if name is None:
             raise NotFound("the team has no such member", code="no_such_user")
@@ -251,16 +270,8 @@ def create_password_link(
     return _render_team(page, team_id, password=password)
 
 
-def _load_entrant(session: Session, page: OrganizerPage, team_id: UUID) -> tuple[Frame, Entrant]:
-    frame = page.load_frame(session)
-    entrant = next(
-        (
-            candidate
-            for candidate in members.list_entrants(session, page.principal, page.slug)
-            if candidate.id == team_id
-        ),
-        None,
-    )
+def _find_entrant(entrants: Sequence[Entrant], team_id: UUID) -> Entrant:
+    entrant = next((candidate for candidate in entrants if candidate.id == team_id), None)
     if entrant is None:
         raise NotFound("the competition has no such team", code="no_such_team")
-    return frame, entrant
+    return entrant

@@ -39,6 +39,7 @@ def _render_team(
         frame = load_frame(session, page.principal, slug)
         team, team_members = members.load_own_team(session, page.principal, slug)
         own_adjustments = decisions.list_adjustments(session, page.principal, slug, team.id)
+        has_sent = members.has_sent(session, team.id)
     return page.render(
         "overview/members.html",
         adjustments=own_adjustments,
@@ -47,6 +48,7 @@ def _render_team(
         frame=frame,
         team=team,
         members=team_members,
+        has_sent=has_sent,
         link=link,
         uses=uses,
         invite_days=invites.INVITE_LIFETIME.days,
@@ -62,6 +64,7 @@ def _render_removal(
     with transaction() as session:
         frame = load_frame(session, page.principal, slug)
         team, team_members = members.load_own_team(session, page.principal, slug)
+        has_sent = members.has_sent(session, team.id)
     person = next((member for member in team_members if member.user_id == user_id), None)
     if person is None:
         raise NotFound("your team has no such member", code="no_such_member")
@@ -72,6 +75,7 @@ def _render_removal(
         team=team,
         person=person,
         is_last_member=len(team_members) == 1,
+        has_sent=has_sent,
     )
 
 

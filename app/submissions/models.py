@@ -24,7 +24,7 @@ class Attempt(Base):
 
     id: Mapped[UUID] = id_column()
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
-    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     phase: Mapped[str]
     started_at: Mapped[datetime] = inserted_at_column()
@@ -50,7 +50,7 @@ class Grant(Base):
 
     id: Mapped[UUID] = id_column()
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"))
-    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
     cap: Mapped[str]
     amount: Mapped[int]
     granted_at: Mapped[datetime] = inserted_at_column()

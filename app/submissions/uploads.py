@@ -125,6 +125,8 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         """
         is_exclusive = not self.round.scored_by
         round_, team = self._lock(session, principal, self.round.id, is_exclusive=is_exclusive)
+        if team.id != self.team_id:  # the organizers have moved the person
+            raise Conflict("you are in another team meanwhile; send it again", code="changed_meanwhile")
         self.admit(session, round_, team, principal.user_id)
         if self.attempt is not None:
             attempts.end(session, self.attempt, counts=self.accepted_id is None)

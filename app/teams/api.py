@@ -1,4 +1,4 @@
-"""Routes of accounts, and of the teams and organizers of a competition."""
+"""Routes of signing up, and of the teams and organizers of a competition."""
 
 from typing import Annotated
 from uuid import UUID
@@ -7,9 +7,8 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
-from anoncup.schemas.fields import Role, example
-from app.accounts import passwords
-from app.accounts.api import Code, Name, NewName, Password
+from anoncup.schemas.fields import example
+from app.accounts.api import ByName, Code, NewName, Password
 from app.accounts.passwords import limit_concurrency
 from app.accounts.step_up import ReauthenticatedCaller
 from app.core.db.transaction import transaction
@@ -53,20 +52,6 @@ class Join(BaseModel):
     accept_terms: _AcceptTerms = False
 
 
-class UserIn(BaseModel):
-    """A new account."""
-
-    name: NewName
-    password: Password
-    role: Annotated[Role, example("participant")]
-
-
-class ByName(BaseModel):
-    """The name of a person."""
-
-    name: Name
-
-
 @router.post("/signup", tags=["accounts"], status_code=status.HTTP_201_CREATED)
 @limit_concurrency
 def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
@@ -89,27 +74,6 @@ def join(body: Join, principal: CurrentPrincipal, address: ClientAddress) -> sch
         return members.join(
             session, principal, code=body.invite, team_name=body.team, accept_terms=body.accept_terms
         )
-
-
-@router.post("/users", tags=["users"], status_code=status.HTTP_201_CREATED)
-@limit_concurrency
-def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
-    """Create an account with any role. For administrators; teams sign up with invites."""
-    user = organizers.create_user(
-        principal, name=body.name, password=body.password.get_secret_value(), role=body.role
-    )
-    return schemas.User(user_id=user.id, name=user.name, role=user.role)
-
-
-@router.post("/users/password-links", tags=["users"], status_code=status.HTTP_201_CREATED)
-def create_password_link(body: ByName, principal: ReauthenticatedCaller) -> schemas.PasswordLink:
-    """Create a code with which a person sets a new password, once within 48 hours. Earlier codes end.
-
-    Administrators create codes for everybody. Organizers create codes for participants of their own
-    competitions, unless those also take part in a competition of other organizers.
-    """
-    with transaction() as session:
-        return passwords.issue_link(session, principal, body.name)
 
 
 team_router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
@@ -160,7 +124,7 @@ def create_team_invite(
 def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None:
     """Leave your team, or remove another member, which also ends the team's invites.
 
-    The last member cannot be removed.
+    A team that has sent anything cannot be left. A team is deleted when its last member leaves.
     """
     with transaction() as session:
         members.remove(session, principal, slug, user_id)
@@ -171,6 +135,16 @@ def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     """List all teams with their members, oldest first. For organizers."""
     with transaction() as session:
         return members.list_entrants(session, principal, slug)
+
+
+@team_router.put("/teams/{team_id}/members/{user_id}", status_code=status.HTTP_204_NO_CONTENT)
+def move_member(slug: str, team_id: UUID, user_id: UUID, principal: ReauthenticatedCaller) -> None:
+    """Move a person from another team of the competition into this one. For organizers.
+
+    Neither team may have sent anything. A team that has no other member is deleted.
+    """
+    with transaction() as session:
+        members.move(session, principal, slug, user_id, team_id)
 
 
 @team_router.get("/organizers", tags=["organizers"])

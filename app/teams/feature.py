@@ -7,8 +7,6 @@ FEATURE = Feature(
     api=(api.router, api.team_router),
     pages=(sign_up_pages.router,),
     tags={
-        "users": "Accounts of other people: administrators create them; organizers and administrators"
-        " issue password links.",
         "teams": "Teams and their members.",
         "organizers": "Organizers of a competition, its audit log and its queue.",
     },

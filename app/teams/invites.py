@@ -88,7 +88,7 @@ def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID)
 
 def create_for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
     """Create an invite for ``uses`` people into the principal's team; requires the password."""
-    round_, team = competitions.find_for_member(session, principal, slug, scope="submit")
+    round_, team = competitions.find_for_member(session, principal, slug, scope="submit", for_update=True)
     principal.require_reauthentication()
     return insert_invite(session, round_.competition_id, team_id=team.id, uses=uses)
 
@@ -168,6 +168,11 @@ def _require_usable(session: Session, invite: Invite | None) -> Invite:
     if session.get_one(Competition, invite.competition_id).published_at is None:
         raise Conflict("the competition is not published yet: try again later", code="not_published")
     return invite
+
+
+def lock_for_team(session: Session, team_id: UUID) -> None:
+    """Lock the invites of a team. Do so before its team, because who joins locks them in this order."""
+    session.scalars(select(Invite).where(Invite.team_id == team_id).with_for_update()).all()
 
 
 def void_for_team(session: Session, team_id: UUID) -> None:

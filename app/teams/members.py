@@ -1,9 +1,11 @@
 """Joining, leaving and describing teams."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
@@ -12,7 +14,7 @@ from anoncup.schemas.fields import Role
 from app.accounts import memberships, passwords
 from app.competitions import competitions
 from app.core import audit
-from app.core.db.models import Competition, Member, Organizer, Submission, Team, User
+from app.core.db.models import Competition, Guess, Member, Organizer, Round, Submission, Team, User
 from app.core.db.transaction import read_clock, transaction
 from app.core.http import throttle
 from app.core.identity import names, users
@@ -141,35 +143,91 @@ def set_method_description(session: Session, principal: Principal, slug: str, te
     return team
 
 
+def has_sent(session: Session, team_id: UUID) -> bool:
+    """Return whether the team has sent a release or a guess, after which it cannot be left."""
+    sent = (select(row.id).where(row.team_id == team_id).exists() for row in (Submission, Guess))
+    return bool(session.scalar(select(or_(*sent))))
+
+
 def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
-    """Leave the team, or remove another member from it.
+    """Leave the team, which then has sent nothing, or remove another member from it.
 
     Removing a member voids all invites of the team, because that person may know their codes.
     """
-    round_, team = competitions.find_for_member(session, principal, slug, scope="submit")
-    # Lock all members, so that of two who leave at the same time the second sees that it is the last.
-    members = session.scalars(
-        select(Member).where(Member.team_id == team.id).order_by(Member.user_id).with_for_update()
-    ).all()
-    member = next((candidate for candidate in members if candidate.user_id == user_id), None)
-    if member is None or all(candidate.user_id != principal.user_id for candidate in members):
+    _, team = competitions.find_for_member(session, principal, slug, scope="submit")
+    invites.lock_for_team(session, team.id)
+    round_, team = competitions.find_for_member(session, principal, slug, scope="submit", for_update=True)
+    member = session.get(Member, (round_.competition_id, user_id))
+    if member is None or member.team_id != team.id:
         raise NotFound("your team has no such member", code="no_such_member")
-    if len(members) == 1:
-        raise Conflict(
-            "the last member cannot leave a team: invite somebody who takes it over, then leave",
-            code="last_member",
-        )
-    if user_id != principal.user_id:
+    if user_id == principal.user_id:
+        _require_nothing_sent(session, team)
+    else:
         invites.void_for_team(session, team.id)
+    before, person = {"team": team.name}, session.get_one(User, user_id)
+    audit.record(session, principal, "team.remove", round_.competition_id, subject=person, before=before)
     session.delete(member)
-    audit.record(
-        session,
-        principal,
-        "team.remove",
-        round_.competition_id,
-        subject=session.get_one(User, user_id).name,
-        before={"team": team.name},
-    )
+    _delete_if_empty(session, principal, team)
+
+
+def move(session: Session, principal: Principal, slug: str, user_id: UUID, team_id: UUID) -> None:
+    """Move a person to another team. Only organizers may do this, while neither team has sent anything.
+
+    All invites of the team that the person was in become void.
+    """
+    round_ = competitions.find_for_organizer(session, principal, slug)
+    source, target = _lock_teams(session, round_, user_id, team_id)
+    if source is target:
+        return
+    _require_nothing_sent(session, source)
+    _require_nothing_sent(session, target)
+    principal.require_reauthentication()
+    session.get_one(Member, (round_.competition_id, user_id)).team_id = target.id
+    invites.void_for_team(session, source.id)
+    change = {"before": {"team": source.name}, "after": {"team": target.name}}
+    person = session.get_one(User, user_id)
+    audit.record(session, principal, "team.move", round_.competition_id, subject=person, **change)
+    _delete_if_empty(session, principal, source)
+
+
+def _lock_teams(session: Session, round_: Round, user_id: UUID, target_id: UUID) -> tuple[Team, Team]:
+    """Lock the team of a person and another one, and return both."""
+    in_competition = Member.competition_id == round_.competition_id
+    query = select(Member.team_id).where(in_competition, Member.user_id == user_id)
+    source_id = session.scalar(query)
+    if source_id is None:
+        raise NotFound("this person is in no team of the competition", code="no_such_member")
+    invites.lock_for_team(session, source_id)
+    competitions.lock_shared(session, round_.id)
+    teams = select(Team).where(Team.competition_id == round_.competition_id, ~Team.baseline).order_by(Team.id)
+    concerned = teams.where(Team.id.in_((source_id, target_id))).with_for_update()
+    locked = {team.id: team for team in session.scalars(concerned)}
+    if len(locked) < len({source_id, target_id}) or session.scalar(query) != source_id:
+        raise NotFound("the competition has no such team", code="no_such_team")
+    return locked[source_id], locked[target_id]
+
+
+def _require_nothing_sent(session: Session, team: Team) -> None:
+    """Raise Conflict if the locked team has sent anything: who has seen its results stays in it."""
+    if has_sent(session, team.id):
+        raise Conflict(
+            "the team {name} has sent something already: its members stay in it",
+            code="team_has_sent",
+            name=team.name,
+        )
+
+
+def _delete_if_empty(session: Session, principal: Principal, team: Team) -> None:
+    """Delete the locked team if nobody is in it any more.
+
+    The database keeps a team for which data were drawn, as no other team must get what people have seen.
+    """
+    session.flush()
+    if session.scalar(select(Member.user_id).where(Member.team_id == team.id).limit(1)) is not None:
+        return
+    with suppress(IntegrityError), session.begin_nested():
+        session.delete(team)
+        audit.record(session, principal, "team.delete", team.competition_id, subject=team.name)
 
 
 def list_entrants(session: Session, principal: Principal, slug: str) -> list[schemas.Entrant]:

@@ -17,7 +17,7 @@ class Invite(Base):
 
     id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
-    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"))
+    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
     """The team to join; None for an invite to create a team."""
     digest: Mapped[bytes] = mapped_column(unique=True)
     uses_left: Mapped[int]

@@ -1,4 +1,4 @@
-"""Organizers of a competition, and accounts that administrators create."""
+"""Organizers of a competition."""
 
 from uuid import UUID
 
@@ -11,23 +11,8 @@ from anoncup.schemas.fields import Role
 from app.competitions import competitions
 from app.core import audit
 from app.core.db.models import Member, Organizer, User
-from app.core.db.transaction import transaction
 from app.core.identity import users
-from app.core.identity.password_hashes import hash_password
 from app.core.identity.principal import Principal
-
-
-def create_user(principal: Principal, *, name: str, password: str, role: Role) -> User:
-    """Create an account of any role. Only administrators may do this, and only with their password."""
-    principal.require("organize")
-    if principal.role != Role.ADMINISTRATOR:
-        raise Forbidden("only administrators create accounts", code="not_administrator")
-    principal.require_reauthentication()
-    password_hash = hash_password(password)
-    with transaction() as session:
-        user = users.add_user(session, name=name, password_hash=password_hash, role=role)
-        audit.record(session, principal, "user.create", None, subject=user.name, after={"role": role})
-    return user
 
 
 def list_organizers(session: Session, principal: Principal, slug: str) -> list[Person]:
@@ -59,7 +44,7 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
         raise Conflict("a member of a team does not organize its competition", code="in_a_team")
     principal.require_reauthentication()
     session.add(Organizer(competition_id=round_.competition_id, user_id=user.id))
-    audit.record(session, principal, "organizer.add", round_.competition_id, subject=user.name)
+    audit.record(session, principal, "organizer.add", round_.competition_id, subject=user)
     return Person(user_id=user.id, name=user.name)
 
 
@@ -85,5 +70,5 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
         raise Forbidden("only this competition's organizers may do that", code="not_organizer")
     principal.require_reauthentication()
     session.delete(organizer)
-    name = session.get_one(User, user_id).name
-    audit.record(session, principal, "organizer.remove", round_.competition_id, subject=name)
+    user = session.get_one(User, user_id)
+    audit.record(session, principal, "organizer.remove", round_.competition_id, subject=user)

@@ -81,6 +81,7 @@ def iter_account_refusals(contest: Contest) -> Iterator[Refusal]:
 
 def iter_team_refusals(contest: Contest) -> Iterator[Refusal]:
     red, own = {"team": "red"}, contest.arena.get("/me", team="red").json()["user_id"]
+    contest.submit("red", score=False)
     call: Call = "DELETE", f"{COMPETITION}/team/members/{own}", {}
     yield Refusal(f"{COMPETITION}/team/members/{own}", {}, call, red)
     call = "POST", f"{COMPETITION}/clarifications", {"json": {"question": " "}}

@@ -110,7 +110,7 @@ def create_account(contest: Contest) -> ApiRequest:
     with transaction() as session:
         user = session.get_one(User, load_principal(session, contest.arena.organizer_token).user_id)
         user.role = Role.ADMINISTRATOR
-    body = {"name": "Thief", "password": "battery staple", "role": "administrator"}
+    body = {"name": "Thief", "role": "administrator"}
     return "POST", "/users", {"json": body}
 
 

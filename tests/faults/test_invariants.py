@@ -155,7 +155,7 @@ def add_attempt(session: Session) -> None:
 
 def repeat_audit_entry(session: Session) -> None:
     entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "finals.freeze")).one()
-    fields = {"competition_id": entry.competition_id, "actor": entry.actor, "subject": entry.subject}
+    fields = {"competition_id": entry.competition_id, "thing": entry.thing}
     session.add(AuditEntry(**fields, action=entry.action))
 
 

@@ -224,9 +224,7 @@ def test_backup_of_an_older_postgres_is_restored_into_the_embedded_one(
         migrate(url)
         older_engine = create_engine(url)
         with older_engine.begin() as connection:
-            connection.execute(
-                text("INSERT INTO audit_entries (actor, action, subject) VALUES ('Ä', '', '')")
-            )
+            connection.execute(text("INSERT INTO audit_entries (action, thing) VALUES ('', 'Ä')"))
         older_engine.dispose()
         backup_and_restore.backup(url, open_store(str(tmp_path)), tmp_path / "b.tar")
         rows = read_database(url)

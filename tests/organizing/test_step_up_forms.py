@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 from sqlalchemy import update
 
+from anoncup.schemas.fields import Role
 from app.core.db.models import User
 from app.core.db.transaction import transaction
 from app.core.identity.password_hashes import UNUSABLE_HASH
@@ -57,6 +58,32 @@ def build_password_link_form(contest: Contest) -> PasswordForm:
     return page_path, f"{page_path}/members/{user_id}/password-link", {}
 
 
+def build_move_form(contest: Contest) -> PasswordForm:
+    """Return the form that moves a person from one team without submissions to another."""
+    user_id = contest.arena.get("/me", team="green").json()["user_id"]
+    contest.arena.get_team_token("blue")
+    page_path = f"{contest.path}/organize/teams/{load_team_id('green')}"
+    return page_path, f"{page_path}/members/{user_id}/move", {"to": str(load_team_id("blue"))}
+
+
+def build_person_form(contest: Contest) -> PasswordForm:
+    """Make the organizer an administrator, and return the form that creates an account."""
+    with transaction() as session:
+        session.execute(update(User).values(role=Role.ADMINISTRATOR))
+    return "/people", "/people", {"name": "Thief", "role": "administrator"}
+
+
+def build_role_form(contest: Contest) -> PasswordForm:
+    build_person_form(contest)
+    user_id = contest.arena.get("/me", team="red").json()["user_id"]
+    return "/people", f"/people/{user_id}/role", {"new_role": "organizer"}
+
+
+def build_closing_form(contest: Contest) -> PasswordForm:
+    request_organizer_removal(contest)  # adds a second organizer
+    return "/account", "/account/close", {}
+
+
 def build_token_form(_: Contest) -> PasswordForm:
     return "/account", "/account/tokens", {"name": "mine", "scopes": "organize", "days": "365"}
 
@@ -83,6 +110,10 @@ def build_extension_form(contest: Contest) -> PasswordForm:
         build_organizer_form,
         build_password_link_form,
         build_token_form,
+        build_move_form,
+        build_person_form,
+        build_role_form,
+        build_closing_form,
         build_reinstate_form,
         build_extension_form,
     ],

@@ -140,9 +140,8 @@ CONTENT: dict[str, Callable[["AccessScenario"], Content]] = {
         "json": {"code": create_password_code(scenario), "password": PASSWORD}
     },
     "PUT /api/v1/me/password": send_json(old=PASSWORD, new=PASSWORD),
-    "POST /api/v1/users": lambda _: {
-        "json": {"name": f"person {next(serial_numbers)}", "password": PASSWORD, "role": "organizer"}
-    },
+    "POST /api/v1/users": lambda _: {"json": {"name": f"person {next(serial_numbers)}", "role": "organizer"}},
+    "PUT /api/v1/users/{user_id}/role": send_json(role="organizer"),
     "POST /api/v1/users/password-links": lambda scenario: {"json": {"name": create_participant(scenario)}},
     "POST /api/v1/competitions/{slug}/team/invites": send_json(),
     "POST /api/v1/competitions/{slug}/organizers": lambda _: {
@@ -201,6 +200,12 @@ CONTENT: dict[str, Callable[["AccessScenario"], Content]] = {
     },
     "POST /account/tokens": send_form(name="laptop", scopes="read", days="30", password=PASSWORD),
     "POST /account/identities/{provider}": confirm,
+    "POST /account/close": confirm,
+    "POST /people": lambda _: {
+        "data": {"name": f"person {next(serial_numbers)}", "role": "organizer", "password": PASSWORD}
+    },
+    "POST /people/{user_id}/role": send_form(new_role="organizer", password=PASSWORD),
+    "POST /people/password-link": lambda _: {"data": {"person": create_person(), "password": PASSWORD}},
     "POST /account/password": send_form(old=PASSWORD, new=PASSWORD),
     "POST /competitions/{slug}/team/invites": send_form(uses="2", password=PASSWORD),
     "POST /competitions/{slug}/submissions": build_upload,
@@ -238,6 +243,9 @@ CONTENT: dict[str, Callable[["AccessScenario"], Content]] = {
     f"POST {DESK}/baselines/{{team_id}}/remove": confirm,
     f"POST {DESK}/teams/organizers/{{user_id}}/remove": confirm,
     f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": confirm,
+    f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/move": lambda scenario: {
+        "data": {"to": str(scenario.load_submission().team_id), "password": PASSWORD}
+    },
 }
 """Content with which allowed requests succeed; others must be refused before it is read."""
 

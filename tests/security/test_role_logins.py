@@ -102,7 +102,7 @@ def test_owner_gets_grants_for_roles_created_by_an_administrator(
             web.execute(text("SELECT * FROM users"))
             assert require_refusal(web, "SELECT * FROM secrets")
         with connect_to(url) as owner:
-            owner.execute(text("INSERT INTO audit_entries (actor, action, subject) VALUES ('', '', '')"))
+            owner.execute(text("INSERT INTO audit_entries (action, thing) VALUES ('', '')"))
 
 
 def test_process_without_ddl_rights_accepts_a_current_schema(settings: Settings) -> None:

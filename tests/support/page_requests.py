@@ -11,7 +11,7 @@ from tests.support.arena import PASSWORD, Arena
 IRREVERSIBLE_FORMS = ("/extend", "/reset", "/disqualify", "/withdraw", "/remove", "/file", "/apply")
 ACCESS_GRANTING_FORMS = (
     *("/teams/organizers", "/password-link", "/account/tokens", "/teams/invites", "/grants"),
-    *("/team/invites", "/reinstate"),
+    *("/team/invites", "/reinstate", "/people", "/role", "/move", "/account/close"),
 )
 """Forms that may ask for the password; ``post_form`` always sends it with them."""
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}

@@ -97,6 +97,18 @@ def test_each_team_gets_its_own_files_even_if_it_joins_later(contest: Contest) -
     ]
 
 
+def test_team_with_files_of_its_own_stays_without_members(contest: Contest) -> None:
+    """What its last member has seen must not be drawn for another team."""
+    token = contest.arena.get_team_token("red")
+    run_clock()
+    own = contest.arena.get("/me", token=token).json()["user_id"]
+    path = f"{COMPETITION_PATH}/team/members/{own}"
+    assert contest.arena.call("DELETE", path, token=token).status_code == 204
+    (team,) = contest.arena.get(f"{COMPETITION_PATH}/teams").json()
+    assert (team["name"], team["members"]) == ("red", [])
+    assert "red" in load_allocations()
+
+
 def test_files_of_another_round_do_not_count(contest: Contest) -> None:
     contest.arena.get_team_token("red")
     run_clock()

@@ -1,15 +1,15 @@
-"""Team members: joining, leaving and removal."""
+"""Team members: joining, leaving, moving and removal."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from httpx2 import Response
 from sqlalchemy import func, select, update
 
 from anoncup.schemas.fields import Role
-from app.core.db.models import Member
+from app.core.db.models import Member, Submission
 from app.teams.models import Invite
 from tests.support.accounts import (
     PARALLEL_CALLS,
@@ -26,8 +26,10 @@ from tests.support.accounts import (
     sign_up,
     sign_up_member,
 )
-from tests.support.arena import Arena
-from tests.support.database_rows import execute, load_all, load_one
+from tests.support.arena import API, Arena
+from tests.support.contest import Contest
+from tests.support.database_rows import execute, load_all, load_one, load_team_id
+from tests.support.uploads_in_flight import start_upload
 
 pytestmark = pytest.mark.full
 
@@ -142,17 +144,121 @@ def test_team_invite_is_limited_in_uses_and_to_60_days(arena: Arena) -> None:
     assert read_refusal(sign_up(arena.client, code, team=None)) == (422, "invalid_invite")
 
 
-def test_member_can_leave_unless_the_last(arena: Arena) -> None:
+def test_team_that_has_sent_nothing_can_be_left_and_ends_with_its_last_member(arena: Arena) -> None:
     first = arena.get_team_token("red")
-    second = sign_up_member(arena, create_team_invite(arena, "red"), name="Bob")
-    path = f"/competitions/{arena.slug}/team/members"
+    second = sign_up_member(arena, create_team_invite(arena, "red", uses=2), name="Bob")
+    team, path = f"/competitions/{arena.slug}/team", f"/competitions/{arena.slug}/team/members"
     leave_response = arena.call("DELETE", f"{path}/{second['user_id']}", token=second["token"])
     assert (leave_response.status_code, leave_response.content) == (204, b"")
-    team_response = arena.get(f"/competitions/{arena.slug}/team", token=second["token"])
-    assert read_refusal(team_response) == (403, "not_in_a_team")
-    response = arena.call("DELETE", f"{path}/{get_me(arena.client, first).json()['user_id']}", token=first)
-    assert read_refusal(response) == (409, "last_member")
+    assert read_refusal(arena.get(team, token=second["token"])) == (403, "not_in_a_team")
     assert list_audit_entries()[-1] == ("Bob", "team.remove", "Bob")
+    arena.submit("red", anonymized=b"x")  # an attempt, which sends nothing
+    own = get_me(arena.client, first).json()["user_id"]
+    assert arena.call("DELETE", f"{path}/{own}", token=first).status_code == 204
+    assert arena.get(f"/competitions/{arena.slug}/teams").json() == []
+    assert list_audit_entries()[-1][1:] == ("team.delete", "red")
+    assert load_all(select(Invite.team_id)) == [None]  # that of the competition
+    again = arena.post("/join", token=first, json={"invite": create_invite(arena), "team": "red"})
+    assert again.status_code == 201
+
+
+def test_team_that_has_sent_something_cannot_be_left(arena: Arena) -> None:
+    token = arena.get_team_token("red")
+    other = sign_up_member(arena, create_team_invite(arena, "red"), name="Bob")
+    assert arena.submit("red").status_code == 202
+    path = f"/competitions/{arena.slug}/team/members"
+    own = get_me(arena.client, token).json()["user_id"]
+    assert read_refusal(arena.call("DELETE", f"{path}/{own}", token=token)) == (409, "team_has_sent")
+    assert arena.call("DELETE", f"{path}/{other['user_id']}", token=token).status_code == 204
+
+
+def test_answer_to_a_team_that_is_gone_stays_public_and_its_questions_private(arena: Arena) -> None:
+    token, path = arena.get_team_token("red"), f"/competitions/{arena.slug}"
+    for question, public in (("May rows be left out?", True), ("Our trick?", False)):
+        asked = arena.post(f"{path}/clarifications", token=token, json={"question": question}).json()
+        body = {"answer": "Yes.", "public": public}
+        assert arena.put(f"/clarifications/{asked['id']}/answer", json=body).status_code == 200
+    own = get_me(arena.client, token).json()["user_id"]
+    assert arena.call("DELETE", f"{path}/team/members/{own}", token=token).status_code == 204
+    for reader in (token, arena.get_team_token("blue")):
+        (left,) = arena.get(f"{path}/clarifications", token=reader).json()
+        assert (left["question"], left["own"], left["team"]) == ("May rows be left out?", False, None)
+    visitor = arena.client.get(f"{API}{path}/clarifications").json()
+    assert [row["question"] for row in visitor] == ["May rows be left out?"]
+    assert len(arena.get(f"{path}/clarifications").json()) == 2
+
+
+def test_last_member_leaves_or_somebody_joins(arena: Arena) -> None:
+    """Whoever comes first: nobody joins a team that is gone, and no team with a member goes."""
+    for round_ in range(5):
+        team = f"team {round_}"
+        token, code = arena.get_team_token(team), create_team_invite(arena, team)
+        path = f"/competitions/{arena.slug}/team/members/{get_me(arena.client, token).json()['user_id']}"
+        calls = (
+            lambda path=path, token=token: arena.call("DELETE", path, token=token),
+            lambda code=code: sign_up(arena.client, code, team=None),
+        )
+        with ThreadPoolExecutor(2) as pool:
+            leaving, joining = [future.result() for future in [pool.submit(call) for call in calls]]
+        assert (leaving.status_code, joining.status_code) in ((204, 201), (204, 422))
+        teams = [row["name"] for row in arena.get(f"/competitions/{arena.slug}/teams").json()]
+        assert (team in teams) == (joining.status_code == 201)
+
+
+def move(arena: Arena, user_id: str, team: str, **caller: str) -> Response:
+    path = f"/competitions/{arena.slug}/teams/{load_team_id(team)}/members/{user_id}"
+    return arena.put(path, **caller)
+
+
+def test_organizer_moves_people_until_one_of_the_teams_has_sent_something(arena: Arena) -> None:
+    token, bob = (
+        arena.get_team_token("red"),
+        sign_up_member(arena, create_team_invite(arena, "red"), name="Bob"),
+    )
+    arena.get_team_token("blue")
+    code = create_team_invite(arena, "red")
+    assert move(arena, bob["user_id"], "blue").status_code == 204
+    assert "Bob" in list_own_team(arena, arena.get_team_token("blue"))
+    assert list_own_team(arena, bob["token"]) == list_own_team(arena, arena.get_team_token("blue"))
+    assert list_audit_entries()[-1][1:] == ("team.move", "Bob")
+    assert read_refusal(sign_up(arena.client, code, team=None)) == (422, "invalid_invite")  # Bob may know it
+    assert arena.submit("blue").status_code == 202
+    for user_id, team in ((bob["user_id"], "red"), (get_me(arena.client, token).json()["user_id"], "blue")):
+        assert read_refusal(move(arena, user_id, team)) == (409, "team_has_sent")
+    arena.get_team_token("green")
+    own = get_me(arena.client, token).json()["user_id"]
+    assert move(arena, own, "green").status_code == 204
+    teams = [row["name"] for row in arena.get(f"/competitions/{arena.slug}/teams").json()]
+    assert teams == ["blue", "green"]  # nobody was left in the team red
+    assert read_refusal(move(arena, str(uuid4()), "green")) == (404, "no_such_member")
+    missing = f"/competitions/{arena.slug}/teams/{uuid4()}/members/{own}"
+    assert read_refusal(arena.put(missing)) == (404, "no_such_team")
+
+
+def test_upload_of_a_person_who_is_moved_meanwhile_is_refused(contest: Contest) -> None:
+    arena = contest.arena
+    sign_up_member(arena, create_team_invite(arena, "red"), name="Bob")
+    arena.get_team_token("blue")
+    own = get_me(arena.client, arena.get_team_token("red")).json()["user_id"]
+    with start_upload(contest, "red") as upload:
+        assert move(arena, own, "blue").status_code == 204
+        assert upload.finish().json()["code"] == "changed_meanwhile"
+    assert count_rows(Submission) == 0
+
+
+def test_nobody_is_moved_once_an_upload_has_been_accepted(contest: Contest) -> None:
+    arena = contest.arena
+    arena.get_team_token("blue")
+    own = get_me(arena.client, arena.get_team_token("red")).json()["user_id"]
+    with ThreadPoolExecutor(2) as pool:
+        uploading = pool.submit(arena.submit, "red")
+        moving = pool.submit(move, arena, own, "blue")
+    assert (uploading.result().status_code, moving.result().status_code) in (
+        *((202, 409), (202, 204)),  # sent by the old team, or by the new one
+        *((409, 204), (403, 204)),  # moved while it was received, or when it began
+    )
+    teams = load_all(select(Member.team_id).where(Member.user_id == UUID(own)))
+    assert load_all(select(Submission.team_id)) == (teams if uploading.result().status_code == 202 else [])
 
 
 def test_removed_member_cannot_rejoin_by_a_team_invite(arena: Arena) -> None:

@@ -1,4 +1,4 @@
-"""Accounts created by administrators, and the organizers of a competition."""
+"""The organizers of a competition."""
 
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
@@ -31,20 +31,6 @@ def add_organizer(arena: Arena, name: str) -> str:
     response = arena.post(f"/competitions/{arena.slug}/organizers", json={"name": name})
     assert response.status_code == 201, response.text
     return str(response.json()["user_id"])
-
-
-@pytest.mark.parametrize("role", list(Role))
-def test_administrator_creates_accounts_of_every_role(arena: Arena, role: Role) -> None:
-    root = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
-    body = {"name": "Ümit", "password": PASSWORD, "role": role}
-    response = arena.post("/users", token=root, json=body)
-    assert response.status_code == 201
-    token = request_token(arena.client, name="Ümit", password=PASSWORD).json()["token"]
-    profile = get_me(arena.client, token).json()
-    assert response.json() == {"user_id": profile["user_id"], "name": "Ümit", "role": profile["role"]}
-    assert ("organize" in profile["scopes"]) == (role != Role.PARTICIPANT)
-    assert list_audit_entries()[-1] == ("Root", "user.create", "Ümit")
-    assert read_refusal(arena.post("/users", token=root, json=body | {"name": "ÜMIT"})) == (409, "name_taken")
 
 
 def test_second_organizer_has_the_same_rights_until_removed(arena: Arena) -> None:

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Index,
     LargeBinary,
     MetaData,
+    ScalarSelect,
     Text,
     TypeDecorator,
     UniqueConstraint,
@@ -29,7 +30,14 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy import text as sql
-from sqlalchemy.orm import DeclarativeBase, Mapped, column_property, mapped_column, relationship
+from sqlalchemy.orm import (
+    DeclarativeBase,
+    InstrumentedAttribute,
+    Mapped,
+    column_property,
+    mapped_column,
+    relationship,
+)
 
 from anoncup import schemas
 from anoncup.competition.parser import CompetitionFile
@@ -158,6 +166,8 @@ UNFINISHED = sql("state IN ('QUEUED', 'SCORING')")
 
 
 class User(Base):
+    """A person's account. One that was closed stays, with another name, because results refer to it."""
+
     __tablename__ = "users"
     privileges = WRITE, READ
 
@@ -168,13 +178,14 @@ class User(Base):
     password_hash: Mapped[str]
     role: Mapped[Role] = mapped_column(Text)
     created_at: Mapped[datetime] = inserted_at_column()
+    closed_at: Mapped[datetime | None]
 
 
 class Token(Base):
     """An API token or a browser session: 256 random bits, of which only the digest is stored."""
 
     __tablename__ = "tokens"
-    privileges = WRITE, NONE
+    privileges = ALL, NONE
 
     id: Mapped[UUID] = id_column()
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
@@ -215,8 +226,10 @@ class EmailAddress(Base):
 
 
 class Team(Base):
+    """A team. Once it has sent nothing and has no members, it is deleted with what belongs to it."""
+
     __tablename__ = "teams"
-    privileges = WRITE, READ
+    privileges = ALL, READ
     __table_args__ = (UniqueConstraint("competition_id", "name_key"),)
 
     id: Mapped[UUID] = id_column()
@@ -453,7 +466,10 @@ class Announcement(Base):
 
 
 class AuditEntry(Base):
-    """An entry of the audit log, with the state before and after. Written with the action, never changed."""
+    """An entry of the audit log, with the state before and after. Written with the action, never changed.
+
+    People are stored by id only, so that the name of a closed account is nowhere.
+    """
 
     __tablename__ = "audit_entries"
     privileges = ADD, ADD
@@ -463,11 +479,25 @@ class AuditEntry(Base):
     competition_id: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
     """None for the service itself (the clock)."""
-    actor: Mapped[str]
     action: Mapped[str]
-    subject: Mapped[str]
+    person_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    """The person that the action is about."""
+    thing: Mapped[str]
+    """What the action is about, if it is not a person."""
     before: Mapped[dict[str, Any] | None]
     after: Mapped[dict[str, Any] | None]
+
+    if TYPE_CHECKING:
+        actor: Mapped[str]
+        subject: Mapped[str]
+
+
+def _select_name(user_id: InstrumentedAttribute[UUID | None]) -> ScalarSelect[str]:
+    return select(User.name).where(User.id == user_id).scalar_subquery()
+
+
+AuditEntry.actor = column_property(func.coalesce(_select_name(AuditEntry.user_id), "anoncup"))
+AuditEntry.subject = column_property(func.coalesce(_select_name(AuditEntry.person_id), AuditEntry.thing))
 
 
 class NotificationUrl(Base):
@@ -557,7 +587,7 @@ class Adjustment(Base):
 
     id: Mapped[UUID] = id_column()
     round_id: Mapped[UUID] = mapped_column(ForeignKey("rounds.id"), index=True)
-    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
     points: Mapped[float]
     reason: Mapped[str]
     created_at: Mapped[datetime] = inserted_at_column()

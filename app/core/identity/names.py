@@ -1,10 +1,15 @@
 """Validation of the names of people and teams, and the key that makes them unique."""
 
+import re
 import unicodedata
+from uuid import UUID
 
 from anoncup.errors import InvalidInput
+from anoncup.messages import N_
 
 MAX_NAME_LENGTH = 100
+CLOSED_NAME = N_("closed account {id}")
+CLOSED_NAME_PATTERN = re.compile(r"closed account ([0-9a-f]{8})")
 _ZERO_WIDTH_JOINER = "\u200d"
 IGNORABLE_CODE_POINTS = (
     *(0xAD, 0x34F, 0x61C, *range(0x115F, 0x1161), *range(0x17B4, 0x17B6), *range(0x180B, 0x1810)),
@@ -30,6 +35,11 @@ def clean_name(name: str) -> str:
     if any(_is_deceptive(character) for character in name):
         raise InvalidInput("a name must not contain control or invisible characters", code="name_characters")
     return name
+
+
+def build_closed_name(user_id: UUID) -> str:
+    """Return the name that replaces the name of a closed account."""
+    return CLOSED_NAME.format(id=user_id.hex[:8])
 
 
 def normalize(name: str) -> str:

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from anoncup.errors import Conflict
+from anoncup.errors import Conflict, NotFound
 from anoncup.schemas.fields import Role
 from app.core.db.models import User
 from app.core.identity import names
@@ -48,5 +48,15 @@ def build_search_key(name: str) -> str:
 
 
 def lock_user(session: Session, user_id: UUID) -> User:
-    """Lock the user, so that password and memberships do not change until the transaction ends."""
-    return session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
+    """Lock the user, so that password and memberships do not change until the transaction ends.
+
+    Raise NotFound if the account was closed meanwhile.
+    """
+    user = session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
+    if user.closed_at is not None:
+        raise build_missing_error()
+    return user
+
+
+def build_missing_error() -> NotFound:
+    return NotFound("there is no such account", code="no_such_user")

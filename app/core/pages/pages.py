@@ -15,7 +15,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from fastapi.templating import Jinja2Templates
-from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -38,6 +39,7 @@ from app.core import wheels
 from app.core.features import Feature
 from app.core.http import problems
 from app.core.http.problems import get_status
+from app.core.identity import names
 from app.core.identity.authentication import (
     CurrentPrincipal,
     OptionalPrincipal,
@@ -83,7 +85,20 @@ templates.env.globals |= {
     "clock_time": notation.format_clock_time,
     "zone_name": notation.get_zone_abbreviation,
 }
-templates.env.filters |= {"markdown": markdown.render_markdown, "linked": markdown.link_addresses}
+
+
+@pass_context
+def _translate_person(context: Context, name: str) -> str:
+    """Return the name of a person, in the reader's language if the account is closed."""
+    is_closed = names.CLOSED_NAME_PATTERN.fullmatch(name)
+    return str(context["_"](names.CLOSED_NAME, id=is_closed[1])) if is_closed else name
+
+
+templates.env.filters |= {
+    "markdown": markdown.render_markdown,
+    "linked": markdown.link_addresses,
+    "person": _translate_person,
+}
 _UNREADABLE_FORM = N_("this form cannot be read: check what you typed")
 _CONTENT_DEFAULTS = {"to": None, "wrong_form": None, "rejection": None}
 """Defaults of template variables that only some pages set."""
