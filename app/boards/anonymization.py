@@ -171,6 +171,6 @@ def _mask_row(row: BoardRow, scores: ReleaseScores, scope: BoardScope, *, is_on_
     return row.model_copy(update=visible)
 
 
-def render_csv(board: Board) -> str:
+def render_csv(board: Board) -> bytes:
     columns = [name for name in BoardRow.columns() if name != "parts" or board.has_parts]
     return render_board_csv(columns, board.rows, {"measures": board.measures, "attackers": board.attackers})

@@ -31,7 +31,7 @@ def _add_board(
     description: str,
     build: Callable[[Session, BoardAccess], BoardT],
     model: type[BoardT],
-    render_csv: Callable[[BoardT], str],
+    render_csv: Callable[[BoardT], bytes],
 ) -> None:
     """Add the routes of a board, as JSON and as a CSV file."""
 
@@ -40,7 +40,7 @@ def _add_board(
             return build(session, visibility.authorize_boards(session, principal, slug))
 
     def send_json(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
-        return _send(request, load(principal, slug).model_dump_json(), JSON)
+        return _send(request, load(principal, slug).model_dump_json().encode(), JSON)
 
     def send_csv(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
         return _send(request, render_csv(load(principal, slug)), CSV)
@@ -57,8 +57,8 @@ def _add_board(
     )(send_csv)
 
 
-def _send(request: Request, content: str, media_type: str) -> Response:
-    return send_if_changed(request, content.encode(), media_type=media_type, headers=_HEADERS)
+def _send(request: Request, content: bytes, media_type: str) -> Response:
+    return send_if_changed(request, content, media_type=media_type, headers=_HEADERS)
 
 
 _add_board(

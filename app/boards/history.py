@@ -128,10 +128,10 @@ def _load_teams(session: Session, access: BoardAccess) -> dict[UUID, TeamTimelin
     }
 
 
-def render_csv(history: History) -> str:
+def render_csv(history: History) -> bytes:
     """Return a line for each step of each team."""
     rows = (
-        (step.at.isoformat(), team.team, step.rank, *(getattr(step, name) for name in ReleaseScores._fields))
+        (step.at, team.team, step.rank, *(getattr(step, name) for name in ReleaseScores._fields))
         for team in history.teams
         for step in team.steps
     )

@@ -171,7 +171,7 @@ def find_rate(cell: Cell | None, question: str | None) -> float | None:
     return cell.rate if question is None else (cell.by_question or {}).get(question)
 
 
-def render_csv(matrix: Matrix) -> str:
+def render_csv(matrix: Matrix) -> bytes:
     """Return the rates as CSV.
 
     Each target has a column, followed by one for each question if several are asked.
@@ -185,7 +185,7 @@ def render_csv(matrix: Matrix) -> str:
     rows = (
         [
             row.attacker,
-            str(row.built_in).lower(),
+            row.built_in,
             *(find_rate(cell, question) for cell in row.cells for question in questions),
         ]
         for row in matrix.rows

@@ -90,7 +90,7 @@ def build_rows(
     return [rows[index] for index in sort_for_board(losses)]
 
 
-def render_csv(board: AttackersBoard) -> str:
+def render_csv(board: AttackersBoard) -> bytes:
     question_columns = ["by_question"] if board.distinct_questions else []
     parts_columns = ["parts"] if board.has_parts else []
     return render_board_csv(

@@ -129,5 +129,5 @@ def _evaluate(formula: Formula, teams: Sequence[str], scores: Mapping[str, _Scor
     return find_values(evaluate_formula, formula, rows)
 
 
-def render_csv(board: TotalBoard) -> str:
+def render_csv(board: TotalBoard) -> bytes:
     return render_board_csv(TotalRow.columns(), board.rows, {"scores": board.rounds})

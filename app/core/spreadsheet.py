@@ -1,10 +1,14 @@
-"""CSV export of boards. Text cells cannot start a formula; numbers keep their full precision."""
+"""CSV files for people. Text cells cannot start a formula; numbers keep their full precision.
+
+They begin with a byte order mark, without which Excel takes UTF-8 for the encoding of its region. Files that
+programs read back (originals, releases, targets, guesses, secrets) are written by the library, without it.
+"""
 
 import csv
 import io
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 from types import MappingProxyType
 
@@ -21,7 +25,7 @@ def render_board_csv(
     columns: Sequence[str],
     lines: Iterable[BoardLine],
     columns_by_field: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> str:
+) -> bytes:
     """Render the given columns of a board as CSV.
 
     ``columns_by_field`` has the columns of the fields that hold several numbers.
@@ -39,20 +43,27 @@ def _iter_cells(
                 yield from (numbers.get(column) for column in columns_by_field[name])
             case None if name in columns_by_field:
                 yield from (None for _ in columns_by_field[name])
-            case bool() as flag:
-                yield str(flag).lower()
-            case datetime() as moment:
-                yield moment.isoformat()
             case value:
                 yield value
 
 
-def render_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def render_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     for row in chain([header], rows):
-        writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
-    return buffer.getvalue()
+        writer.writerow(map(_format_cell, row))
+    return buffer.getvalue().encode("utf-8-sig")
+
+
+def _format_cell(cell: object) -> object:
+    match cell:
+        case str():
+            return escape_formula(cell)
+        case bool():
+            return str(cell).lower()
+        case datetime():
+            return cell.astimezone(UTC).isoformat()
+    return cell
 
 
 def escape_formula(cell: str) -> str:

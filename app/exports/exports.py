@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, select
@@ -17,14 +17,12 @@ from app.core.http.archives import Content
 from app.core.identity.principal import Principal
 from app.core.spreadsheet import render_csv
 from app.core.storage import get_store
+from app.exports import guess_table
+from app.exports.guess_table import load_guesses
 from app.exports.result_archive import build_boards
 
 _BATCH_SIZE = 100
 """Number of evaluations loaded at a time, because each holds all measures."""
-
-_GUESS_COLUMNS = ("id", "team", "target", "received_at", "state", "answered", "correct", "sha256")
-_RISK_COLUMNS = ("question", "value", "baseline", "risk")
-"""Additional columns for guesses that are not scored by counting individuals."""
 
 
 def iter_files(principal: Principal, slug: str) -> Iterator[tuple[str, Content]]:
@@ -35,17 +33,17 @@ def iter_files(principal: Principal, slug: str) -> Iterator[tuple[str, Content]]
     with transaction() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         round_ = competitions.find_for_organizer(session, principal, slug)
-        submissions, guesses = _load_submissions(session, round_), _load_guesses(session, round_)
-        yield "audit.csv", _format_audit_csv(session, round_).encode()
+        submissions, guesses = _load_submissions(session, round_), load_guesses(session, round_)
+        yield "audit.csv", _format_audit_csv(session, round_)
         access = visibility.authorize_boards(session, principal, round_.address)
-        for name, (_, text) in build_boards(session, access).items():
-            yield f"boards/{name}.csv", text.encode()
+        for name, (_, table) in build_boards(session, access).items():
+            yield f"boards/{name}.csv", table
         yield "competition.toml", competitions.build_published_file(round_).encode()
         yield "evaluations.jsonl", _iter_evaluation_lines(session, round_)
-        yield "guesses.csv", _format_guesses_csv(round_, guesses).encode()
-        yield "submissions.csv", _format_submissions_csv(round_, submissions).encode()
-        yield "targets.csv", _format_targets_csv(session, round_).encode()
-        yield "teams.csv", _format_teams_csv(session, round_).encode()
+        yield "guesses.csv", guess_table.format_table(round_, guesses)
+        yield "submissions.csv", _format_submissions_csv(round_, submissions)
+        yield "targets.csv", _format_targets_csv(session, round_)
+        yield "teams.csv", _format_teams_csv(session, round_)
     yield from _iter_uploads(round_, submissions, guesses)
 
 
@@ -53,8 +51,8 @@ def _iter_uploads(
     round_: Round, submissions: list[Submission], guesses: list[Guess]
 ) -> Iterator[tuple[str, Content]]:
     """Yield the files of the teams. Secrets are left out, and so are releases that would disclose them."""
-    for guess in sorted(guesses, key=lambda item: str(item.id)):
-        yield f"guesses/{guess.id}.csv", get_store().read_chunks(guess.file)
+    for path, digest in sorted(guess_table.list_files(guesses).items()):
+        yield path, get_store().read_chunks(digest)
     if round_.track.target_files.seals_release:
         return
     for submission in sorted(submissions, key=lambda item: str(item.id)):
@@ -76,7 +74,7 @@ def _load_submissions(session: Session, round_: Round) -> list[Submission]:
     return list(session.scalars(query))
 
 
-def _format_submissions_csv(round_: Round, submissions: Iterable[Submission]) -> str:
+def _format_submissions_csv(round_: Round, submissions: Iterable[Submission]) -> bytes:
     names, is_sealed = round_.track.release_file_names, round_.track.target_files.seals_release
     digests = [f"sha256 of {name}.csv" for name in names]
     header = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
@@ -91,10 +89,10 @@ def _build_submission_row(submission: Submission, names: Iterable[str], *, is_se
     return [
         submission.id,
         submission.team.name,
-        _format_time(submission.received_at),
+        submission.received_at,
         submission.evaluation.state,
         submission.final,
-        _format_time(submission.disqualified_at),
+        submission.disqualified_at,
         submission.rows,
         *(files[name] for name in names),
         submission.comment,
@@ -111,7 +109,8 @@ def _iter_evaluation_lines(session: Session, round_: Round) -> Iterator[bytes]:
         .execution_options(yield_per=_BATCH_SIZE)
     )
     for evaluation, _ in session.execute(query):
-        yield (json.dumps(_serialize_evaluation(evaluation), ensure_ascii=False) + "\n").encode()
+        fields = _serialize_evaluation(evaluation)
+        yield (json.dumps(fields, ensure_ascii=False, default=datetime.isoformat) + "\n").encode()
         session.expunge(evaluation)
 
 
@@ -123,9 +122,9 @@ def _serialize_evaluation(evaluation: Evaluation) -> dict[str, Any]:
         "current": evaluation.current,
         "state": evaluation.state,
         "attempt": evaluation.attempt,
-        "created_at": _format_time(evaluation.created_at),
-        "started_at": _format_time(evaluation.started_at),
-        "finished_at": _format_time(evaluation.finished_at),
+        "created_at": evaluation.created_at,
+        "started_at": evaluation.started_at,
+        "finished_at": evaluation.finished_at,
         "scorer": evaluation.scorer,
         **schemas.build_failure_fields(evaluation.failure),
         "verdict": evaluation.verdict
@@ -133,7 +132,7 @@ def _serialize_evaluation(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _format_teams_csv(session: Session, round_: Round) -> str:
+def _format_teams_csv(session: Session, round_: Round) -> bytes:
     members = select(func.count()).where(Member.team_id == Team.id).correlate(Team).scalar_subquery()
     query = (
         select(Team, members)
@@ -144,14 +143,11 @@ def _format_teams_csv(session: Session, round_: Round) -> str:
     rows = session.execute(query).all()
     return render_csv(
         header,
-        (
-            [team.id, team.name, _format_time(team.created_at), _format_time(team.disqualified_at), count]
-            for team, count in rows
-        ),
+        ([team.id, team.name, team.created_at, team.disqualified_at, count] for team, count in rows),
     )
 
 
-def _format_targets_csv(session: Session, round_: Round) -> str:
+def _format_targets_csv(session: Session, round_: Round) -> bytes:
     """Return the targets with their teams; their files are derived from those of the submissions."""
     query = (
         select(Target)
@@ -168,50 +164,12 @@ def _format_targets_csv(session: Session, round_: Round) -> str:
     )
 
 
-def _load_guesses(session: Session, round_: Round) -> list[Guess]:
-    """Return all guesses in order of receipt."""
-    query = (
-        select(Guess)
-        .where(Guess.round_id == round_.id)
-        .options(joinedload(Guess.target, innerjoin=True), joinedload(Guess.team, innerjoin=True))
-        .order_by(Guess.received_at, Guess.id)
-    )
-    return list(session.scalars(query))
-
-
-def _format_guesses_csv(round_: Round, guesses: Iterable[Guess]) -> str:
-    if round_.track.asks_identity(round_.rules):
-        return render_csv(_GUESS_COLUMNS, map(_build_guess_row, guesses))
-    return render_csv(
-        (*_GUESS_COLUMNS, *_RISK_COLUMNS),
-        ([*_build_guess_row(guess), *_build_risk_fields(guess)] for guess in guesses),
-    )
-
-
-def _build_risk_fields(guess: Guess) -> list[object]:
-    judged = guess.parsed_outcome
-    return [guess.question, judged and judged.value, judged and judged.baseline, guess.risk]
-
-
-def _build_guess_row(guess: Guess) -> list[object]:
-    return [
-        guess.id,
-        guess.team.name,
-        guess.target.name,
-        _format_time(guess.received_at),
-        guess.state,
-        guess.answered,
-        guess.correct,
-        guess.file,
-    ]
-
-
-def _format_audit_csv(session: Session, round_: Round) -> str:
+def _format_audit_csv(session: Session, round_: Round) -> bytes:
     entries = audit.list_entries(session, round_.competition_id, cursor=None, limit=None)
     header = ["number", "at", "actor", "action", "subject", "before", "after"]
     rows = (
         [
-            *(entry.number, _format_time(entry.at), entry.actor, entry.action, entry.subject),
+            *(entry.number, entry.at, entry.actor, entry.action, entry.subject),
             *map(_serialize_json, (entry.before, entry.after)),
         ]
         for entry in reversed(entries)
@@ -221,7 +179,3 @@ def _format_audit_csv(session: Session, round_: Round) -> str:
 
 def _serialize_json(details: dict[str, Any] | None) -> str | None:
     return None if details is None else json.dumps(details, ensure_ascii=False, default=str)
-
-
-def _format_time(timestamp: datetime | None) -> str | None:
-    return None if timestamp is None else timestamp.astimezone(UTC).isoformat()

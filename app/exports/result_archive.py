@@ -12,12 +12,13 @@ from sqlalchemy.orm import Session
 from app.boards import anonymization, matrix, reidentification
 from app.competitions import competitions, visibility
 from app.competitions.visibility import BoardAccess, Viewer
-from app.core.db.models import Round, Target
+from app.core.db.models import Guess, Round, State, Target
 from app.core.db.transaction import read_clock
 from app.core.http.archives import Content
 from app.core.identity.principal import Principal
 from app.core.spreadsheet import render_csv
 from app.core.storage import compute_digest, get_store
+from app.exports import guess_table
 from app.submissions import uploads
 from app.targets import targets
 
@@ -55,14 +56,26 @@ def load(session: Session, principal: Principal, slug: str) -> ResultArchive:
     ]
     access = BoardAccess(round_, visibility.compute_scope(round_, Viewer(), read_clock(session)))
     boards = build_boards(session, access)
+    guesses = _load_counted_guesses(session, round_, revealed)
     texts = {
-        "competition.toml": competitions.build_published_file(round_),
+        "competition.toml": competitions.build_published_file(round_).encode(),
+        "guesses.csv": guess_table.format_table(round_, guesses),
         "targets.csv": _format_targets(revealed),
         **{f"boards/{name}.csv": csv for name, (_, csv) in boards.items()},
-        **{f"boards/{name}.json": board.model_dump_json() for name, (board, _) in boards.items()},
+        **{f"boards/{name}.json": board.model_dump_json().encode() for name, (board, _) in boards.items()},
     }
-    return ResultArchive(
-        {name: text.encode() for name, text in texts.items()}, _list_stored_files(round_, revealed)
+    return ResultArchive(texts, _list_stored_files(round_, revealed) | guess_table.list_files(guesses))
+
+
+def _load_counted_guesses(session: Session, round_: Round, revealed: Sequence[Target]) -> list[Guess]:
+    """Return the guesses that the boards count: not those of disqualified teams, nor on their targets."""
+    return guess_table.load_guesses(
+        session,
+        round_,
+        Guess.state == State.SCORED,
+        Guess.target_id.in_([target.id for target in revealed]),
+        Guess.question.in_(round_.track.select_questions(round_.rules)),
+        Guess.team.has(disqualified_at=None),
     )
 
 
@@ -77,7 +90,7 @@ def _list_stored_files(round_: Round, revealed: Sequence[Target]) -> dict[str, s
     return files
 
 
-def build_boards(session: Session, access: BoardAccess) -> dict[str, tuple[BaseModel, str]]:
+def build_boards(session: Session, access: BoardAccess) -> dict[str, tuple[BaseModel, bytes]]:
     """Return each board as a viewer sees it, and its CSV."""
     releases = anonymization.build_board(session, access)
     trials = matrix.build_matrix(session, access)
@@ -89,7 +102,7 @@ def build_boards(session: Session, access: BoardAccess) -> dict[str, tuple[BaseM
     }
 
 
-def _format_targets(revealed: Sequence[Target]) -> str:
+def _format_targets(revealed: Sequence[Target]) -> bytes:
     rows = (
         (
             target.name,

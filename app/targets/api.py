@@ -98,7 +98,7 @@ def _iter_archive_files(
     commitments = [(target.name, target.team or "", target.commitment) for target in attackable_targets]
     yield "MANIFEST", manifest.encode()
     yield "SHA256SUMS", targets.render_checksums(attackable_targets).encode()
-    yield "commitments.csv", render_csv(["target", "team", "commitment"], commitments).encode()
+    yield "commitments.csv", render_csv(["target", "team", "commitment"], commitments)
     for target in attackable_targets:
         for name, digest in target.files.items():
             yield f"{target.name}/{name}", get_store().read_chunks(digest)

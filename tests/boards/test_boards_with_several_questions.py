@@ -106,7 +106,8 @@ def test_boards_combine_the_best_guesses_of_each_question(
         barred = load_one(select(Team.id).where(Team.name == "barred"))
         assert contest.post_as_organizer(f"{contest.path}/teams/{barred}/disqualify").status_code == 200
         boards = {name: contest.get_board(name, organizer=True) for name in BOARDS}
-        lines = {name: contest.get_board_response(f"{name}.csv").text.splitlines() for name in BOARDS[1:]}
+        tables = {name: contest.get_board_response(f"{name}.csv").content for name in BOARDS[1:]}
+        lines = {name: table.decode("utf-8-sig").splitlines() for name, table in tables.items()}
         html = get_board_page(contest.arena, "reidentification")
         matrices = {name: get_board_page(contest.arena, "matrix", f"?question={name}") for name in SHOWN}
     rows = {row["team"]: row for row in boards["reidentification"]["rows"]}

@@ -69,11 +69,11 @@ def require_recounted_boards(live: LiveContest, ranking: str) -> None:
     for board, (viewer, reader) in product(BOARDS, VIEWERS.items()):
         content = live.contest.get_board(board, **reader)
         assert extract_board(board, content) == build_board(board, facts, viewer), (board, viewer)
-        compare_csv(board, content, live.contest.get_board_response(f"{board}.csv", **reader).text)
+        compare_csv(board, content, live.contest.get_board_response(f"{board}.csv", **reader).content)
 
 
-def compare_csv(board: str, content: dict[str, Any], text: str) -> None:
-    lines = list(csv.DictReader(io.StringIO(text)))
+def compare_csv(board: str, content: dict[str, Any], table: bytes) -> None:
+    lines = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"))))
     for line, row in zip(lines, content["rows"], strict=True):
         expected = dict(row)
         if board == "matrix":

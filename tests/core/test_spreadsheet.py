@@ -15,7 +15,8 @@ DISGUISED_PREFIXES = [
 
 @pytest.mark.parametrize("prefix", DISGUISED_PREFIXES, ids=ascii)
 def test_formulas_behind_ignored_characters_are_escaped(prefix: str) -> None:
-    (line,) = csv.reader(io.StringIO(spreadsheet.render_csv([prefix + "1"], []), newline=""))
+    content = spreadsheet.render_csv([prefix + "1"], []).decode("utf-8-sig")
+    (line,) = csv.reader(io.StringIO(content, newline=""))
     assert line == [f"'{prefix}1"]
 
 

@@ -37,7 +37,7 @@ def unpack_export(arena: Arena) -> dict[str, bytes]:
 
 
 def parse_table(content: bytes) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
 
 def parse_json_lines(content: bytes) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The archive of results: complete after the reveal, absent before, without names of people."""
 
+import codecs
 import csv
 import io
 import zipfile
@@ -13,6 +14,7 @@ from app.core.db.models import Submission, Team, Token, User
 from app.core.db.transaction import transaction
 from tests.support.arena import PASSWORD
 from tests.support.contest import Contest
+from tests.support.database_rows import load_one
 from tests.support.secret_search import find_leaks
 
 pytestmark = pytest.mark.full
@@ -32,17 +34,20 @@ def unpack(content: bytes) -> dict[str, bytes]:
 
 
 def parse_table(content: bytes) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    """A contest with targets of three teams, one of them disqualified, and two guesses."""
+    """A contest with targets of three teams, one of them disqualified, and four guesses, of which two count."""
     contest = Contest.create(client)
     first, second, third = contest.publish_targets("red", "=2+5", "green")
     contest.submit_correct_guess("=2+5", first, 3)
     contest.submit_correct_guess("red", second, 5)
-    assert contest.arena.post(f"/submissions/{third}/disqualify", json={"reason": "late"}).status_code == 200
+    contest.submit_correct_guess("red", third, 7)
+    contest.submit_correct_guess("green", first, 7)
+    green = load_one(select(Team.id).where(Team.name == "green"))
+    assert contest.post_as_organizer(f"{contest.path}/teams/{green}/disqualify").status_code == 200
     return contest
 
 
@@ -67,6 +72,26 @@ def test_archive_contains_what_was_revealed(contest: Contest) -> None:
         for name, media_type in ((f"{board}.csv", "csv"), (board, "json")):
             public = arena.client.get(f"/api/v1{contest.path}/boards/{name}").content
             assert files[f"boards/{board}.{media_type}"] == public
+
+
+def test_archive_contains_the_guesses_that_count(contest: Contest) -> None:
+    contest.close_attacks()
+    files = unpack(download_archive(contest))
+    guesses = parse_table(files["guesses.csv"])
+    assert [(guess["team"], guess["correct"]) for guess in guesses] == [("'=2+5", "3"), ("red", "5")]
+    sent = contest.arena.get(f"{contest.path}/guesses", team="red").json()
+    assert guesses[1]["received_at"] == sent[1]["received_at"].replace("Z", "+00:00")
+    for guess in guesses:
+        assert f"releases/{guess['target']}/anonymized.csv" in files
+        assert sha256(files[f"guesses/{guess['id']}.csv"]).hexdigest() == guess["sha256"]
+    assert len([name for name in files if name.startswith("guesses/")]) == 2
+
+
+def test_only_tables_for_people_begin_with_a_byte_order_mark(contest: Contest) -> None:
+    contest.close_attacks()
+    for name, content in unpack(download_archive(contest)).items():
+        is_for_people = name.endswith(".csv") and name.partition("/")[0] in {"boards", name}
+        assert content.startswith(codecs.BOM_UTF8) is is_for_people, name
 
 
 def test_archive_contains_no_names_of_people_and_no_credentials(contest: Contest) -> None:

@@ -53,7 +53,7 @@ def test_targets_are_reencoded_and_match_the_manifest(contest: Contest) -> None:
         sums = {name: digest for digest, name in lines}
         names = set(zip_file.namelist())
         assert names == {"MANIFEST", "SHA256SUMS", "commitments.csv", *sums}
-        commitment_lines = zip_file.read("commitments.csv").decode().splitlines()
+        commitment_lines = zip_file.read("commitments.csv").decode("utf-8-sig").splitlines()
         assert commitment_lines == ["target,team,commitment", f"{own['name']},red,{own['commitment']}"]
         digest_of_all = hashlib.sha256(zip_file.read("MANIFEST")).hexdigest()
         for name, digest in sums.items():
