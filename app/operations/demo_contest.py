@@ -60,6 +60,7 @@ _wait_until = partial(supervisor.wait_until, interval_s=0.2)
 _ATTACKER_NAMES = ("euc1", "sa_rank", "gower", "sort")
 """Built-in attackers that the teams use in turn. A track that has none of them uses all of its own."""
 _END_DELAY = timedelta(seconds=2)
+"""Notice of the end of a phase. It doubles as long as the request reaches a busy service too late."""
 _PHASE_LENGTH, _ROUND_LENGTH = timedelta(days=30), timedelta(days=61)
 _MethodStep = tuple[str, Mapping[str, object]]
 """A sample method and its parameters."""
@@ -509,11 +510,7 @@ def _wait_for_outcome(url: str, token: str, slug: str) -> str:
 def _play_attacks(url: str, slug: str, *, organizer: dict[str, Any], tokens: Sequence[str]) -> None:
     """End the first phase, let every team attack every other target once, and wait for the scores."""
     with Client(url, organizer["token"], password=lambda: organizer["password"]) as client:
-        if client.get_competition(slug).state == "anonymization":
-            logger.info("%s: ending the first phase", slug)
-            end = (datetime.now(UTC) + _END_DELAY).isoformat()
-            client.extend_phase(slug, "anonymization", end=end, move_following=True)
-        _wait_until(lambda: client.get_competition(slug).state == "reidentification", "the second phase")
+        end_first_phase(client, slug)
         round_address = client.get_competition(slug).address
         rules = parse_competition(client.get_competition_file(round_address))
         contents = {  # with the files that the service has drawn
@@ -531,6 +528,22 @@ def _play_attacks(url: str, slug: str, *, organizer: dict[str, Any], tokens: Seq
                 lambda: {guess.status for guess in client.list_guesses(slug)} <= FINAL_STATES, "scores"
             )
         logger.info("%s: judged the guesses of %d of %d", slug, number + 1, len(tokens))
+
+
+def end_first_phase(client: client_module.Client, slug: str) -> None:
+    """End the first phase, unless it has ended, and wait for the second one."""
+    delay = _END_DELAY
+    while client.get_competition(slug).state == "anonymization":
+        logger.info("%s: ending the first phase", slug)
+        try:
+            end = (datetime.now(UTC) + delay).isoformat()
+            client.extend_phase(slug, "anonymization", end=end, move_following=True)
+            break
+        except ApiError as error:
+            if error.code != "end_passed":
+                raise
+            delay *= 2
+    _wait_until(lambda: client.get_competition(slug).state == "reidentification", "the second phase")
 
 
 def _attack(
