@@ -164,6 +164,11 @@ def test_backups_are_restored_on_an_empty_machine(stack: ComposeStack, folder: P
     submit_release(violet, folder, slug, seed=2)
 
 
+def test_doctor_finds_no_problem_in_the_container_of_a_worker(stack: ComposeStack) -> None:
+    result = stack.run_inside("worker", "anoncup", "doctor")
+    assert result.status == 0, result.stdout
+
+
 def test_services_are_unprivileged_and_images_read_only(stack: ComposeStack) -> None:
     for name in (*SERVERS, *SERVICES):
         status = stack.run_inside(name, "cat", "/proc/1/status").stdout

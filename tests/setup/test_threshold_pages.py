@@ -11,6 +11,7 @@ from app.competitions import competitions
 from app.core.db.models import ThresholdReport
 from app.core.db.transaction import transaction
 from app.core.pages.notation import format_number
+from tests.recorded import REPORT
 from tests.support.arena import Arena
 from tests.support.page_requests import get_page, post_form, send_form
 from tests.support.translations import translate, translate_message
@@ -71,6 +72,16 @@ def test_finished_report_is_shown_in_words_and_pictures(arena: Arena) -> None:
     list_html = get_page(arena, PATH, organizer=True).text
     assert "hx-trigger" not in list_html
     assert f'<td class="number">{recommended}</td>' in list_html
+
+
+def test_report_says_first_that_doing_nothing_leads_and_what_helps(arena: Arena) -> None:
+    path = create_report(arena)
+    with transaction() as session:
+        session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1])).report = REPORT
+    html = get_page(arena, path, organizer=True).text
+    (warning,), (remedy,) = (REPORT["contest"][part] for part in ("warnings", "remedies"))
+    places = [html.index(text) for text in (warning["message"][1:], remedy["message"][1:], "recommended")]
+    assert places == sorted(places)
 
 
 def test_button_applies_the_recommended_threshold(arena: Arena) -> None:
