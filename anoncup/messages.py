@@ -227,6 +227,8 @@ def fill_template(
                 return ", ".join(format_value(item, conversion, format_spec) for item in value)
             case Message():
                 return render_message(value)
+            case float() if not format_spec and str(value).endswith(".0"):
+                return format_number(int(value), "")  # 60, not 60.0
             case int() | float():
                 return format_number(value, format_spec)
         return repr(value) if conversion else str(value)

@@ -25,6 +25,7 @@ from anoncup.messages import (
         ("one of {names}", {"names": ("a", "b")}, "one of a, b"),
         ("column {name!r} is {written!r}", {"name": "it's", "written": 'a"b'}, "column \"it's\" is 'a\"b'"),
         ("{most:,} in {age:.0f} s, {found}", {"most": 1000, "age": 1.7, "found": 0.3}, "1,000 in 2 s, 0.3"),
+        ("{least} to {most}, {large}", {"least": -60.0, "most": 0.5, "large": 1e30}, "-60 to 0.5, 1e+30"),
         ("{a} and {b}", {"a": None}, "None and {b}"),
         ("{a}", {"a": "{b}", "b": 1}, "{b}"),
         ("{a:.0f} {b:,}", {"a": "many", "b": None}, "many None"),

@@ -71,8 +71,14 @@ def test_release_is_checked_sent_and_followed_on_one_page(browser: Browser, site
     expect(page.locator("#secret-problems")).to_contain_text("The table has 39 rows instead of 40")
     assert (list_submissions(arena), count_attempts(arena)) == ([], 0)
 
-    page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
+    held_checks: list[Route] = []
+    page.route("**/submissions/check", held_checks.append)
+    with page.expect_request("**/submissions/check"):
+        page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
+    expect(page.locator("#secret-problems")).to_be_empty()  # while the new check runs
     send.click()
+    held_checks.pop().continue_()
+    page.unroute("**/submissions/check")
     receipt = page.locator("#taken-receipt")
     expect(receipt).to_be_visible()
     (submission,) = list_submissions(arena)
@@ -86,12 +92,7 @@ def test_release_is_checked_sent_and_followed_on_one_page(browser: Browser, site
     expect(page.locator("#caps .number").first).to_contain_text("1 / ")
 
     page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
-    held_checks: list[Route] = []
-
-    def hold_check(route: Route) -> None:
-        held_checks.append(route)
-
-    page.route("**/submissions/check", hold_check)
+    page.route("**/submissions/check", held_checks.append)
     with page.expect_request("**/submissions/check"):
         page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     send.click()  # before the check has answered, so that its warning must stop the upload

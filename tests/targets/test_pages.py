@@ -58,6 +58,17 @@ def test_immediate_feedback_shows_the_result_at_once(client: TestClient) -> None
 
 
 @pytest.mark.full
+def test_guess_on_a_withdrawn_target_is_said_not_to_count(client: TestClient) -> None:
+    contest, submission, target = start_attack_phase(client)
+    contest.submit_correct_guess("blue", submission, 7)
+    assert contest.arena.post(f"/submissions/{submission}/disqualify").status_code == 200
+    for path in (f"/targets/{target}", f"{contest.path}/targets"):
+        words = extract_text(get_page(contest.arena, path, team="blue"))
+        assert translate("Does not count: the target was withdrawn") in words
+        assert translate("guess_SCORED") not in words
+
+
+@pytest.mark.full
 def test_same_file_is_one_guess_unless_the_service_failed(client: TestClient) -> None:
     contest, submission, target = start_attack_phase(client)
     content = contest.build_guess(submission, 3)

@@ -108,6 +108,7 @@ class Upload {
   }
 
   async checkFiles() {
+    this.clearAnswers();
     this.setStatus(this.words.reading);
     try {
       const { response, responseURL } = await this.post(this.form.dataset.check);
@@ -117,6 +118,13 @@ class Upload {
       this.setStatus("");
     } catch (error) {
       if (error.message !== "stopped") this.setStatus("");
+    }
+  }
+
+  clearAnswers() {
+    for (const part of this.form.querySelectorAll("[data-answer]")) {
+      part.replaceChildren();
+      part.closest(".file")?.classList.remove("wrong");
     }
   }
 
@@ -216,7 +224,7 @@ class Upload {
 
   // The next files get a new key, because the server accepts each key once.
   resetForm() {
-    for (const part of this.form.querySelectorAll("[data-answer]")) part.replaceChildren();
+    this.clearAnswers();
     this.verdict = "";
     this.check = null;
     this.form.reset();
