@@ -97,7 +97,6 @@ def show_targets(page: RequestedUserPage, slug: str) -> HTMLResponse:
         more=max(0, len(own_guesses) - _MAX_SHOWN_GUESSES),
         has_pending_guesses=any(guess.is_pending for guess in own_guesses),
         teams={target.id: target.team for target in published_targets or []},
-        withdrawn={target.id for target in published_targets or [] if target.withdrawn},
         guide=_build_guide(frame),
     )
 
@@ -189,7 +188,6 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
         "frame": frame,
         "target": visible_target,
         "own_guesses": own_guesses,
-        "withdrawn": {target_id} if visible_target.withdrawn else (),
         "has_pending_guesses": any(own_guess.is_pending for own_guess in own_guesses),
         "titles": {f"{file.name}.csv": file.title for file in frame.round.track.target_files.specs},
         "originals": frame.round.original_rows or 0,
