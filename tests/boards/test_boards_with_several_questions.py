@@ -1,33 +1,26 @@
 """Boards of contests with several questions, which count no individuals, with numbers computed by hand."""
 
 import csv
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from anoncup.competition.parser import parse_competition
-from anoncup.evaluation.evaluate import evaluate
+from anoncup.plugins import TRACKS
 from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
+from anoncup.tracks.parts import Attacker
 from app.boards.matrix import build_built_in_cell
 from app.boards.verdicts import extract_numbers
 from app.core.db.models import Guess, State, Submission, Target, Team
 from app.core.db.transaction import transaction
 from app.core.pages.notation import format_hundredths
-from tests.support import small_track
-from tests.support.arena import Arena
-from tests.support.contest import Contest, build_two_phase_toml
 from tests.support.database_rows import load_one
-from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
-from tests.support.small_track import SMALL_TRACK
-from tests.support.track_package import install_track
+from tests.support.membership_contest import create_contest
 from tests.support.translations import translate
 from tests.support.visitor_pages import extract_text, get_board_page
 
@@ -37,22 +30,23 @@ BOARDS = ("anonymization", "reidentification", "matrix")
 COUNT_LABELS = ("Individuals identified", "of individuals", "Share of individuals found")
 
 
-BASELINES = {"link": 0.0, "value": 0.5, "gone": 0.0}
+METHODS = {"red": "copy", "blue": "copy", "緑": "copy", "barred": "copy"}
+BASELINES = {"membership": 0.0, "attribute": 0.5, "gone": 0.0}
 GUESSES = (
-    ("blue", "red", "link", 0.1, State.SCORED),
-    ("blue", "red", "link", 0.3, State.SCORED),
-    ("blue", "red", "value", 0.75, State.SCORED),
-    ("blue", "緑", "link", 0.2, State.SCORED),
-    ("緑", "red", "link", 0.3, State.SCORED),
-    ("緑", "red", "value", 0.5, State.SCORED),
-    ("緑", "blue", "link", 0.2, State.SCORED),
+    ("blue", "red", "membership", 0.1, State.SCORED),
+    ("blue", "red", "membership", 0.3, State.SCORED),
+    ("blue", "red", "attribute", 0.75, State.SCORED),
+    ("blue", "緑", "membership", 0.2, State.SCORED),
+    ("緑", "red", "membership", 0.3, State.SCORED),
+    ("緑", "red", "attribute", 0.5, State.SCORED),
+    ("緑", "blue", "membership", 0.2, State.SCORED),
     ("緑", "red", "gone", 1.0, State.SCORED),
-    ("緑", "red", "link", 1.0, State.QUEUED),
-    ("緑", "barred", "link", 1.0, State.SCORED),
-    ("barred", "red", "link", 1.0, State.SCORED),
+    ("緑", "red", "membership", 1.0, State.QUEUED),
+    ("緑", "barred", "membership", 1.0, State.SCORED),
+    ("barred", "red", "membership", 1.0, State.SCORED),
 )
 """Attacker, team of the target, question, value and state. Only the first seven count."""
-SHOWN = {"link": 0.3, "value": 0.5, "who": None}
+SHOWN = {"membership": 0.3, "attribute": 0.5, "who": None}
 """The best risks that blue found in red's release, by the question in the address; without one, all count."""
 
 
@@ -91,29 +85,27 @@ def insert_guesses(submissions: Mapping[str, str]) -> None:
 )
 def test_boards_combine_the_best_guesses_of_each_question(
     client: TestClient,
-    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     security: Any,
     on_red: float,
     expected_rates: dict[str, dict[str, float]],
 ) -> None:
-    track = replace(SEVERAL_QUESTIONS_TRACK, security=security)
-    with install_track(track, "tests.support.several_questions_track", tmp_path):
-        file = build_two_phase_toml(extra_toml=QUESTIONS_TOML + '[publication]\nfeedback = "immediate"\n')
-        contest = Contest(Arena.create(client, file=file.replace('"microdata"', '"riddles"')))
-        submissions = {team: contest.submit(team) for team in ("red", "blue", "緑", "barred")}
-        contest.open_attacks()
-        insert_guesses(submissions)
-        barred = load_one(select(Team.id).where(Team.name == "barred"))
-        assert contest.post_as_organizer(f"{contest.path}/teams/{barred}/disqualify").status_code == 200
-        boards = {name: contest.get_board(name, organizer=True) for name in BOARDS}
-        tables = {name: contest.get_board_response(f"{name}.csv").content for name in BOARDS[1:]}
-        lines = {name: table.decode("utf-8-sig").splitlines() for name, table in tables.items()}
-        html = get_board_page(contest.arena, "reidentification")
-        matrices = {name: get_board_page(contest.arena, "matrix", f"?question={name}") for name in SHOWN}
+    created = create_contest(client, METHODS)
+    monkeypatch.setitem(TRACKS, "membership", replace(TRACKS["membership"], security=security))
+    contest = created.contest
+    contest.open_attacks()
+    insert_guesses(created.submissions)
+    barred = load_one(select(Team.id).where(Team.name == "barred"))
+    assert contest.post_as_organizer(f"{contest.path}/teams/{barred}/disqualify").status_code == 200
+    boards = {name: contest.get_board(name, organizer=True) for name in BOARDS}
+    tables = {name: contest.get_board_response(f"{name}.csv").content for name in BOARDS[1:]}
+    lines = {name: table.decode("utf-8-sig").splitlines() for name, table in tables.items()}
+    html = get_board_page(contest.arena, "reidentification")
+    matrices = {name: get_board_page(contest.arena, "matrix", f"?question={name}") for name in SHOWN}
     rows = {row["team"]: row for row in boards["reidentification"]["rows"]}
     assert {team: (row["rank"], row["targets"], row.get("by_question")) for team, row in rows.items()} == {
-        "blue": (1, 2, {"link": pytest.approx(0.25), "value": pytest.approx(0.25)}),
-        "緑": (2, 2, {"link": pytest.approx(0.25), "value": 0.0}),
+        "blue": (1, 2, {"membership": pytest.approx(0.25), "attribute": pytest.approx(0.25)}),
+        "緑": (2, 2, {"membership": pytest.approx(0.25), "attribute": 0.0}),
         "red": (None, None, None),
     }
     targets = [target["team"] for target in boards["matrix"]["targets"]]
@@ -129,12 +121,16 @@ def test_boards_combine_the_best_guesses_of_each_question(
         assert rows[team]["score"] == pytest.approx(sum(expected.values()))
         assert rows[team]["rate"] == pytest.approx(sum(expected.values()) / 2)
     assert (cells["blue"]["red"]["trials"], cells["blue"]["red"]["correct"]) == (3, None)
-    assert cells["blue"]["緑"]["by_question"] == {"link": 0.2, "value": 0.0}
+    assert cells["blue"]["緑"]["by_question"] == {"membership": 0.2, "attribute": 0.0}
     leader = next(csv.DictReader(lines["reidentification"]))
-    assert [leader["team"], leader["link"], leader["value"]] == ["blue", "0.25", "0.25"]
+    assert [leader["team"], leader["membership"], leader["attribute"]] == ["blue", "0.25", "0.25"]
     (red,) = (target["target"] for target in boards["matrix"]["targets"] if target["team"] == "red")
     line = next(line for line in csv.DictReader(lines["matrix"]) if line["attacker"] == "blue")
-    assert [line[f"{red} (red){part}"] for part in ("", " link", " value")] == [str(on_red), "0.3", "0.5"]
+    assert [line[f"{red} (red){part}"] for part in ("", " membership", " attribute")] == [
+        str(on_red),
+        "0.3",
+        "0.5",
+    ]
     for name, page in matrices.items():
         assert format_hundredths(SHOWN[name] or on_red) in extract_text(page.partition("<tbody")[2])
         assert (f'<option value="{name}" selected>' in page) is (SHOWN[name] is not None)
@@ -144,19 +140,25 @@ def test_boards_combine_the_best_guesses_of_each_question(
     assert rivals["red"] == pytest.approx(on_red)
 
 
-def test_built_in_attackers_cell_shows_its_gain_over_chance(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Of four candidates, 10, 20 and 30 are members; the release contains 10 only."""
-    small_track.install(monkeypatch)
-    rules = parse_competition(small_track.build_competition_toml())
-    verdict = evaluate(
-        rules, small_track.NumberOriginal((10.0, 20.0, 30.0, 40.0)), (10.0,), (True, True, True, False)
+def test_built_in_attackers_cell_shows_its_gain_over_chance() -> None:
+    rates: dict[str, dict[str, Any]] = {
+        "seen": {"rate": 1.0, "risks": {"member": 0.0, "first": 1.0}},
+        "everybody": {"rate": 0.75, "baseline": 0.5, "risk": 0.5},
+        "foremost": {"rate": 1.0, "baseline": 0.25, "risk": 1.0},
+    }
+    stored_numbers = extract_numbers(
+        {"utility": 0.0, "security": 1.0, "violations": [], "measures": {}}
+        | {"attackers": {name: rate | {"version": 1} for name, rate in rates.items()}}
     )
-    stored_numbers = extract_numbers(json.loads(json.dumps(verdict.to_json())))
+    questions: dict[str, str | tuple[str, ...]] = {
+        "seen": ("member", "first"),
+        "everybody": "member",
+        "foremost": "first",
+    }
+    attackers = {name: Attacker(name, 1, len, question=asked) for name, asked in questions.items()}
     cells = {
         name: build_built_in_cell(attacker, stored_numbers, ("member", "first"))
-        for name, attacker in SMALL_TRACK.attackers.items()
+        for name, attacker in attackers.items()
     }
     shown_cells = {name: (cell.correct, cell.rate, cell.by_question) for name, cell in cells.items() if cell}
     assert shown_cells == {
@@ -164,8 +166,6 @@ def test_built_in_attackers_cell_shows_its_gain_over_chance(
         "everybody": (None, 0.5, {"member": 0.5}),
         "foremost": (None, 1.0, {"first": 1.0}),
     }
-    (single_question_cell,) = (
-        build_built_in_cell(SMALL_TRACK.attackers["everybody"], stored_numbers, ("member",)),
-    )
+    (single_question_cell,) = (build_built_in_cell(attackers["everybody"], stored_numbers, ("member",)),)
     assert single_question_cell == Cell(correct=None, rate=0.5, trials=1)
-    assert build_built_in_cell(SMALL_TRACK.attackers["foremost"], stored_numbers, ("member",)) is None
+    assert build_built_in_cell(attackers["foremost"], stored_numbers, ("member",)) is None

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -18,7 +19,7 @@ from anoncup.cli.options import (
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import FileSpec
-from tests.support.small_track import HINTED_TRACK
+from anoncup.tracks.model import TargetFiles
 
 pytestmark = pytest.mark.full
 
@@ -28,7 +29,9 @@ def test_submitted_files_have_options_and_files_of_targets_do_not(monkeypatch: p
         parameters = typer.main.get_group(app).commands[command].params
         files = {f"--{name}" for track in TRACKS.values() for name in getattr(track, attribute)}
         assert files <= {option for parameter in parameters for option in parameter.opts}
-    monkeypatch.setitem(TRACKS, "small", HINTED_TRACK)
+    hinted_files: TargetFiles[Any, Any, Any, Any] = TargetFiles(specs=(FileSpec("list"), FileSpec("hint")))
+    track = replace(TRACKS["microdata"], release_files=(FileSpec("list"),), target_files=hinted_files)
+    monkeypatch.setitem(TRACKS, "small", track)
     for with_targets, names in ((False, {"list"}), (True, {"list", "hint"})):
         assert {"list", "hint"} & options._describe_files(with_targets=with_targets).keys() == names
 

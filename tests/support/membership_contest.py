@@ -1,5 +1,6 @@
-"""A membership contest whose organizers hide a column and in which two teams have submitted."""
+"""A membership contest whose organizers hide a column and in which teams have submitted."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,13 +27,17 @@ TRACK = TRACKS["membership"]
 ROWS = 60
 COMPETITION_PATH = "/competitions/small"
 HIDDEN_COLUMN = "disease"
+METHODS = {"red": "copy", "blue": "independent"}
+GUESSES = {"membership": b"score\n" + b"0.5\n" * ROWS, "attribute": b"disease\n" + b"none\n" * ROWS}
+"""A guess at each question that knows nothing."""
 
 
 def build_competition_toml() -> str:
-    """Return the template, open now, with a hidden column."""
+    """Return the template, open now, with a hidden column; results of guesses are shown at once."""
     now = datetime.now(UTC)
     text = template("membership").replace('slug = "membership"', 'slug = "small"')
     text = text.replace("reveal_notice_hours = 24", "reveal_notice_hours = 0")
+    text = text.replace('feedback = "hidden"', 'feedback = "immediate"')
     windows = [
         Phase("anonymization", now - timedelta(days=1), now + timedelta(days=1)),
         Phase("reidentification", now + timedelta(days=2), now + timedelta(days=3)),
@@ -84,8 +89,8 @@ class MembershipContest:
         return self.contest.submit_guess(team, target, content, question=question)
 
 
-def create_contest(client: TestClient) -> MembershipContest:
-    """Create the contest with two teams, their allocated members and a scored release of each."""
+def create_contest(client: TestClient, methods: Mapping[str, str] = METHODS) -> MembershipContest:
+    """Create the contest with teams, their allocated members, and a scored release of each by a method."""
     text, full_original = build_competition_toml(), build_survey(ROWS)
     candidates = full_original.candidates
     names = [name for name in candidates.schema.names if name != HIDDEN_COLUMN]
@@ -97,10 +102,10 @@ def create_contest(client: TestClient) -> MembershipContest:
     )
     response = arena.put(f"{COMPETITION_PATH}/truth/hidden.csv", content=hidden_file)
     assert response.status_code == 200, response.text
-    for team in ("red", "blue"):
+    for team in methods:
         arena.get_team_token(team)
     run_clock()
-    for team, method in (("red", "copy"), ("blue", "independent")):
+    for team, method in methods.items():
         files = {"released": ("r.csv", contest.build_release(team, method))}
         response = arena.post(f"{COMPETITION_PATH}/submissions", team=team, files=files)
         assert response.status_code == 202, response.text

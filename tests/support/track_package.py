@@ -1,26 +1,6 @@
-"""Packages of plug-ins and tracks, installed for this process and its children."""
+"""Packages of plug-ins, as an installer writes them."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-import pytest
-
-from anoncup.plugins import TRACKS
-from anoncup.tracks.model import AnyTrack
-from app.core.processes import runners
-
-
-@contextmanager
-def install_track(track: AnyTrack, module: str, folder: Path) -> Iterator[None]:
-    """Install the track of the ``PLUGIN`` in ``module``, whose imports must not load all tracks."""
-    install_package(folder, track.name, f"from {module} import PLUGIN")
-    runners.end_all()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(TRACKS, track.name, track)
-        patch.setenv("PYTHONPATH", str(folder))
-        yield
-    runners.end_all()
 
 
 def install_package(folder: Path, package: str, code: str, *, version: str = "1.0") -> None:

@@ -62,6 +62,19 @@ def test_guess_delivered_repeatedly_is_judged_once(pending_guess: PendingGuess) 
 
 
 @pytest.mark.full
+@pytest.mark.parametrize(("correct", "expected_count"), [(CORRECT_ROWS - 0.5, None), (7.0, 7)])
+def test_fractional_score_is_exact_without_a_count(
+    pending_guess: PendingGuess, correct: float, expected_count: int | None
+) -> None:
+    outcome = build_outcome(CORRECT_ROWS) | {"correct": correct}
+    with transaction() as session:
+        assert record(session, claim_guess(pending_guess), outcome=outcome)
+    row = pending_guess.row
+    assert (row.state, row.correct, row.risk) == (State.SCORED, expected_count, outcome["value"])
+    assert row.outcome == outcome
+
+
+@pytest.mark.full
 def test_worker_with_an_expired_claim_records_nothing(pending_guess: PendingGuess) -> None:
     expired_claim, current_claim = claim_guess(pending_guess), claim_guess(pending_guess)
     with transaction() as session:

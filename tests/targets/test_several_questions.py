@@ -13,23 +13,26 @@ from anoncup.rules.toml_text import replace_tables
 from app.core.db.models import Round
 from app.core.db.transaction import transaction
 from app.targets.guesses import GuessUpload
-from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
+from tests.support.membership_contest import GUESSES, MembershipContest, create_contest
 from tests.support.page_requests import assert_refused, post_form
-from tests.support.several_questions_contest import build_claims, create_contest, installed_track
-from tests.support.several_questions_track import QUESTIONS_TOML
-
-__all__ = ["installed_track"]
+from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
 
 
-def send_guess(
-    contest: Contest, submission: str, content: bytes, question: str | None = None, *, key: str = ""
-) -> Response:
-    """Send a guess of team blue about the target of a submission."""
-    target = contest.find_target(submission)["id"]
-    return contest.submit_guess("blue", target, content, key=key or None, question=question)
+@pytest.fixture
+def opened_contest(client: TestClient) -> MembershipContest:
+    """A contest that asks for members and a hidden column, in its second phase."""
+    opened = create_contest(client)
+    opened.contest.open_attacks()
+    return opened
+
+
+def send_guess(opened: MembershipContest, question: str, *, asks: str = "", key: str = "") -> Response:
+    """Send a guess of team blue about red's release; ``asks`` names another question than that of the file."""
+    contest, target = opened.contest, opened.contest.find_target(opened.submissions["red"])["id"]
+    return contest.submit_guess("blue", target, GUESSES[question], key=key or None, question=asks or question)
 
 
 def list_guesses(contest: Contest) -> list[dict[str, Any]]:
@@ -37,53 +40,36 @@ def list_guesses(contest: Contest) -> list[dict[str, Any]]:
     return guesses
 
 
-def test_each_question_is_parsed_judged_and_counted_separately(client: TestClient) -> None:
-    contest, red = create_contest(client)
-    value_response = send_guess(contest, red, build_claims(contest, red, 30), "value")
-    assert (
-        value_response.status_code,
-        value_response.json()["question"],
-        value_response.json()["answered"],
-    ) == (202, "value", 30)
-    link_response = send_guess(contest, red, contest.build_guess(red, 10))
-    assert (link_response.json()["question"], link_response.json()["guesses_left"]) == ("link", 2)
-    judge_everything()
-    link, value = list_guesses(contest)
-    assert (link["question"], link["rate"], link["correct"]) == ("link", 10 / ROWS, 10)
-    assert (value["question"], value["rate"], value["correct"]) == ("value", 30 / ROWS, None)
-    assert value["outcome"]["baseline"] == 0.5
-    assert value["outcome"]["details"] == {"columns": 3.0}
+def test_each_question_is_parsed_judged_and_counted_separately(opened_contest: MembershipContest) -> None:
+    contest = opened_contest.contest
+    responses = [send_guess(opened_contest, "attribute") for _ in range(4)]
+    assert [response.status_code for response in responses] == [202, 202, 202, 429]
+    assert [response.json()["guesses_left"] for response in responses[:3]] == [2, 1, 0]
     target = next(row for row in contest.list_targets("blue") if not row["own"])
-    assert target["guesses_left_by_question"] == {"link": 2, "value": 2}
-    assert target["guesses_left"] == 4
-
-
-@pytest.mark.parametrize(("credit", "hits", "expected_count"), [(0.5, 15, None), (0.5, 10, 5), (1.0, 15, 15)])
-def test_fractional_score_is_exact_without_a_count(
-    client: TestClient, credit: float, hits: int, expected_count: int | None
-) -> None:
-    contest, red = create_contest(client, questions_toml=f"{QUESTIONS_TOML}credit = {credit}\n")
-    send_guess(contest, red, build_claims(contest, red, hits), "value")
+    receipt = contest.submit_guess("blue", target["id"], GUESSES["membership"]).json()
+    assert (receipt["question"], receipt["answered"], receipt["guesses_left"]) == ("membership", 60, 2)
     judge_everything()
-    (guess,) = list_guesses(contest)
-    assert (guess["status"], guess["correct"], guess["rate"]) == ("SCORED", expected_count, hits / ROWS)
-    assert (guess["outcome"]["correct"], guess["outcome"]["trials"]) == (credit * hits, ROWS)
+    membership, *_, attribute = list_guesses(contest)
+    assert (membership["question"], membership["rate"], membership["correct"]) == ("membership", 0.01, None)
+    assert (attribute["question"], attribute["rate"]) == ("attribute", 0.0)
+    assert attribute["correct"] == attribute["outcome"]["correct"] > 0
+    assert [guess["outcome"]["baseline"] for guess in (membership, attribute)] == [0.01, 0.0]
+    target = next(row for row in contest.list_targets("blue") if not row["own"])
+    assert target["guesses_left_by_question"] == {"membership": 2, "attribute": 0}
+    assert target["guesses_left"] == 2
 
 
-def test_unknown_question_is_refused_with_the_valid_ones(client: TestClient) -> None:
-    contest, red = create_contest(client, questions_toml="")
-    for name in ("value", "Link", "", "../link"):
-        refusal = send_guess(contest, red, contest.build_guess(red, 1), name).json()
+def test_unknown_question_is_refused_with_the_valid_ones(opened_contest: MembershipContest) -> None:
+    for name in ("link", "Membership", "../membership"):
+        refusal = send_guess(opened_contest, "membership", asks=name).json()
         assert (refusal["status"], refusal["code"]) == (422, "unknown_question")
-        assert refusal["detail"].endswith("asked here are link")
-    assert send_guess(contest, red, contest.build_guess(red, 1), "link").status_code == 202
-    assert next(row for row in contest.list_targets("blue") if not row["own"])["guesses_left"] == 2
+        assert refusal["detail"].endswith("asked here are membership, attribute")
+    assert list_guesses(opened_contest.contest) == []
 
 
 def test_question_removed_while_a_guess_is_read_is_refused(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
+    opened_contest: MembershipContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contest, red = create_contest(client)
     read_guess = GuessUpload.parse_files
 
     def remove_question(upload: GuessUpload, files: Mapping[str, bytes]) -> None:
@@ -93,33 +79,24 @@ def test_question_removed_while_a_guess_is_read_is_refused(
             competition.file = replace_tables(competition.file, "questions", "")
 
     monkeypatch.setattr(GuessUpload, "parse_files", remove_question)
-    refusal = send_guess(contest, red, build_claims(contest, red, 1), "value").json()
+    refusal = send_guess(opened_contest, "attribute").json()
     assert (refusal["status"], refusal["code"]) == (422, "unknown_question")
-    assert list_guesses(contest) == []
+    assert list_guesses(opened_contest.contest) == []
 
 
-def test_guess_limits_are_independent_between_questions(client: TestClient) -> None:
-    contest, red = create_contest(client)
-    responses = [send_guess(contest, red, build_claims(contest, red, hits), "value") for hits in range(4)]
-    assert [response.status_code for response in responses] == [202, 202, 202, 429]
-    assert [response.json()["guesses_left"] for response in responses[:3]] == [2, 1, 0]
-    assert send_guess(contest, red, contest.build_guess(red, 1), "link").json()["guesses_left"] == 2
-
-
-def test_idempotency_key_is_valid_for_one_question(client: TestClient) -> None:
-    contest, red = create_contest(client)
-    content = build_claims(contest, red, 5)
-    first, retry = (send_guess(contest, red, content, "value", key="once") for _ in range(2))
+def test_idempotency_key_is_valid_for_one_question(opened_contest: MembershipContest) -> None:
+    first, retry = (send_guess(opened_contest, "attribute", key="once") for _ in range(2))
     assert (first.status_code, retry.json()) == (202, first.json())
-    refusal = send_guess(contest, red, content, "link", key="once")
+    refusal = send_guess(opened_contest, "attribute", asks="membership", key="once")
     assert (refusal.status_code, refusal.json()["code"]) == (422, "idempotency_key_reused")
-    assert len(list_guesses(contest)) == 1
+    assert len(list_guesses(opened_contest.contest)) == 1
 
 
-def post_guess(contest: Contest, target: str, content: bytes, question: str) -> Response:
+def post_guess(opened: MembershipContest, content: bytes, question: str) -> Response:
+    target = opened.contest.find_target(opened.submissions["red"])["id"]
     files = {"guess": ("guess.csv", content)}
     return post_form(
-        contest.arena, f"/targets/{target}/guesses", {"question": question}, files=files, team="blue"
+        opened.arena, f"/targets/{target}/guesses", {"question": question}, files=files, team="blue"
     )
 
 
@@ -129,13 +106,12 @@ def split_forms(text: str) -> dict[str, str]:
     return {unescape(name): form for name, form in matches}
 
 
-def test_refused_guess_is_explained_in_the_form_of_its_question(client: TestClient) -> None:
-    contest, red = create_contest(client)
-    target = contest.find_target(red)["id"]
-    refusal = post_guess(contest, target, b"age\n20\n", "value")
+def test_refused_guess_is_explained_in_the_form_of_its_question(opened_contest: MembershipContest) -> None:
+    refusal = post_guess(opened_contest, b"disease\nnone\n", "attribute")
     assert refusal.status_code == 422
     question_forms = split_forms(refusal.text)
-    assert "The first line must be age, a line for each row below." in unescape(question_forms["value"])
-    assert [name for name, form in question_forms.items() if 'class="note bad"' in form] == ["value"]
-    unknown_response = post_guess(contest, target, b"age\n", "who")
-    assert_refused(unknown_response, 422, "asked here are link, value")
+    (refused_form,) = (name for name, form in question_forms.items() if 'class="note bad"' in form)
+    assert refused_form == translate("question_attribute")
+    assert "The table has 1 row instead of 60" in unescape(question_forms[refused_form])
+    unknown_response = post_guess(opened_contest, GUESSES["attribute"], "who")
+    assert_refused(unknown_response, 422, "asked here are membership, attribute")

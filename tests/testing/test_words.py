@@ -10,11 +10,12 @@ from anoncup.catalogues import LANGUAGES
 from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import BrokenLaw
 from anoncup.testing.words import check_words, list_required_keys
+from anoncup.tracks.files import FileSpec
 from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata import MICRODATA
+from anoncup.tracks.model import AnyTrack
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
-from tests.support import small_track
 from tests.support.package_catalogues import format_catalogue
 from tests.support.track_package import install_package
 
@@ -76,16 +77,15 @@ def test_all_missing_texts_are_reported_with_their_languages(folder: Path) -> No
 
 
 def test_tracks_need_names_for_files_and_questions() -> None:
-    assert {*list_required_keys(small_track.PLUGIN)} - {
-        f"{kind}_{name}{suffix}"
-        for kind, parts, suffixes in (
-            ("measure", small_track.SMALL_TRACK.measures, ("", "_description")),
-            ("attacker", small_track.SMALL_TRACK.attackers, ("", "_description")),
-            ("method", small_track.SMALL_TRACK.methods, ("",)),
-        )
-        for name in parts
-        for suffix in suffixes
-    } == {
+    track: AnyTrack = replace(
+        MICRODATA,
+        name="small",
+        original_files=(FileSpec("numbers"),),
+        release_files=(FileSpec("list"),),
+        answer_spec=replace(MICRODATA.answer_spec, file=FileSpec("secret", kind="list")),
+        questions={name: replace(LINK_QUESTION, name=name) for name in ("member", "first")},
+    )
+    assert {*list_required_keys(Plugin(api=0, tracks={"small": track}))} == {
         "track_small", "about_small", "file_list", "file_description_list", "original_numbers",
         "secret_rules_list", "secret_description_list",
         "question_member", "question_asks_member", "guess_description_member", "guess_guide_member",

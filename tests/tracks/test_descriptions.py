@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,13 +14,15 @@ from anoncup.environments import DESCRIPTION_FILE
 from anoncup.errors import Unavailable
 from anoncup.plugins import BUILT_IN, describe_interpreter, discover_environments, discover_plugins
 from anoncup.tracks.descriptions import RemoteFunction, build_plugin, describe, find_function
-from anoncup.tracks.model import AnyTrack
+from anoncup.tracks.model import AnyTrack, ShownAnswer, TargetFiles
 from anoncup.tracks.plugin import Plugin
 from anoncup.tracks.ranking_board import Ranked, RankingFunction
-from tests.support.small_track import HINTED_TRACK
 from tests.support.track_package import install_package
 
-TRACKS: dict[str, AnyTrack] = {**BUILT_IN, "small": HINTED_TRACK}
+HINTED_TRACK: AnyTrack = dataclasses.replace(
+    BUILT_IN["membership"], target_files=TargetFiles(shown_answer=ShownAnswer(max, max))
+)
+TRACKS = {**BUILT_IN, "hinted": HINTED_TRACK}
 """The built-in tracks, and one that shows a part of its answers."""
 
 
@@ -67,11 +70,11 @@ def test_description_has_all_data_and_finds_all_functions(name: str) -> None:
 def test_texts_of_own_parts_are_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A part that is rebuilt from its description is no longer the part of the built-in track."""
     measures = {name: BUILT_IN["membership"].measures[name] for name in ("marginals", "pairs")}
-    measures["pairs"] = dataclasses.replace(measures["pairs"], version=2)
-    plugin = Plugin(api=0, tracks={"small": dataclasses.replace(HINTED_TRACK, measures=measures)})
+    measures["pairs"] = dataclasses.replace(measures["pairs"], version=9)
+    track = dataclasses.replace(BUILT_IN["microdata"], name="small", measures=measures)
+    plugin = Plugin(api=0, tracks={"small": track})
     install_package(tmp_path, "lists", "")
-    monkeypatch.setattr(sys.modules["tests.support.small_track"], "PLUGIN", plugin, raising=False)
-    (tmp_path / "lists.py").write_text("from tests.support.small_track import PLUGIN")
+    monkeypatch.setitem(sys.modules, "lists", SimpleNamespace(PLUGIN=plugin))
     monkeypatch.syspath_prepend(tmp_path)
     folder = tmp_path / "packages/lists"
     folder.mkdir(parents=True)

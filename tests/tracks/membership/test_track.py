@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 
 from anoncup.competition.parser import parse_competition
+from anoncup.competition.scoring_versions import collect_scoring_versions
 from anoncup.competition.templates import template
-from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload, NotFound
+from anoncup.evaluation.evaluate import check_rules
+from anoncup.excessive.question import AdviceQuestion, resolve_question
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.testing.parts import TrackCase
@@ -161,11 +164,25 @@ def test_invalid_organizer_data_is_refused_without_quoting_it(content: bytes) ->
         ('[questions.attribute]\ntolerance = -1\n', "0 or more"),
         ('[questions.membership]\nvalue = "auc"\n', "one of tpr, advantage"),
         ('[questions.link]\n', "not a question of this track"),
+        ('[excessive]\nthreshold = 0.1\n', "excessive"),
+        ('[limits]\nmin_rows_kept = 0.5\n', "min_rows_kept"),
+        ('[publication]\nshuffle_targets = true\n', "shuffle_targets"),
     ],
 )  # fmt: skip
 def test_invalid_settings_are_refused(text: str, message: str) -> None:
     with pytest.raises(InvalidCompetition, match=message):
         parse_competition(SMALL_TOML.replace('[questions.membership]\nvalue = "tpr"\n', "") + text)
+
+
+def test_track_without_distances_has_no_advice_and_no_violations() -> None:
+    rules, original = build_small_contest()
+    members = TRACK.answer_spec.read(VALID_ANSWER.encode(), build_context(original, rules))
+    assert check_rules(rules, original, members.table, members) == ((), None, ())
+    with pytest.raises(NotFound) as excinfo:
+        resolve_question(AdviceQuestion(), rules)
+    assert excinfo.value.code == "no_distances"
+    parts = {name.partition(".")[0] for name in collect_scoring_versions(rules)}
+    assert parts == {"attackers"}
 
 
 def parse_settings(new_settings: str) -> Rules:

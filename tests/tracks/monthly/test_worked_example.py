@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anoncup.errors import InvalidInput
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.competition.writer import set_weights
+from anoncup.errors import InvalidCompetition, InvalidInput
 from anoncup.rules.model import Rules
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import extract_answer, judge_guess
@@ -40,6 +43,12 @@ def test_measures_equal_hand_computed_values(release: MonthlyRelease) -> None:
         "price_ratio": 0.25,  # 2.5 became 0, and 0 stayed 0
         "deleted": 0.25,
     }
+
+
+def test_fractional_weights_are_refused_for_largest_loss_utility() -> None:
+    with pytest.raises(InvalidCompetition, match=r"measures\.deleted") as excinfo:
+        parse_competition(set_weights(template(2017), {"deleted": 0.5}))
+    assert excinfo.value.code == "weight_of_largest"
 
 
 @pytest.mark.parametrize(
