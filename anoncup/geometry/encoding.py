@@ -9,36 +9,17 @@ import pandas as pd
 
 from anoncup.geometry.arrays import IntArray
 
-Vocabulary = dict[str, int]
-
 _LARGEST_KEY = int(np.iinfo(np.int64).max)
 
 
-def build_vocabulary(texts: Sequence[str]) -> Vocabulary:
-    """Number the distinct texts in order of appearance."""
-    return {text: code for code, text in enumerate(dict.fromkeys(texts))}
+def factorize(column: pd.Series, known_texts: Sequence[str] = ()) -> tuple[IntArray, list[str]]:
+    """Return a column's texts as codes (n,), and the distinct texts, whose positions are the codes.
 
-
-def extend_vocabulary(vocabulary: Vocabulary, texts: Sequence[str]) -> Vocabulary:
-    """Return a copy of the vocabulary in which missing texts are numbered from its end."""
-    new_texts = (text for text in dict.fromkeys(texts) if text not in vocabulary)
-    return vocabulary | {text: len(vocabulary) + offset for offset, text in enumerate(new_texts)}
-
-
-def factorize(column: pd.Series) -> tuple[IntArray, list[str]]:
-    """Return a column's texts as codes (n,), numbered in order of appearance, and the distinct texts."""
-    codes, distinct = pd.factorize(column)
-    return np.asarray(codes, dtype=np.int64), list(distinct)
-
-
-def translate_codes(codes: IntArray, distinct: Sequence[str], vocabulary: Vocabulary) -> IntArray:
-    """Translate the codes of :func:`factorize` into those of the vocabulary, (n,)."""
-    return encode(distinct, vocabulary)[codes]
-
-
-def encode(texts: Sequence[str], vocabulary: Vocabulary) -> IntArray:
-    """Return the codes of the texts, (n,)."""
-    return np.fromiter(map(vocabulary.__getitem__, texts), dtype=np.int64, count=len(texts))
+    The known texts, which are distinct, come first; the others follow in order of appearance.
+    """
+    texts = pd.concat([pd.Series(known_texts, dtype=column.dtype), column]) if known_texts else column
+    codes, distinct = pd.factorize(texts)
+    return np.asarray(codes[len(known_texts) :], dtype=np.int64), list(distinct)
 
 
 def get_column_texts(table: pd.DataFrame, column: str) -> list[str]:

@@ -20,11 +20,7 @@ _BLOCK = 500
 def _attack_uncached(target: TransactionTarget, attack: Callable[[TransactionTarget], IntArray]) -> IntArray:
     """Run the attack without cached values of either table."""
     encodings = [
-        {
-            key: value
-            for key, value in tables.memo.items()
-            if key[0].endswith(("EncodedTables.baskets", "EncodedTables.numbers"))
-        }
+        {key: value for key, value in tables.memo.items() if ".EncodedTables." in key[0]}
         for tables in (target.original, target)
     ]
     return attack(replace(target, original=replace(target.original, memo=encodings[0]), memo=encodings[1]))

@@ -21,6 +21,7 @@ from app.config import Settings
 from app.operations import demo_contest
 from tests.support.environments import EXAMPLE_TRACK, PackageEnvironment, environment
 from tests.support.markdown_blocks import ROOT, read_guide
+from tests.support.pinned_package import UNREACHABLE
 from tests.support.service_processes import build_own_environment, find_free_port, run_worker
 from tests.support.wait import TIMEOUT_S, poll_until
 

@@ -55,7 +55,7 @@ def test_texts_are_compared_exactly(dtype: str) -> None:
     assert (distinct_texts, [distinct_texts[code] for code in codes]) == (list(dict.fromkeys(cells)), cells)
     original = MicrodataOriginal(x, Columns(("q",), ("s",)))
     target = build_target(original, y)
-    assert list(original.vocabularies[0]) == distinct_texts
+    assert original.vocabularies[0] == distinct_texts
     assert (target.codes[:, 0].tolist(), target.widths) == ([10, 1, 7, 11, 10], (12,))
 
 

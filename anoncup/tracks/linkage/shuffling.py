@@ -7,13 +7,12 @@ import pandas as pd
 from numpy.random import Generator
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.geometry.encoding import build_vocabulary, encode, get_column_texts, group_rows
+from anoncup.geometry.encoding import factorize, group_rows
 
 
 def find_equivalence_classes(table: pd.DataFrame, quasi_identifiers: Sequence[str]) -> IntArray:
     """Return the class number of every row, (n,). Without quasi-identifiers, all rows form one class."""
-    cells = [get_column_texts(table, name) for name in quasi_identifiers]
-    codes = [encode(column, build_vocabulary(column)) for column in cells]
+    codes = [factorize(table[name])[0] for name in quasi_identifiers]
     return group_rows(np.column_stack([np.zeros(len(table), dtype=np.int64), *codes])).group_ids
 
 

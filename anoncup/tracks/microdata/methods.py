@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.encoding import build_vocabulary, encode, get_column_texts
+from anoncup.geometry.encoding import factorize
 from anoncup.geometry.statistics import standard_deviation
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import limit_numbers
@@ -35,14 +35,13 @@ def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int =
     Every class of Y has at least min(k, n) rows. The method is deterministic (Da, P0 §4.2).
     """
     names = list(roles.quasi_identifiers)
-    cells = [get_column_texts(table, name) for name in names]
-    vocabularies = list(map(build_vocabulary, cells))
-    codes = np.column_stack([np.zeros(len(table), dtype=np.int64), *map(encode, cells, vocabularies)])
+    columns = [factorize(table[name]) for name in names]
+    codes = np.column_stack([np.zeros(len(table), dtype=np.int64), *(codes for codes, _ in columns)])
     cluster = merge_small_classes(codes, k)
     cluster_codes = find_representatives(codes, cluster)[cluster].T[1:]
     cluster_texts = [
-        np.array(list(vocabulary), dtype=object)[code]
-        for vocabulary, code in zip(vocabularies, cluster_codes, strict=True)
+        np.array(distinct, dtype=object)[code]
+        for (_, distinct), code in zip(columns, cluster_codes, strict=True)
     ]
     return _replace_columns(table, dict(zip(names, cluster_texts, strict=True))), _identity_source(table)
 
@@ -65,8 +64,7 @@ def unify_columns(
     """Set quasi-identifiers (default: the last one) to their most frequent text (Dd and De, P0 §4.2)."""
     names = roles.quasi_identifiers[-1:] if columns is None else columns
     unified_columns = {
-        name: np.full(len(table), _find_most_frequent(get_column_texts(table, name)), dtype=object)
-        for name in names
+        name: np.full(len(table), _find_most_frequent(table[name]), dtype=object) for name in names
     }
     return _replace_columns(table, unified_columns), _identity_source(table)
 
@@ -134,10 +132,10 @@ def _claim_rows(table: pd.DataFrame, claims: IntArray) -> AnonymizedTable:
     return table.iloc[claims].reset_index(drop=True), np.arange(len(table))
 
 
-def _find_most_frequent(cells: Sequence[str]) -> str:
+def _find_most_frequent(column: pd.Series) -> str:
     """Return the most frequent text; ties: the first to appear."""
-    vocabulary = build_vocabulary(cells)
-    return list(vocabulary)[int(np.bincount(encode(cells, vocabulary)).argmax())]
+    codes, distinct = factorize(column)
+    return distinct[int(np.bincount(codes).argmax())]
 
 
 def _change_sensitive(

@@ -15,13 +15,9 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import (
     RowGroups,
-    Vocabulary,
     assign_groups,
-    build_vocabulary,
-    extend_vocabulary,
     factorize,
     group_rows,
-    translate_codes,
 )
 from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index
 from anoncup.rules.model import Rules
@@ -56,8 +52,8 @@ class MicrodataOriginal:
         return len(self.table)
 
     @property
-    def vocabularies(self) -> tuple[Vocabulary, ...]:
-        """The numbering of the texts of each quasi-identifier."""
+    def vocabularies(self) -> tuple[list[str], ...]:
+        """The distinct texts of each quasi-identifier; their positions are their numbers."""
         return self._encode()[0]
 
     @property
@@ -72,9 +68,9 @@ class MicrodataOriginal:
         return _get_sensitive_values(self.table, self.columns)
 
     @memoize
-    def _encode(self) -> tuple[tuple[Vocabulary, ...], IntArray]:
+    def _encode(self) -> tuple[tuple[list[str], ...], IntArray]:
         columns = [factorize(self.table[name]) for name in self.columns.quasi_identifiers]
-        vocabularies = tuple(build_vocabulary(distinct) for _, distinct in columns)
+        vocabularies = tuple(distinct for _, distinct in columns)
         return vocabularies, _stack_columns([codes for codes, _ in columns], self.rows)
 
     def select(self, sensitive: Sequence[str]) -> FloatArray:
@@ -134,22 +130,14 @@ ScoredMicrodata: TypeAlias = ScoredRelease[pd.DataFrame, MicrodataTarget, IntArr
 
 def build_target(original: MicrodataOriginal, anonymized: pd.DataFrame) -> MicrodataTarget:
     """Return the public part of a submission, encoded with the original's vocabularies."""
-    encoded_columns = [factorize(anonymized[name]) for name in original.columns.quasi_identifiers]
-    original_vocabularies = original.vocabularies
-    vocabularies = [
-        extend_vocabulary(vocabulary, distinct)
-        for vocabulary, (_, distinct) in zip(original_vocabularies, encoded_columns, strict=True)
-    ]
-    codes = [
-        translate_codes(*column, vocabulary)
-        for column, vocabulary in zip(encoded_columns, vocabularies, strict=True)
-    ]
+    named_vocabularies = zip(original.columns.quasi_identifiers, original.vocabularies, strict=True)
+    columns = [factorize(anonymized[name], vocabulary) for name, vocabulary in named_vocabularies]
     return MicrodataTarget(
         original=original,
         anonymized=anonymized,
-        codes=_stack_columns(codes, len(anonymized)),
+        codes=_stack_columns([codes for codes, _ in columns], len(anonymized)),
         values=_get_sensitive_values(anonymized, original.columns),
-        widths=tuple(map(len, vocabularies)),
+        widths=tuple(len(distinct) for _, distinct in columns),
     )
 
 

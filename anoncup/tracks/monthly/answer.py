@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncup.errors import InvalidInput
-from anoncup.geometry.arrays import BoolArray, IntArray
-from anoncup.geometry.encoding import get_column_texts
+from anoncup.geometry.arrays import IntArray
+from anoncup.geometry.encoding import factorize, get_column_texts
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, convert_to_mask, iterate_text_columns, redact_values, write_csv
 from anoncup.tables.line_numbers import add_line_numbers
@@ -25,7 +25,7 @@ from anoncup.tracks.monthly.files import DELETED_MARK
 from anoncup.tracks.monthly.original import MonthlyOriginal
 from anoncup.tracks.monthly.release import PSEUDONYM_PATTERN, MonthlyRelease
 from anoncup.tracks.outcomes import Outcome
-from anoncup.tracks.transactions.tables import read_text_table
+from anoncup.tracks.transactions.tables import add_repeated_ids, add_unknown_ids, read_text_table
 
 PseudonymArray = npt.NDArray[np.object_]
 
@@ -137,12 +137,7 @@ def _check_equal(columns: Mapping[str, pa.Array], expected: PseudonymArray, prob
 
 def _find_customer_rows(column: pa.Array, original: MonthlyOriginal, problems: Problems) -> IntArray:
     """Return the row of M for every line of the file; each customer must occur once."""
-    ids = column.to_pandas()
-    is_unknown: BoolArray = ~ids.isin(original.customers["customer"]).to_numpy()
-    unknown_message = Message("this id is not in the customers table")
-    problems.add_rows(is_unknown, "customer", "unknown_customer", unknown_message, cells=column)
-    repeated_message = Message("the id is already used in a row above")
-    is_repeated = ids.duplicated().to_numpy() & ~is_unknown
-    problems.add_rows(is_repeated, "customer", "duplicate_customer", repeated_message, cells=column)
-    row_by_id = {name: row for row, name in enumerate(get_column_texts(original.customers, "customer"))}
-    return np.array([row_by_id.get(name, 0) for name in ids.tolist()], dtype=np.int64)
+    add_unknown_ids(column, original.customers["customer"], "customer", problems)
+    add_repeated_ids(column, "customer", problems)
+    rows, _ = factorize(column.to_pandas(), get_column_texts(original.customers, "customer"))
+    return np.where(rows < original.rows, rows, 0)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, triu
 
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts, SparseWeights
-from anoncup.geometry.encoding import encode, factorize, get_column_texts
+from anoncup.geometry.encoding import factorize, get_column_texts
 from anoncup.tracks.memo import memoize
 from anoncup.tracks.monthly.original import MonthlyOriginal, PurchaseRecords
 from anoncup.tracks.monthly.release import MonthlyRelease
@@ -105,14 +105,11 @@ def _sum_release_quantities(release: MonthlyRelease) -> SparseCounts:
 
 def _sum_quantities(original: MonthlyOriginal, records: PurchaseRecords) -> SparseCounts:
     rows = records.cells[records.is_kept]
-    good_numbers = {
-        good: number
-        for number, good in enumerate(sorted(set(get_column_texts(original.records.cells, "good"))))
-    }
+    all_goods = sorted(set(get_column_texts(original.records.cells, "good")))
     users, user_ids = factorize(rows["customer"])
-    goods = encode(get_column_texts(rows, "good"), good_numbers)
+    goods, _ = factorize(rows["good"], all_goods)
     entries = (records.quantity[records.is_kept], (goods, users))
-    return coo_array(entries, shape=(len(good_numbers), len(user_ids))).tocsr()
+    return coo_array(entries, shape=(len(all_goods), len(user_ids))).tocsr()
 
 
 def _map_amounts(amounts: SparseCounts, map_quantities: _QuantityMap) -> SparseCounts:

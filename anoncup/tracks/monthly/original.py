@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
-from anoncup.geometry.encoding import encode, factorize, get_column_texts
+from anoncup.geometry.encoding import factorize, get_column_texts
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, convert_to_mask, iterate_text_columns
 from anoncup.tables.files import MAX_ROWS, Remark
@@ -22,6 +22,8 @@ from anoncup.tables.line_numbers import add_line_numbers
 from anoncup.tracks.memo import Memo
 from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, DELETED_MARK, MAX_MONTHS, TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.tables import (
+    add_repeated_ids,
+    add_unknown_ids,
     normalize_date,
     parse_prices,
     parse_quantities,
@@ -139,9 +141,7 @@ def _parse_customers(content: bytes) -> tuple[pd.DataFrame, list[Remark]]:
     problems, columns = Problems("customers"), dict(iterate_text_columns(table))
     ids = columns["customer"]
     frame = pd.DataFrame({name: column.to_pandas() for name, column in columns.items()})
-    repeated_message = Message("the id is already used in a row above")
-    is_repeated = frame["customer"].duplicated().to_numpy()
-    problems.add_rows(is_repeated, "customer", "duplicate_customer", repeated_message, cells=ids)
+    add_repeated_ids(ids, "customer", problems)
     reserved_message = Message("DEL marks deleted rows and cannot be the id of a customer")
     problems.add_rows(
         convert_to_mask(pc.equal(ids, DELETED_MARK)), "customer", "reserved_id", reserved_message, cells=ids
@@ -153,10 +153,8 @@ def _parse_customers(content: bytes) -> tuple[pd.DataFrame, list[Remark]]:
 def _build_original(customers: pd.DataFrame, table: pa.Table) -> MonthlyOriginal:
     problems = Problems("transactions")
     records = parse_records(table, np.ones(table.num_rows, dtype=bool), problems)
-    is_unknown = ~records.cells["customer"].isin(customers["customer"]).to_numpy()
-    unknown_message = Message("this id is not in the customers table")
     ids = dict(iterate_text_columns(table))["customer"]
-    problems.add_rows(is_unknown, "customer", "unknown_customer", unknown_message, cells=ids)
+    add_unknown_ids(ids, customers["customer"], "customer", problems)
     problems.raise_if_any()
     months, month_index = np.unique(convert_days_to_months(records.day), return_inverse=True)
     if len(months) > MAX_MONTHS:
@@ -164,8 +162,7 @@ def _build_original(customers: pd.DataFrame, table: pa.Table) -> MonthlyOriginal
         message = Message("the dates lie in {found} calendar months; at most {most} are possible", **sizes)
         problems.add("too_many_months", message, column="date")
     problems.raise_if_any()
-    row_by_id = {name: row for row, name in enumerate(get_column_texts(customers, "customer"))}
-    customer_row = encode(get_column_texts(records.cells, "customer"), row_by_id)
+    customer_row, _ = factorize(records.cells["customer"], get_column_texts(customers, "customer"))
     return MonthlyOriginal(
         customers,
         records,

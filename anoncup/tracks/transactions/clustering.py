@@ -14,7 +14,7 @@ from numpy.random import Generator
 from scipy.sparse import csr_array
 
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
-from anoncup.geometry.encoding import build_vocabulary, encode, get_column_texts
+from anoncup.geometry.encoding import factorize, get_column_texts
 from anoncup.tracks.transactions.baskets import (
     MAX_PAIRS_PER_BLOCK,
     build_incidence_matrix,
@@ -41,9 +41,8 @@ A centre is the mean of its cluster: the sum of the members' vectors, divided by
 def build_purchase_matrix(tables: TransactionTables) -> SparseCounts:
     """Return 1 if a customer bought a good, else 0, (n, goods), with the goods of :func:`list_goods`."""
     ids, goods = get_column_texts(tables.customers, "customer_id"), list_goods(tables)
-    owner_texts = get_column_texts(tables.transactions, "customer_id")
-    owner = encode(owner_texts, build_vocabulary(ids))
-    goods_numbers = encode(get_column_texts(tables.transactions, "goods"), build_vocabulary(goods))
+    owner, _ = factorize(tables.transactions["customer_id"], ids)
+    goods_numbers, _ = factorize(tables.transactions["goods"], goods)
     return build_incidence_matrix(owner, goods_numbers, (len(ids), len(goods)))
 
 

@@ -14,15 +14,7 @@ import pandas as pd
 from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts
-from anoncup.geometry.encoding import (
-    Vocabulary,
-    build_vocabulary,
-    extend_vocabulary,
-    factorize,
-    get_column_texts,
-    group_rows,
-    translate_codes,
-)
+from anoncup.geometry.encoding import factorize, get_column_texts, group_rows
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import Files
@@ -84,17 +76,6 @@ class TransactionHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class TablesAsNumbers:
-    """Both tables as numbers."""
-
-    vocabularies: Mapping[str, Vocabulary]
-    """The numbering of the texts of sex, birthday, country, goods and receipt_id."""
-    master: IntArray
-    """Each customer's sex, birthday and country, (n, 3)."""
-    history: TransactionHistory
-
-
-@dataclass(frozen=True, slots=True)
 class EncodedTables:
     """M and T, or M' and T', and their cells as numbers, memoized on first use; picklable."""
 
@@ -107,24 +88,37 @@ class EncodedTables:
         return len(self.tables.customers)
 
     @property
-    def known_vocabularies(self) -> Mapping[str, Vocabulary]:
-        """Numberings that those of these tables extend."""
-        return {}
+    def earlier_tables(self) -> "EncodedTables | None":
+        """Tables whose texts keep their numbers in these."""
+        return None
+
+    @memoize
+    def number_texts(self, column: str) -> tuple[IntArray, list[str]]:
+        """Return a column's cells as numbers of texts, and the texts in the order of their numbers."""
+        table = self.tables.customers if column in MASTER_COLUMNS else self.tables.transactions
+        known_texts = self.earlier_tables.number_texts(column)[1] if self.earlier_tables else ()
+        return factorize(table[column], known_texts)
 
     @property
     @memoize
-    def numbers(self) -> TablesAsNumbers:
-        return _encode_tables(self.tables, self.known_vocabularies)
-
-    @property
     def history(self) -> TransactionHistory:
         """T as numbers."""
-        return self.numbers.history
+        customers, records = self.tables.customers, self.tables.transactions
+        return TransactionHistory(
+            customers=len(customers),
+            owner=factorize(records["customer_id"], get_column_texts(customers, "customer_id"))[0],
+            goods=self.number_texts("goods")[0],
+            receipt=self.number_texts("receipt_id")[0],
+            day=_count_days(records["date"]),
+            price=records["unit_price"].to_numpy(dtype=np.float64),
+            quantity=records["quantity"].to_numpy(dtype=np.int64),
+        )
 
     @property
+    @memoize
     def master(self) -> IntArray:
         """Each customer's sex, birthday and country as numbers, (n, 3)."""
-        return self.numbers.master
+        return np.column_stack([self.number_texts(name)[0] for name in MASTER_COLUMNS])
 
     @property
     @memoize
@@ -137,7 +131,7 @@ class EncodedTables:
 
         history = self.history
         entries = (history.quantity, (history.owner, history.goods))
-        return coo_array(entries, shape=(self.rows, len(self.numbers.vocabularies["goods"]))).tocsr()
+        return coo_array(entries, shape=(self.rows, len(self.number_texts("goods")[1]))).tocsr()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +150,8 @@ class TransactionTarget(EncodedTables):
     original: TransactionOriginal
 
     @property
-    def known_vocabularies(self) -> Mapping[str, Vocabulary]:
-        return self.original.numbers.vocabularies
+    def earlier_tables(self) -> EncodedTables:
+        return self.original
 
     def find_buyers(self) -> IntArray:
         """Return the customers of M' whose basket is not empty."""
@@ -192,38 +186,6 @@ def build_release(
 ) -> ScoredTransactions:
     """Return a submission with its secret ``source`` (n',), which counts the original's customers from 0."""
     return ScoredRelease(tables, build_target(original, tables), normalize_source(source))
-
-
-def _encode_tables(
-    tables: TransactionTables, known_vocabularies: Mapping[str, Vocabulary]
-) -> TablesAsNumbers:
-    """Number the texts; new ones get the numbers after the known ones."""
-    customers, records = tables.customers, tables.transactions
-    columns = {name: customers[name] for name in MASTER_COLUMNS}
-    columns |= {name: records[name] for name in ("goods", "receipt_id")}
-    encoded = {
-        name: _encode_column(column, known_vocabularies.get(name, {})) for name, column in columns.items()
-    }
-    customer_ids = build_vocabulary(get_column_texts(customers, "customer_id"))
-    history = TransactionHistory(
-        customers=len(customers),
-        owner=_encode_column(records["customer_id"], customer_ids)[0],
-        goods=encoded["goods"][0],
-        receipt=encoded["receipt_id"][0],
-        day=_count_days(records["date"]),
-        price=records["unit_price"].to_numpy(dtype=np.float64),
-        quantity=records["quantity"].to_numpy(dtype=np.int64),
-    )
-    vocabularies = {name: vocabulary for name, (_, vocabulary) in encoded.items()}
-    return TablesAsNumbers(
-        vocabularies, np.column_stack([encoded[name][0] for name in MASTER_COLUMNS]), history
-    )
-
-
-def _encode_column(column: pd.Series, known_texts: Vocabulary) -> tuple[IntArray, Vocabulary]:
-    codes, distinct = factorize(column)
-    vocabulary = extend_vocabulary(known_texts, distinct)
-    return translate_codes(codes, distinct, vocabulary), vocabulary
 
 
 def _count_days(dates: pd.Series) -> IntArray:

@@ -176,10 +176,7 @@ def read_text_table(
 def _parse_customers(table: pa.Table, problems: Problems) -> pd.DataFrame:
     columns = dict(iterate_text_columns(table))
     frame = {name: column.to_pandas() for name, column in columns.items()}
-    is_repeated = frame["customer_id"].duplicated().to_numpy()
-    repeated_message = Message("the id is already used in a row above")
-    ids = columns["customer_id"]
-    problems.add_rows(is_repeated, "customer_id", "duplicate_customer", repeated_message, cells=ids)
+    add_repeated_ids(columns["customer_id"], "customer_id", problems)
     date_message = Message("not a date such as 2011-01-05, and not empty")
     frame["birthday"] = _parse_column(
         columns["birthday"],
@@ -193,15 +190,26 @@ def _parse_customers(table: pa.Table, problems: Problems) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
+def add_repeated_ids(ids: pa.Array, column: str, problems: Problems) -> None:
+    """Add a problem for each id that is already used in a row above."""
+    is_repeated = ids.to_pandas().duplicated().to_numpy()
+    message = Message("the id is already used in a row above")
+    problems.add_rows(is_repeated, column, "duplicate_customer", message, cells=ids)
+
+
+def add_unknown_ids(ids: pa.Array, known_ids: pd.Series, column: str, problems: Problems) -> None:
+    """Add a problem for each id that is not one of the customers'."""
+    is_unknown = ~ids.to_pandas().isin(known_ids).to_numpy()
+    message = Message("this id is not in the customers table")
+    problems.add_rows(is_unknown, column, "unknown_customer", message, cells=ids)
+
+
 def _parse_transactions(table: pa.Table, known_ids: pd.Series | None, problems: Problems) -> pd.DataFrame:
     """Parse the transactions; ``known_ids`` are the ids of the customers, if these could be parsed."""
     columns = dict(iterate_text_columns(table))
     frame = {name: column.to_pandas() for name, column in columns.items()}
     if known_ids is not None:
-        is_unknown = ~frame["customer_id"].isin(known_ids).to_numpy()
-        unknown_message = Message("this id is not in the customers table")
-        ids = columns["customer_id"]
-        problems.add_rows(is_unknown, "customer_id", "unknown_customer", unknown_message, cells=ids)
+        add_unknown_ids(columns["customer_id"], known_ids, "customer_id", problems)
     date_message, time_message = Message("not a date such as 2011-01-05"), Message("not a time such as 08:45")
     frame["date"] = _parse_column(
         columns["date"], "date", normalize_date, problems, code="not_a_date", message=date_message

@@ -123,7 +123,7 @@ def _compute_cmae(
     )
     total = float(original_means.sub(release_means, fill_value=0.0).abs().sum())
     for name in _CROSS_COLUMNS:
-        total /= len(release.target.numbers.vocabularies[name])
+        total /= len(release.target.number_texts(name)[1])
     return total
 
 
@@ -171,6 +171,6 @@ def _compute_norms(baskets: SparseCounts) -> FloatArray:
 @memoize
 def _find_most_bought(table: EncodedTables) -> list[str]:
     """Return up to 100 goods by number of buyers, largest first, then by id."""
-    counts = zip(table.numbers.vocabularies["goods"], count_buyers(table.baskets), strict=True)
+    counts = zip(table.number_texts("goods")[1], count_buyers(table.baskets), strict=True)
     ranking = sorted((-int(count), good) for good, count in counts if count)
     return [good for _, good in ranking[:_TOP_GOODS_COUNT]]
