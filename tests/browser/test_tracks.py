@@ -10,7 +10,6 @@ from playwright.sync_api import Browser, expect
 from anoncup.tracks.monthly.files import QUESTIONS
 from tests.browser.page_inspector import DESKTOP, PHONE, inspect_pages
 from tests.support import membership_contest, monthly_contest
-from tests.support.arena import Arena
 from tests.support.browser import build_csv_payload
 from tests.support.contest import Contest, judge_everything
 from tests.support.translations import translate
@@ -54,7 +53,7 @@ def create_membership_contest(client: TestClient) -> TrackContest:
 
 
 def create_monthly_contest(client: TestClient) -> TrackContest:
-    contest = monthly_contest.create_contest(client, Arena.create(client), *monthly_contest.ORIGINAL)
+    contest = monthly_contest.create_contest(client)
     submissions = {team: monthly_contest.submit_and_score(contest, team) for team in monthly_contest.METHODS}
     _, secret = monthly_contest.build_release("red")
     guesses = {

@@ -14,7 +14,7 @@ from numpy.random import PCG64
 
 from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES, QUESTIONS
 from tests.support import monthly_reference as reference
-from tests.support.arena import API, Arena
+from tests.support.arena import API
 from tests.support.contest import Contest, judge_everything, run_clock
 from tests.support.monthly_contest import (
     METHODS,
@@ -110,8 +110,10 @@ def test_monthly_contest_runs_until_the_reveal(contest: Contest) -> None:
         assert secret == build_release(team)[1]
 
 
-def test_knowledge_tables_are_drawn_from_a_seed_revealed_at_the_end(client: TestClient, arena: Arena) -> None:
-    contest = create_contest(client, arena, "customers", "transactions", "knowledge_50")
+def test_knowledge_tables_are_drawn_from_a_seed_revealed_at_the_end(client: TestClient) -> None:
+    uploaded_files = ("customers", "transactions", "knowledge_50")
+    contest = create_contest(client, {name: ORIGINAL[name] for name in uploaded_files})
+    arena = contest.arena
     early_submission = submit_release(contest, "red")
     assert (early_submission.status_code, early_submission.json()["code"]) == (409, "not_drawn_yet")
     run_clock()

@@ -12,8 +12,11 @@ final and overall; all of 2025. Their numbers are in spreadsheets, except for 20
 "PWS Cup 2024" and "PWS Cup 2025" name the first teams only. Hence no total over two rounds is here.
 """
 
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import accumulate
-from math import comb
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -23,6 +26,7 @@ from anoncup.formulas.evaluation import TeamNumbers, evaluate_formula
 from anoncup.formulas.ranks import compute_ranks
 from anoncup.formulas.syntax import parse_formula
 from anoncup.geometry.arrays import FloatArray
+from app.boards.attack_board import TeamAttacks
 
 # Team, utility, utility with penalty, rank, whether another team broke it. 4 and 12 have no utility.
 RESULTS_2018 = """
@@ -152,15 +156,19 @@ def read_columns(table: str) -> FloatArray:
     return np.array([[float(cell) for cell in line.split()] for line in table.strip().splitlines()]).T
 
 
-def evaluate(formula: str, risks: FloatArray, **names: FloatArray) -> FloatArray:
-    """Return the value for each team; ``risks`` are the largest ones found in its release."""
-    teams = [
-        TeamNumbers(
-            {name: float(numbers[index]) for name, numbers in names.items()},
-            {"strongest": build_strongest(("identity",), {"identity": [float(risk)]}.__getitem__)},
-        )
-        for index, risk in enumerate(risks)
-    ]
+Column = Sequence[float] | FloatArray
+"""A number for each team."""
+
+
+def evaluate(formula: str, risks: Mapping[str, Column], **names: Column) -> FloatArray:
+    """Return the value for each team; ``risks`` are the largest ones with each question in its release."""
+    (team_count,) = {len(column) for column in risks.values()}
+    teams = []
+    for index in range(team_count):
+        team_risks = {question: [float(column[index])] for question, column in risks.items()}
+        numbers = {name: float(column[index]) for name, column in names.items()}
+        strongest = build_strongest(tuple(team_risks), team_risks.__getitem__)
+        teams.append(TeamNumbers(numbers, {"strongest": strongest}))
     return np.array(evaluate_formula(parse_formula(formula), teams))
 
 
@@ -182,7 +190,9 @@ def require_correct(guesses: int) -> int:
     It is the smallest number that this many guesses, each correct with probability 1 / 3, reach with a
     probability below 0.0005 by the union bound.
     """
-    bounds = accumulate(comb(guesses, number) * 3 ** (guesses - number) for number in range(guesses, -1, -1))
+    bounds = accumulate(
+        math.comb(guesses, number) * 3 ** (guesses - number) for number in range(guesses, -1, -1)
+    )
     return guesses + 1 - len([bound for bound in bounds if 2000 * bound < 3**guesses])
 
 
@@ -199,14 +209,16 @@ def test_2018_a_release_that_another_team_broke_gets_9999() -> None:
     )
     risks = breaks.max(axis=1).astype(np.float64)
     assert risks.tolist() == is_broken.tolist()
-    values = evaluate("where(strongest() == 1, 9999, if_missing(utility, 9999))", risks, utility=utility)
+    values = evaluate(
+        "where(strongest() == 1, 9999, if_missing(utility, 9999))", {"identity": risks}, utility=utility
+    )
     assert values.tolist() == utility_with_penalty.tolist()
     assert rank_values(values) == ranks.tolist()
 
 
 def test_2019_the_strongest_team_counts_in_the_defence() -> None:
     teams, highest_rates, defence = read_columns(DEFENCE_2019)
-    values = evaluate("1 - strongest('identity')", highest_rates)
+    values = evaluate("1 - strongest('identity')", {"identity": highest_rates})
     assert values == pytest.approx(defence, abs=0.000501)
     ranks = rank_values(values, descending=True)
     assert ranks == list(range(1, 15))
@@ -216,7 +228,7 @@ def test_2019_the_strongest_team_counts_in_the_defence() -> None:
 
 def test_2019_hits_rank_the_attackers() -> None:
     teams, hits = read_columns(ATTACK_2019)
-    values = evaluate("rank('identified', 'descending')", np.zeros(17), identified=hits)
+    values = evaluate("rank('identified', 'descending')", {"identity": np.zeros(17)}, identified=hits)
     assert values.tolist() == list(range(1, 18))
     # The best attacker with re-identification, by the page of the cup.
     assert teams[values == 1] == 6
@@ -227,6 +239,41 @@ def test_2024_an_imbalance_of_utility_and_anonymity_costs_twice_what_lacks(table
     _, totals, utility, anonymity = read_columns(table)
     protection = "100 * (1 - strongest('identity'))"
     formula = f"max(0, {protection} + U - 2 * max(0, 50 - {protection}) - 2 * max(0, 50 - U))"
-    values = evaluate(formula, 1 - anonymity / 100, U=utility)
+    values = evaluate(formula, {"identity": 1 - anonymity / 100}, U=utility)
     assert values == pytest.approx(totals, abs=0.005, nan_ok=True)
     np.testing.assert_array_equal(rank_values(values, descending=True), rank_totals(totals))
+
+
+# Other rules, with numbers computed by hand.
+
+RISKS = {"membership": [0.3, 0.6, 0.9], "attribute": [0.1, 0.7, 0.0]}
+
+
+def test_2025_penalties_are_subtracted_down_to_zero() -> None:
+    values = evaluate(
+        "max(0, 100 * (1 - strongest('membership')) - penalty)", RISKS, penalty=[20.0, 50.0, -5.0]
+    )
+    assert values == pytest.approx([50.0, 0.0, 15.0])
+
+
+def test_2026_the_weaker_of_utility_and_anonymity_counts() -> None:
+    formula = "min(utility, 1 - strongest('membership', 'attribute'))"
+    assert evaluate(formula, RISKS, utility=[0.6, 0.9, 1.0]) == pytest.approx([0.6, 0.3, 0.1])
+
+
+def test_2026_the_largest_risk_with_any_question_counts_for_each_target() -> None:
+    red, _, *targets = [UUID(int=number) for number in range(4)]
+    attacks = TeamAttacks(
+        datetime.now(UTC),
+        risks={"membership": {targets[0]: 0.2, targets[1]: 0.3}, "attribute": {targets[0]: 0.4}},
+    )
+    assert [attacks.find_largest_risk(target) for target in (*targets, red)] == [0.4, 0.3, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [("strongest('membership')", 0.5), ("strongest()", math.nan), ("if_missing(strongest(), 2)", 2.0)],
+)
+def test_a_missing_risk_of_another_question_makes_nothing_missing(formula: str, value: float) -> None:
+    values = evaluate(formula, {"membership": [0.5], "attribute": [math.nan]})
+    assert values == pytest.approx([value], nan_ok=True)

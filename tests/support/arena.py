@@ -93,12 +93,12 @@ def build_original_table(rows: int = ROWS) -> pd.DataFrame:
     )
 
 
-def build_noisy_release(seed: int, table: pd.DataFrame) -> tuple[bytes, bytes]:
-    """Return a shuffled copy with a little noise, and its secret."""
+def build_noisy_release(seed: int, table: pd.DataFrame, column: str = "income") -> tuple[bytes, bytes]:
+    """Return a shuffled copy with a little noise in a column, and its secret."""
     rng = np.random.default_rng(seed)
     source = rng.permutation(len(table))
     release_table = table.iloc[source].reset_index(drop=True)
-    release_table["income"] += rng.integers(-20, 21, len(table))
+    release_table[column] += rng.integers(-20, 21, len(table))
     return write_csv(release_table), write_secret(source)
 
 

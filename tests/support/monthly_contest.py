@@ -1,6 +1,7 @@
 """A contest of the monthly track."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -39,18 +40,13 @@ def build_release(team: str) -> tuple[bytes, bytes]:
 
 
 @pytest.fixture
-def contest(client: TestClient, arena: Arena) -> Contest:
+def contest(client: TestClient) -> Contest:
     """Return a contest of the 2017 template with all data, which shows guesses at once."""
-    return create_contest(client, arena, *ORIGINAL)
+    return create_contest(client)
 
 
-def create_contest(client: TestClient, arena: Arena, *files: str) -> Contest:
-    assert arena.post("/competitions", content=build_competition_toml()).status_code == 201
-    for name in files:
-        response = arena.put(f"/competitions/{SLUG}/original/{name}.csv", content=ORIGINAL[name])
-        assert response.status_code == 200, response.text
-    assert response.json()["original_rows"] == 6
-    return Contest(Arena(client, arena.organizer_token, SLUG, arena.table).publish())
+def create_contest(client: TestClient, files: Mapping[str, bytes] = ORIGINAL) -> Contest:
+    return Contest(Arena.create(client, slug=SLUG, file=build_competition_toml(), original=files))
 
 
 def submit_release(contest: Contest, team: str, **replaced_files: bytes) -> Any:

@@ -14,8 +14,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import psutil
 from sqlalchemy import select
 
@@ -27,7 +25,6 @@ from anoncup.rules.timetable import replace_phases
 from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas.fields import Role
 from anoncup.tables.csv_text import write_csv
-from anoncup.tracks.linkage.permutation import write_secret
 from anoncup.tracks.microdata.example import generate_households, get_household_columns
 from app.core.db.models import Competition, Organizer, User
 from app.core.db.privileges import WEB, WORKER
@@ -287,15 +284,7 @@ def list_columns(columns: Columns) -> tuple[str, ...]:
 def open_slow_contest(url: str) -> tuple[ServedContest, bytes, bytes]:
     """Open a contest with a release that takes seconds to score; return it with the release."""
     table = generate_households(60_000)
-    anonymized, secret = build_noisy_household(table)
+    anonymized, secret = build_noisy_release(3, table, "Youto037")
     original = {"original": write_csv(table)}
     contest = open_contest(url, file=build_household_file("slow"), original=original, slug="slow")
     return contest, anonymized, secret
-
-
-def build_noisy_household(table: pd.DataFrame) -> tuple[bytes, bytes]:
-    rng = np.random.default_rng(3)
-    source = rng.permutation(len(table))
-    release_table = table.iloc[source].reset_index(drop=True)
-    release_table["Youto037"] += rng.integers(-50, 50, len(table))
-    return write_csv(release_table), write_secret(source)

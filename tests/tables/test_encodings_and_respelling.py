@@ -34,11 +34,6 @@ def test_undecodable_bytes_in_the_header_have_no_row() -> None:
     assert (problem.row, problem.line) == (3, 4)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
-def test_utf_16_and_utf_32_are_refused(encoding: str) -> None:
-    assert expect_refusal("q,s\nx,1\n".encode(encoding)).problems[0].code in {"encoding", "header"}
-
-
 @pytest.mark.parametrize(
     ("original_texts", "released_texts", "is_remarked"),
     [

@@ -29,14 +29,20 @@ def expect_problem(content: bytes) -> FileProblem:
     return problem
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        ("utf-16", "UTF-16 (in Excel “Unicode Text”)"),
+        ("utf-16-le", "UTF-16 (in Excel “Unicode Text”)"),
+        ("utf-16-be", "UTF-16 (in Excel “Unicode Text”)"),
+        ("utf-32", "UTF-32"),
+    ],
+)
 @pytest.mark.parametrize("text", [TABLE, TABLE.replace(",", "\t"), "年齢,性別\n20,男\n" * 40])
-def test_utf16_text_is_recognized(encoding: str, text: str) -> None:
+def test_wide_encodings_are_recognized(encoding: str, name: str, text: str) -> None:
     problem = expect_problem(text.encode(encoding))
     assert (problem.code, problem.row) == ("encoding", None)
-    assert str(problem.message) == (
-        "the file was saved as UTF-16 (in Excel “Unicode Text”): save it as “CSV UTF-8”"
-    )
+    assert str(problem.message) == f"the file was saved as {name}: save it as “CSV UTF-8”"
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,\x00\n", b"\x00" * 40, b"a,b\n", b"", b"\x00"])

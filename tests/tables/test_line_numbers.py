@@ -2,9 +2,8 @@
 
 import pytest
 
-from anoncup.errors import MAX_VALUE_LENGTH, FileProblem, InvalidUpload
+from anoncup.errors import MAX_VALUE_LENGTH, InvalidUpload
 from anoncup.tables.line_numbers import find_lines
-from anoncup.tracks.linkage.permutation import parse_guess, parse_secret
 from anoncup.tracks.transactions import tables
 from tests.support.table_files import expect_refusal
 
@@ -44,11 +43,6 @@ def test_invalid_cell_is_reported_with_line_and_text() -> None:
     assert list_located_problems(expect_refusal(b'q,s\n"a\nb",1\n')) == [("original", 1, 2, "a\nb")]
 
 
-def test_header_and_encoding_problems_have_a_line() -> None:
-    assert list_located_problems(expect_refusal(b"q,t\na,1\n"))[0][1:3] == (None, 1)
-    assert list_located_problems(expect_refusal(b"q,s\na,1\r\n\xff\xff,1\n"))[0][1:3] == (2, 3)
-
-
 def test_problems_in_transactions_files_have_line_and_text() -> None:
     row = b'c9,r,2011-01-05,8:60,"tea\ncups",-1,0.5\n'
     with pytest.raises(InvalidUpload) as excinfo:
@@ -56,24 +50,3 @@ def test_problems_in_transactions_files_have_line_and_text() -> None:
     assert list_located_problems(excinfo.value) == [
         ("transactions", 1, 2, value) for value in ("tea\ncups", "c9", "8:60", "-1", "0.5")
     ]
-
-
-@pytest.mark.parametrize(
-    "content", [b"original_row\n2\n7\n", b"original_row\n2\nseven\n", b"original_row\n2\n2\n"]
-)
-def test_problems_of_secrets_have_a_line_but_no_value(content: bytes) -> None:
-    with pytest.raises(InvalidUpload) as excinfo:
-        parse_secret(content, original_count=2, anonymized_count=2)
-    assert list_located_problems(excinfo.value) == [("secret", 2, 3, None)]
-    assert "7" not in str(excinfo.value.problems)
-    assert "seven" not in str(excinfo.value.problems)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"), [(b"7", "7"), (b"1.5", "1.5"), (b"9" * 200, "9" * MAX_VALUE_LENGTH)]
-)
-def test_invalid_guess_is_reported_with_line_and_text(text: bytes, value: str) -> None:
-    with pytest.raises(InvalidUpload) as excinfo:
-        parse_guess(b"original_row\n2\n" + text + b"\n", original_count=2, anonymized_count=2)
-    assert list_located_problems(excinfo.value) == [("guess", 2, 3, value)]
-    assert isinstance(excinfo.value.problems[0], FileProblem)

@@ -1,6 +1,8 @@
 """Parsing the secret in both directions, refusing every malformed one, and never repeating its values."""
 
 import itertools
+from collections.abc import Sequence
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ hostile_examples = limit_examples(200)
 CANARY = "271828182"
 
 
-def parse_lines(lines: list[int], header: str, *, originals: int, anonymized: int) -> list[int]:
+def parse_lines(lines: Sequence[int], header: str, *, originals: int, anonymized: int) -> list[int]:
     content = "\n".join([header, *map(str, lines)]).encode()
     rows: list[int] = parse_secret(content, original_count=originals, anonymized_count=anonymized).tolist()
     return rows
@@ -40,14 +42,8 @@ def test_exactly_the_valid_anonymized_row_secrets_are_accepted() -> None:
     for originals, anonymized in itertools.product(range(1, 5), range(1, 4)):
         for lines in itertools.product(range(anonymized + 2), repeat=originals):
             is_valid = sorted(filter(None, lines)) == list(range(1, anonymized + 1))
-            try:
-                source = parse_lines(
-                    list(lines), "anonymized_row", originals=originals, anonymized=anonymized
-                )
-            except InvalidUpload:
-                assert not is_valid
-            else:
-                assert is_valid
+            with nullcontext() if is_valid else pytest.raises(InvalidUpload):
+                source = parse_lines(lines, "anonymized_row", originals=originals, anonymized=anonymized)
                 assert all(lines[i] == j + 1 for j, i in enumerate(source))
 
 
@@ -55,12 +51,8 @@ def test_exactly_the_valid_original_row_secrets_are_accepted() -> None:
     for originals, anonymized in itertools.product(range(1, 5), range(1, 4)):
         for lines in itertools.product(range(originals + 2), repeat=anonymized):
             is_valid = len(set(lines)) == anonymized and 0 not in lines and max(lines) <= originals
-            try:
-                source = parse_lines(list(lines), "original_row", originals=originals, anonymized=anonymized)
-            except InvalidUpload:
-                assert not is_valid
-            else:
-                assert is_valid
+            with nullcontext() if is_valid else pytest.raises(InvalidUpload):
+                source = parse_lines(lines, "original_row", originals=originals, anonymized=anonymized)
                 assert source == [line - 1 for line in lines]
                 assert write_secret(np.array(source)).split() == [b"original_row", *map(b"%d".__mod__, lines)]
 
@@ -141,8 +133,12 @@ def test_all_problems_of_a_secret_are_reported() -> None:
     (problem,) = expect_refusal(b"original_row\n2\n0\n1\n").problems
     assert (problem.code, problem.line, problem.column) == ("out_of_range", 3, "original_row")
     assert str(problem.message) == "original_row, row 2: 0, but rows are counted from 1"
-    problems = [(problem.code, problem.row) for problem in expect_refusal(b"original_row\n7\nx\n").problems]
-    assert problems == [("wrong_length", None), ("out_of_range", 1), ("not_a_row_number", 2)]
+    problems = expect_refusal(b"original_row\n7\nx\n").problems
+    assert [(problem.code, problem.row, problem.line, problem.value) for problem in problems] == [
+        ("wrong_length", None, None, None),
+        ("out_of_range", 1, 2, None),
+        ("not_a_row_number", 2, 3, None),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -249,11 +245,13 @@ def test_release_in_almost_original_order_is_detected(source: list[int], expecte
 def test_all_problems_of_a_guess_are_reported() -> None:
     with pytest.raises(InvalidUpload) as excinfo:
         parse_guess("original_row\n7\nx\n\u202e1\n0\n".encode(), original_count=4, anonymized_count=3)
-    assert [(problem.code, problem.row, problem.value) for problem in excinfo.value.problems] == [
-        ("wrong_length", None, None),
-        ("out_of_range", 1, "7"),
-        ("not_a_row_number", 2, "x"),
-        ("invisible_character", 3, "\u202e1"),
+    assert [
+        (problem.code, problem.row, problem.line, problem.value) for problem in excinfo.value.problems
+    ] == [
+        ("wrong_length", None, None, None),
+        ("out_of_range", 1, 2, "7"),
+        ("not_a_row_number", 2, 3, "x"),
+        ("invisible_character", 3, 4, "\u202e1"),
     ]
     for content in (b"guess\n1\n2\n0\n", b"3\nx\n1\n", b"anonymized_row\n1\n2\n0\n"):
         with pytest.raises(InvalidUpload) as excinfo:
