@@ -1,4 +1,4 @@
-"""Create a competition with its address, titles, time zone and phases."""
+"""The first and the last step of the set-up: create a competition, and publish it."""
 
 import re
 import unicodedata
@@ -16,14 +16,23 @@ from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
 from anoncup.competition.parser import SLUG, CompetitionFile
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.competition.writer import replace_basics
-from anoncup.errors import Conflict, InvalidCompetition
+from anoncup.errors import Conflict, DomainError, InvalidCompetition
 from anoncup.rules.settings import Phase
 from anoncup.rules.toml_values import CONTROL_CHARACTER
 from app.competitions import competitions
 from app.core.db.transaction import transaction
 from app.core.pages.forms import FormBody, ParsedForm, find_zone, format_local_time, group_zones_by_region
 from app.core.pages.pages import PageRoute, RequestedUserPage, see_other
-from app.setup.setup_context import FormRejection, describe_rejection
+from app.setup import publishing
+from app.setup.setup_context import (
+    FORM_ERRORS,
+    FormRejection,
+    RequestedSetup,
+    SetupContext,
+    describe_rejection,
+    render_setup,
+    require_form_error,
+)
 
 router = APIRouter(route_class=PageRoute)
 
@@ -162,3 +171,26 @@ def _find_window_errors(
     if earlier_phases and start < earlier_phases[-1].end:
         return {f"{name}_start": "wrong_overlap"}
     return {}
+
+
+@router.get("/competitions/{slug}/organize/publish")
+def show_publish(context: RequestedSetup) -> HTMLResponse:
+    return _render_publish(context)
+
+
+def _render_publish(context: SetupContext, problem: DomainError | None = None) -> HTMLResponse:
+    with transaction() as session:
+        review = publishing.review_draft(session, context.page.principal, context.frame.round)
+    return render_setup(context, "setup/publish.html", problem=problem, review=review)
+
+
+@router.post("/competitions/{slug}/organize/publish")
+def publish(context: RequestedSetup, form: FormBody) -> Response:
+    page = context.page
+    try:
+        organizer = page.reauthenticate(form.secret("password"))
+        with transaction() as session:
+            publishing.publish(session, organizer, page.slug)
+    except FORM_ERRORS as problem:
+        return _render_publish(context, require_form_error(problem))
+    return see_other(page.path, notice="published")

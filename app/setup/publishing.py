@@ -51,21 +51,19 @@ def publish(session: Session, principal: Principal, slug: str) -> tuple[Round, S
 def review_draft(session: Session, principal: Principal, round_: Round) -> PublishReview:
     """Review the competition of a round. Only the round that begins first must be complete."""
     first = competitions.find(session, principal, round_.competition.slug)
-    missing, warnings = list_missing_parts(first), _list_warnings(session, principal, first)
+    missing, warnings = list_missing_parts(first), list(_iter_report_warnings(session, principal, first))
+    if sealed_inputs.list_missing_files(session, first):
+        message = Message("files that only organizers have are missing: no team can be given its data")
+        warnings.append(CodedMessage("no_truth", message))
+    if not invites.list_open(session, principal, first.address):
+        warnings.append(CodedMessage("no_invites", Message("there is no open invite: nobody can join")))
     phase, now = next(iter(first.rules.phases), None), read_clock(session)
     if phase and phase.end <= now:
         missing.append(CodedMessage("phase_over", Message("the first phase is over")))
     elif phase and phase.start <= now:
         message = Message("the first phase has begun: teams can submit at once")
         warnings.append(CodedMessage("phase_begun", message))
-    for sibling in round_.competition.rounds:
-        parts = list_missing_parts(sibling) if sibling is not first else []
-        warnings += (_name_round(sibling, part) for part in parts)
     return PublishReview(missing, warnings)
-
-
-def _name_round(round_: Round, part: CodedMessage) -> CodedMessage:
-    return CodedMessage(part.code, Message("{round}: {part}", round=round_.name, part=part.message))
 
 
 def list_missing_parts(round_: Round) -> list[CodedMessage]:
@@ -80,18 +78,10 @@ def list_missing_parts(round_: Round) -> list[CodedMessage]:
     return [CodedMessage(code, message) for is_missing, code, message in parts if is_missing]
 
 
-def _list_warnings(session: Session, principal: Principal, round_: Round) -> list[CodedMessage]:
-    warnings = list(_iter_report_warnings(session, principal, round_)) if round_.rules.excessive else []
-    if sealed_inputs.list_missing_files(session, round_):
-        message = Message("files that only organizers have are missing: no team can be given its data")
-        warnings.append(CodedMessage("no_truth", message))
-    if not invites.list_open(session, principal, round_.address):
-        warnings.append(CodedMessage("no_invites", Message("there is no open invite: nobody can join")))
-    return warnings
-
-
 def _iter_report_warnings(session: Session, principal: Principal, round_: Round) -> Iterator[CodedMessage]:
     """Yield whether doing nothing or a cheat leads in the contest of the newest report on these data."""
+    if round_.rules.excessive is None:
+        return  # the track has no reports
     reports = threshold_reports.list_reports(session, principal, round_.address)
     current = (report.report for report in reports if report.original == round_.original)
     stored = next(filter(None, current), None)

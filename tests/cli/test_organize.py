@@ -153,7 +153,7 @@ def test_invalid_data_are_refused_with_file_and_row(
     result = anoncup("organize", "apply", "c.toml", "--original", "X.csv")
     assert (result.status, "X.csv, row 1: ragged_row: " in result.stderr) == (2, True)
     assert result.stdout == "created made\n"
-    assert "files   –\n" in anoncup("organize", "show", "made").stdout
+    assert "files      –\n" in anoncup("organize", "show", "made").stdout
     (folder / "X.csv").write_bytes(write_csv(organized_arena.table))
     repaired = anoncup("organize", "apply", "c.toml", "--original", "X.csv")
     assert (repaired.status, "uploaded original.csv\n" in repaired.stdout) == (0, True)
@@ -177,7 +177,7 @@ def test_earlier_end_needs_the_password(anoncup: CommandRunner, contest: Contest
 def test_competition_is_shown(anoncup: CommandRunner, contest: Contest) -> None:
     result = anoncup("organize", "show", "small")
     assert (result.status, result.stderr) == (0, "")
-    assert "state   anonymization\n" in result.stdout
+    assert "state      anonymization\n" in result.stdout
     assert "reidentification" in result.stdout
     assert (
         anoncup("organize", "show", "small", "--json").json == contest.arena.get("/competitions/small").json()
