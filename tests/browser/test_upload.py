@@ -72,7 +72,11 @@ def test_release_is_checked_sent_and_followed_on_one_page(browser: Browser, site
     assert (list_submissions(arena), count_attempts(arena)) == ([], 0)
 
     held_checks: list[Route] = []
-    page.route("**/submissions/check", held_checks.append)
+
+    def hold_check(route: Route) -> None:
+        held_checks.append(route)
+
+    page.route("**/submissions/check", hold_check)
     with page.expect_request("**/submissions/check"):
         page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     expect(page.locator("#secret-problems")).to_be_empty()  # while the new check runs
@@ -92,7 +96,7 @@ def test_release_is_checked_sent_and_followed_on_one_page(browser: Browser, site
     expect(page.locator("#caps .number").first).to_contain_text("1 / ")
 
     page.set_input_files("#anonymized", build_csv_payload(VALID_TABLE))
-    page.route("**/submissions/check", held_checks.append)
+    page.route("**/submissions/check", hold_check)
     with page.expect_request("**/submissions/check"):
         page.set_input_files("#secret", build_csv_payload(VALID_SECRET))
     send.click()  # before the check has answered, so that its warning must stop the upload
