@@ -174,7 +174,7 @@ def _load_description(item: Mapping[str, Any], library: str, environment: str) -
         )
     plugin = build_plugin(item["plugin"], environment)
     if {*plugin.measures, *plugin.attackers, *plugin.methods} - plugin.tracks.keys():
-        raise InvalidPlugin("only a package in the service's own interpreter can extend tracks of others")
+        raise InvalidPlugin("it extends a track of others: install it into the service's own interpreter")
     return plugin
 
 

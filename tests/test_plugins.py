@@ -215,7 +215,7 @@ def test_packages_in_environments_add_tracks_or_say_why_not(tmp_path: Path) -> N
     assert {package.environment: package.broken for package in installed.packages} == {
         "a": "",
         "b": "its environment has version 0.0.1 of anoncup; add it again with anoncup packages add",
-        "c": "only a package in the service's own interpreter can extend tracks of others",
+        "c": "it extends a track of others: install it into the service's own interpreter",
         "d": "KeyError: 'plugins'",
         "e": "there is chess already",
     }
