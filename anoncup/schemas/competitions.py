@@ -123,7 +123,7 @@ class PublishedCompetition(Competition):
     warnings: Annotated[
         list[Notice],
         example(
-            [{"code": "no_invites", "message": "there is no open invite, so nobody can join", "values": {}}]
+            [{"code": "no_invites", "message": "nobody can join: there is no open invite", "values": {}}]
         ),
     ]
 

@@ -56,7 +56,7 @@ def review_draft(session: Session, principal: Principal, round_: Round) -> Publi
         message = Message("files that only organizers have are missing: no team can be given its data")
         warnings.append(CodedMessage("no_truth", message))
     if not invites.list_open(session, principal, first.address):
-        warnings.append(CodedMessage("no_invites", Message("there is no open invite: nobody can join")))
+        warnings.append(CodedMessage("no_invites", Message("nobody can join: there is no open invite")))
     phase, now = next(iter(first.rules.phases), None), read_clock(session)
     if phase and phase.end <= now:
         missing.append(CodedMessage("phase_over", Message("the first phase is over")))
