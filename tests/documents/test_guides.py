@@ -44,6 +44,7 @@ class GuideShell:
             "XDG_CONFIG_HOME": str(folder / "config"),
             "TERM": "dumb",
             "COLUMNS": "300",
+            "UV_SYSTEM_CERTS": "1",
         }
         self.replacements = replacements
         self.answers = {"[Pp]assword[^\n]*: ": PASSWORD, "confirmation: ": PASSWORD, "[Ii]nvite: ": ""}
