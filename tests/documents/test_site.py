@@ -66,7 +66,17 @@ __all__ = ["browser"]
 
 SEARCHES = {"en": ("threshold", "Which threshold"), "ja": ("しきい値", "コンテストを開催する")}
 """What a reader types in each language, and the title of a page that is among the results."""
-PAGES = ("", "take-part/", "measures/", "library/", "architecture/", "ja/", "ja/take-part/", "ja/measures/")
+PAGES = (
+    "",
+    "take-part/",
+    "measures/",
+    "library/",
+    "inputs/",
+    "architecture/",
+    "ja/",
+    "ja/take-part/",
+    "ja/measures/",
+)
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +113,12 @@ def test_page_of_inputs_has_every_attribute_of_the_types_of_every_track(site: Pa
     for path, kind in classes.items():
         names = [name for name in vars(kind) if not name.startswith("_")]
         assert [name for name in names if f'id="{path}.{name}"' not in html] == []
+
+
+@pytest.mark.full
+def test_reference_says_how_a_part_is_imported_and_constructed(site: Path) -> None:
+    start = "anoncup.tracks.parts.Measure &para; Measure( name: str, version: int, "
+    assert start in read_text(site / "plugins/index.html")
 
 
 @pytest.fixture(scope="module")
