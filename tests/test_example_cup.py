@@ -109,7 +109,7 @@ def test_installed_package_passes_its_own_tests_and_has_its_template(
     completed = environment.run("-m", "pytest", "-q", example / "tests", cwd=tmp_path)
     assert completed.returncode == 0, completed.stdout
     completed = environment.run("-m", "anoncup.cli", "template", "cup2026", cwd=tmp_path)
-    assert completed.stdout == (EXAMPLE_CUP / "anoncup_cup2026/cup2026.toml").read_text("utf-8")
+    assert completed.stdout.startswith((EXAMPLE_CUP / "anoncup_cup2026/cup2026.toml").read_text("utf-8"))
     completed = environment.run("-m", "anoncup.cli", "generate", "--track", "cup2026", "data", cwd=tmp_path)
     assert completed.returncode == 0, completed.stdout + completed.stderr
     assert len((tmp_path / "data/register.csv").read_text().splitlines()) == 601
