@@ -75,11 +75,6 @@ class SampleContest(VerdictPart):
     releases: list[PlayedRelease]
     problem: Notice | None = None
 
-    @property
-    def is_won_without_work(self) -> bool:
-        """Whether the unchanged original or a cheat has the first rank, alone or with others."""
-        return any(release.rank == 1 and release.kind != "method" for release in self.releases)
-
 
 class Advice(VerdictPart):
     """A threshold report. Every threshold between ``low`` and ``high`` is guaranteed to reject cheats.
