@@ -92,7 +92,9 @@ def test_audit_log_records_organizer_actions_with_changes(arena: Arena) -> None:
     assert arena.put(f"{COMPETITION_PATH}/competition.toml", content=revised_file).status_code == 200
     data = write_csv(arena.table.head(20))
     assert arena.put(f"{COMPETITION_PATH}/original/original.csv", content=data).status_code == 200
-    second_upload_entry, revision, invited, uploaded, created = arena.get(f"{COMPETITION_PATH}/audit").json()
+    entries = arena.get(f"{COMPETITION_PATH}/audit").json()
+    second_upload_entry, revision, invited, published, uploaded, created = entries
+    assert published["action"] == "competition.publish"
     assert (created["action"], created["subject"], created["before"]) == ("competition.create", "small", None)
     assert uploaded["action"] == second_upload_entry["action"] == "original.upload"
     assert (uploaded["before"], second_upload_entry["before"]) == ({}, uploaded["after"])
