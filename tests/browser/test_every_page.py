@@ -16,6 +16,7 @@ NON_PAGE_ROUTES = (
     "GET /readyz",
     "GET /metrics",
     "GET /static",
+    "GET /downloads",
     "GET /competitions/{slug}/submissions/state",  # only the ETag of that page
     "GET /submissions/{submission_id}/row",  # a fragment of the page of submissions
     "GET /competitions/{slug}/calendar.ics",  # a download

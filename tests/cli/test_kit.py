@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.competition.writer import set_threshold
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Phase
 from anoncup.rules.timetable import replace_phases
@@ -50,7 +51,9 @@ def open_contest(client: TestClient, name: str) -> Arena:
     else:
         original = track.examples.make_data(parse_competition(text), 40, 0)
     original = {name: original[name] for name in track.original_file_names if name in original}
-    return Arena.create(client, slug=SLUG, file=text, original=original)
+    needs_threshold = parse_competition(text).excessive is not None
+    file = set_threshold(text, 0.2) if needs_threshold else text
+    return Arena.create(client, slug=SLUG, file=file, original=original)
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,10 @@ def test_data_are_uploaded_for_the_named_round(
         (b"slug = 1\ntitle = ]", "line 2"),
         (b"\xff\xfe", "c.toml is not UTF-8 text"),
         (build_competition_toml("../made").encode(), "slug"),
-        (build_competition_toml("made").replace("0.2", "-1").encode(), "excessive.threshold"),
+        (
+            build_competition_toml("made").replace("threshold = 0.2", "threshold = -1").encode(),
+            "excessive.threshold",
+        ),
         (build_competition_toml("made").replace("[excessive]", "[excess]").encode(), "excess"),
     ],
 )

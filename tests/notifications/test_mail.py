@@ -143,7 +143,7 @@ def test_without_settings_nothing_mentions_mail(client: TestClient) -> None:
 
 
 def test_an_address_is_confirmed_by_the_mail_that_it_gets(contest: Contest, server: MailServer) -> None:
-    assert "stored" not in get_page(contest.arena, "/account", team="red").text
+    assert "Not confirmed" not in get_page(contest.arena, "/account", team="red").text
     store_address(contest.arena)
     assert "Not confirmed" in get_page(contest.arena, "/account", team="red").text
     assert deliver.send_due_mail() == 1
