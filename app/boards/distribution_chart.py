@@ -85,7 +85,7 @@ def _build_specification(known: Sequence[tuple[float, BoardRow]], title: str, t:
         "data": {"values": sorted(rows, key=lambda row: row["own"])},
         "height": 170,
         "layer": [
-            *draw_rules(x, {f"{t('Median')} {localize_number(middle, t)}": middle}),
+            *draw_rules(x, {" ".join((t("Median"), localize_number(middle, t))): middle}),
             {
                 "mark": "point",
                 "encoding": {

@@ -101,15 +101,17 @@ def _name_kinds(t: Translator) -> dict[str, str]:
 
 def _describe_stack(stack: Sequence[BoardRow], board: Board, t: Translator) -> str:
     """List the teams at a point with their ranks, followed by the values that they share."""
-    names = [
-        isolate(get_display_name(row, t)) + (f" ({t('Rank {rank}', rank=row.rank)})" if row.rank else "")
-        for row in stack[:_MAX_LISTED_NAMES]
-    ]
+    names = [_name_with_rank(row, t) for row in stack[:_MAX_LISTED_NAMES]]
     if len(stack) > _MAX_LISTED_NAMES:
         names.append(t("{count} more", count=len(stack) - _MAX_LISTED_NAMES))
     digits = get_score_digits(board, stack[0])
     x, y = (localize_score(value, t, digits) for value in (stack[0].utility, stack[0].security))
     return t("{name}: utility loss {x}, risk {y}", name=", ".join(names), x=x, y=y)
+
+
+def _name_with_rank(row: BoardRow, t: Translator) -> str:
+    name = isolate(get_display_name(row, t))
+    return t("{name} (rank {rank})", name=name, rank=row.rank) if row.rank else name
 
 
 def _select_nearby(points: Sequence[Spec]) -> list[Spec]:

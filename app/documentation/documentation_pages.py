@@ -59,7 +59,7 @@ class DocumentationFiles(StaticFiles):
         return response
 
 
-files = DocumentationFiles(Path(__file__).parents[3] / "site")
+files = DocumentationFiles(Path(__file__).parents[2] / "site")
 
 
 def _render_missing_site(request: Request) -> Response:

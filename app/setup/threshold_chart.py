@@ -102,7 +102,7 @@ def _build_specification(report: Advice, curves: Sequence[Curve], t: Translator)
 
 
 def _label_threshold(threshold: float, t: Translator) -> str:
-    return f"{t('Threshold')} {localize_number(threshold, t)}"
+    return " ".join((t("Threshold"), localize_number(threshold, t)))
 
 
 def _list_ticks(releases: Iterable[PlayedRelease], t: Translator) -> Iterator[Spec]:

@@ -48,8 +48,8 @@ def test_specification_of_a_small_board() -> None:
     ]
     assert list_points(chart, "utility", "security", "description") == [
         (0.0, 1.0, "\u2068identity\u2069: utility loss 0.0000, risk 1.0000"),
-        (0.1, 0.3, "\u2068A\u2069 (Rank 1): utility loss 0.1000, risk 0.3000"),
-        (0.3, 0.2, "\u2068い\u2069 (Rank 2): utility loss 0.3000, risk 0.2000"),
+        (0.1, 0.3, "\u2068A\u2069 (rank 1): utility loss 0.1000, risk 0.3000"),
+        (0.3, 0.2, "\u2068い\u2069 (rank 2): utility loss 0.3000, risk 0.2000"),
     ]
     encoding = get_layer(chart, "points")["encoding"]
     assert [encoding[axis]["scale"]["domain"] for axis in "xy"] == [[0.0, 0.3], [0.2, 1.0]]
@@ -77,7 +77,7 @@ def test_tied_points_are_one_with_the_number_of_the_others_in_the_label() -> Non
     baseline = {"team": "identity", "utility": 0.1, "security": 0.3, "baseline": True}
     chart = draw(build_board(*tied, baseline))
     assert list_points(chart, "label", "teams") == [("\u2068identity\u2069", 1), ("1. \u2068A\u2069 +2", 3)]
-    names = "\u2068A\u2069 (Rank 1), \u2068B\u2069 (Rank 1), \u2068C\u2069 (Rank 1)"
+    names = "\u2068A\u2069 (rank 1), \u2068B\u2069 (rank 1), \u2068C\u2069 (rank 1)"
     assert (
         chart.specification["data"]["values"][1]["description"]
         == f"{names}: utility loss 0.1000, risk 0.3000"
@@ -94,12 +94,12 @@ def test_points_beyond_the_edge_are_counted_in_the_text() -> None:
     assert chart.description.endswith("Points beyond the edge: 2.")
     near = draw(build_board(*rows, distant | {"own": True}))
     assert "Points beyond" not in near.description
-    assert "\u2068far\u2069 (Rank 9): utility loss 0.9900, risk 0.3000." in near.description
+    assert "\u2068far\u2069 (rank 9): utility loss 0.9900, risk 0.3000." in near.description
 
 
 def test_rounded_values_have_as_many_decimals_as_on_the_board() -> None:
     chart = draw(build_board({"team": "A", "rank": 1, "utility": 0.1, "security": 0.3}, digits=2))
-    assert list_points(chart, "description") == [("\u2068A\u2069 (Rank 1): utility loss 0.10, risk 0.30",)]
+    assert list_points(chart, "description") == [("\u2068A\u2069 (rank 1): utility loss 0.10, risk 0.30",)]
 
 
 def test_board_without_scores_has_no_chart() -> None:

@@ -1,5 +1,6 @@
 """The service serves the documentation with a policy for its inline scripts."""
 
+import tomllib
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,12 @@ from app.main import create_app
 
 SCRIPT, STYLE = "document.title = 'é'", ".r{color:red}.r *{box-sizing:border-box}"
 PAGE = '<!doctype html><script>{script}</script><script src="{root}assets/bundle.1.js"></script>' + " " * 2000
+
+
+def test_site_is_served_from_where_it_is_built() -> None:
+    checkout = Path(__file__).parents[2]
+    site = tomllib.loads((checkout / "zensical.toml").read_text("utf-8"))["project"]["site_dir"]
+    assert documentation.files.folder == checkout / site
 
 
 def digest(text: str) -> str:
