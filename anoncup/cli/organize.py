@@ -99,7 +99,8 @@ def apply(
         uploads = _upload_originals(client, address, originals)
         competition = client.get_competition(address)
         warnings: list[schemas.Notice] = []
-        if publish and competition.published_at is None:
+        is_draft = competition.published_at is None
+        if publish and is_draft:
             competition = published = client.publish_competition(address)
             warnings = published.warnings
     if as_json:
@@ -114,7 +115,9 @@ def apply(
         return
     _print_changes(changes)
     _print_uploads(uploads)
-    if stored is not None and not changes and not uploads:
+    if publish and is_draft:
+        print(f"published {replace_unprintable(address)}")
+    elif stored is not None and not changes and not uploads:
         print("nothing changed")
     _print_notices(warnings)
     print_fields(competition, _COMPETITION_COLUMNS)

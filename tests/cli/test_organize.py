@@ -73,6 +73,7 @@ def test_applied_file_is_published_with_the_password(
     assert "state      draft\npublished  –\n" in anoncup("organize", "show", "made").stdout
     published = anoncup(*command, "--original", "X.csv", typed=password)
     assert (published.status, "  no_report: " in published.stdout) == (0, True)
+    assert "published made\n" in published.stdout
     assert organized_arena.client.get(f"{API}/competitions/made").json()["state"] == "anonymization"
     assert anoncup(*command).stdout.startswith(ONCE_MORE)
 
