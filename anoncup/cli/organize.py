@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +19,6 @@ from anoncup.cli.options import (
     RoundName,
     Slug,
     TomlFile,
-    assign_originals,
     read_text,
     resolve_original_paths,
     use_local_names,
@@ -32,8 +33,7 @@ from anoncup.cli.output import (
     replace_unprintable,
 )
 from anoncup.cli.terminal import progress_bar
-from anoncup.errors import InvalidInput
-from anoncup.plugins import TRACKS
+from anoncup.errors import InvalidCompetition, InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +46,9 @@ app = typer.Typer(no_args_is_help=True, help="Organize a competition at a servic
 
 _COMPETITION_COLUMNS: ColumnSpec[schemas.Competition] = {
     "slug": "slug",
+    "title": "title",
     "track": "track",
+    "time zone": "timezone",
     "state": "state",
     "published": "published_at",
     "paused": "paused",
@@ -73,54 +75,92 @@ def apply(
     round_name: RoundName = None,
     *,
     publish: Annotated[bool, typer.Option("--publish", help="then make it public, for good")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="publish in spite of warnings")] = False,
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
     """Create the competition of a file, or change it to what the file says.
 
     Whoever creates it is its organizer. It is a draft, of which nobody else knows, until it is published with
-    your password. To apply the same file and data again changes nothing. Once somebody
-    has submitted, what is measured cannot change, and any other change needs your password, as an earlier end
-    of a phase does once the contest has begun.
+    your password. Before that, what is missing and warnings are printed; publishing in spite of warnings
+    needs your consent. To apply the same file and data again changes nothing. A file that the data at the
+    service do not fit is refused without new data. Once somebody has submitted, what is measured cannot
+    change, and any other change needs your password, as an earlier end of a phase does once the contest has
+    begun.
     """
     from anoncup.rules.toml_text import parse_toml
 
     text = read_text(file)
     tables = parse_toml(text)
     originals = original or []
-    if originals and (track := TRACKS.get(str(tables.get("track")))) is not None:
-        assign_originals(track, originals)  # before anything is sent
+    if originals:
+        _check_originals(file, originals, round_name)
     with connect(password=make_password_prompt(from_stdin=password_stdin)) as client:
         stored = _load_stored_tables(client, tables)
-        changes = _send_file(client, text, tables, stored)
+        changes = _send_file(client, text, tables, stored, keep_original=not originals)
         if stored is None and not as_json:  # also if the data are refused
             print(f"created {replace_unprintable(str(tables['slug']))}")
         address = ".".join(filter(None, (str(tables["slug"]), round_name)))
         uploads = _upload_originals(client, address, originals)
         competition = client.get_competition(address)
-        warnings: list[schemas.Notice] = []
-        is_draft = competition.published_at is None
-        if publish and is_draft:
-            competition = published = client.publish_competition(address)
-            warnings = published.warnings
+        review = _review_draft(client, competition)
+        if not as_json:
+            _print_changes(changes)
+            _print_uploads(uploads)
+            if stored is not None and not changes and not uploads:
+                print("nothing changed")
+            _print_competition(client, competition, review)
+        if publish and review is not None:
+            _require_consent(review, yes=yes)
+            competition = client.publish_competition(address)
+            if not as_json:
+                print(f"published {_build_link(client, competition)}")
     if as_json:
         print_json(
             {
                 "created": stored is None,
                 "changes": [asdict(change) for change in changes],
                 "uploaded": {name: upload.remarks for name, upload in uploads.items()},
+                "review": review,
                 "competition": competition,
             }
         )
+
+
+def _check_originals(file: Path, originals: list[str], round_name: str | None) -> None:
+    """Raise the error with which the service would refuse the data, before the file is sent.
+
+    Only the service can check them if packages that it has are not installed here.
+    """
+    from anoncup.cli.local_files import load_contest
+    from anoncup.competition.parser import parse_rounds
+    from anoncup.evaluation.scales import compute_usable_scales
+
+    try:
+        rounds = parse_rounds(read_text(file))
+    except InvalidCompetition:
         return
-    _print_changes(changes)
-    _print_uploads(uploads)
-    if publish and is_draft:
-        print(f"published {replace_unprintable(address)}")
-    elif stored is not None and not changes and not uploads:
-        print("nothing changed")
-    _print_notices(warnings)
-    print_fields(competition, _COMPETITION_COLUMNS)
+    with suppress(ModuleNotFoundError):
+        contest = load_contest(file, originals, round_name or next(iter(rounds)) or None)
+        compute_usable_scales(contest.rules, contest.track, contest.original)
+
+
+def _review_draft(client: Client, competition: schemas.Competition) -> schemas.PublishReview | None:
+    return client.review_draft(competition.address) if competition.published_at is None else None
+
+
+def _require_consent(review: schemas.PublishReview, *, yes: bool) -> None:
+    """Ask whether to publish in spite of warnings. If something is missing, the service says so."""
+    if review.warnings and not (review.missing or yes or _confirm("Publish all the same?")):
+        raise InvalidInput(
+            "not published, because of warnings: {warnings}. --yes publishes all the same",
+            code="consent_needed",
+            warnings=tuple(warning.message for warning in review.warnings),
+        )
+
+
+def _confirm(question: str) -> bool:
+    return sys.stdin.isatty() and typer.confirm(question, err=True)
 
 
 def _load_stored_tables(client: Client, tables: Mapping[str, object]) -> Mapping[str, object] | None:
@@ -137,7 +177,12 @@ def _load_stored_tables(client: Client, tables: Mapping[str, object]) -> Mapping
 
 
 def _send_file(
-    client: Client, text: str, tables: Mapping[str, object], stored: Mapping[str, object] | None
+    client: Client,
+    text: str,
+    tables: Mapping[str, object],
+    stored: Mapping[str, object] | None,
+    *,
+    keep_original: bool,
 ) -> Sequence[Change]:
     """Create the competition, or replace its file if it differs; return the changes of an existing one."""
     from anoncup.competition.drafts import list_changes
@@ -147,7 +192,7 @@ def _send_file(
         return []
     changes = list_changes(stored, tables)
     if changes:
-        client.put_competition_file(str(tables["slug"]), text)
+        client.put_competition_file(str(tables["slug"]), text, keep_original=keep_original)
     return changes
 
 
@@ -196,15 +241,43 @@ def _print_notices(notices: Sequence[schemas.Notice]) -> None:
         print(f"  {replace_unprintable(notice.code)}: {replace_unprintable(notice.message)}")
 
 
+def _build_link(client: Client, competition: schemas.Competition) -> str:
+    return f"{client.url}/competitions/{replace_unprintable(competition.address)}"
+
+
+def _print_competition(
+    client: Client, competition: schemas.Competition, review: schemas.PublishReview | None
+) -> None:
+    """Print a competition with the addresses of its pages and, of a draft, what is missing."""
+    from anoncup.rules.toml_text import parse_toml
+
+    tables: Any = parse_toml(client.get_competition_file(competition.address))
+    link = _build_link(client, competition)
+    columns: ColumnSpec[schemas.Competition] = {
+        "threshold": lambda _: tables.get("excessive", {}).get("threshold"),
+        "page": lambda _: link,
+        "report": lambda _: f"{link}/organize/threshold",
+        "invites": lambda _: f"{link}/organize/teams",
+    }
+    print_fields(competition, {**_COMPETITION_COLUMNS, **columns})
+    if review is not None:
+        for heading, notices in (("missing", review.missing), ("think of this first", review.warnings)):
+            if notices:
+                print(f"{heading}:")
+                _print_notices(notices)
+        advice = "complete it, then apply its file" if review.missing else "apply its file"
+        print(f"draft at {link}, for organizers only; to make it public: {advice} with --publish")
+
+
 @app.command()
 def show(slug: Slug, as_json: AsJson = False) -> None:
-    """Show the state, data, phases and rounds of a competition."""
+    """Show the state, data, phases and rounds of a competition, and what a draft lacks."""
     with connect() as client:
         competition = client.get_competition(slug)
-    if as_json:
-        print_json(competition)
-        return
-    print_fields(competition, _COMPETITION_COLUMNS)
+        if as_json:
+            print_json(competition)
+            return
+        _print_competition(client, competition, _review_draft(client, competition))
     print_table(competition.phases, _PHASE_COLUMNS)
     if competition.rounds:
         print_table(competition.rounds, _ROUND_COLUMNS)

@@ -251,9 +251,14 @@ class Client(Transport):
     def get_competition_file(self, slug: str) -> str:
         return self.get_text(competition_path(slug, "competition.toml"))
 
-    def put_competition_file(self, slug: str, toml: str) -> schemas.Competition:
-        """Replace the competition file by another text."""
-        path = competition_path(slug, "competition.toml")
+    def put_competition_file(
+        self, slug: str, toml: str, *, keep_original: bool = False
+    ) -> schemas.Competition:
+        """Replace the competition file by another text.
+
+        With other columns, it deletes the original data, or is refused with ``keep_original``.
+        """
+        path = competition_path(slug, "competition.toml") + f"?keep_original={keep_original}"
         return self.call(schemas.Competition, "PUT", path, content=toml.encode(), headers=_TOML_HEADERS)
 
     def put_original(
@@ -273,9 +278,13 @@ class Client(Transport):
             timeout=UPLOAD_TIMEOUT_S,
         )
 
-    def publish_competition(self, slug: str) -> schemas.PublishedCompetition:
+    def review_draft(self, slug: str) -> schemas.PublishReview:
+        """Return what forbids publishing a draft, and what to think of before."""
+        return self.get(schemas.PublishReview, competition_path(slug, "publish"))
+
+    def publish_competition(self, slug: str) -> schemas.Competition:
         """Make a draft public, which cannot be undone and needs the password."""
-        return self.call(schemas.PublishedCompetition, "POST", competition_path(slug, "publish"))
+        return self.call(schemas.Competition, "POST", competition_path(slug, "publish"))
 
     def create_invite(self, slug: str, *, uses: int = 1) -> str:
         """Create an invite with which ``uses`` teams can join, and return its code."""

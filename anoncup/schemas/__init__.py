@@ -39,7 +39,7 @@ from anoncup.schemas.competitions import (
     Original,
     OwnFiles,
     Phase,
-    PublishedCompetition,
+    PublishReview,
     Round,
     State,
     TeamAllocation,

@@ -119,7 +119,13 @@ class Original(Competition):
     ]
 
 
-class PublishedCompetition(Competition):
+class PublishReview(Form):
+    """The state of a draft: ``missing`` forbids publishing it."""
+
+    missing: Annotated[
+        list[Notice],
+        example([{"code": "no_threshold", "message": "no threshold is chosen", "values": {}}]),
+    ]
     warnings: Annotated[
         list[Notice],
         example(

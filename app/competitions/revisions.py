@@ -72,16 +72,25 @@ def compute_file_revision(round_: Round, file: str) -> Revision:
     return compute_revision(round_, competitions.read_hostable_file(file).text, None)
 
 
-def _load_kept_contents(round_: Round, new_rules: Rules) -> dict[str, bytes]:
-    """Return the data of the round that can be kept under the new rules.
+def drops_original(competition: Competition, file: str) -> bool:
+    """Return whether a round has data that the new file reads differently, so that they are dropped."""
+    new_rules = competitions.read_hostable_file(file).rules
+    stored_rounds = match_rounds(competition.rounds, list(new_rules))
+    return any(
+        round_.original and not _is_data_kept(round_, new_rules[name])
+        for name, round_ in stored_rounds.items()
+    )
+
+
+def _is_data_kept(round_: Round, new_rules: Rules) -> bool:
+    """Return whether the data of the round can be kept under the new rules.
 
     If the present file cannot be read, the names of the data files must exist in the new track.
     """
     try:
-        is_kept = _build_parsing_key(round_.rules) == _build_parsing_key(new_rules)
+        return _build_parsing_key(round_.rules) == _build_parsing_key(new_rules)
     except CompetitionUnavailable:
-        is_kept = set(round_.original) <= set(TRACKS[new_rules.track].original_file_names)
-    return competitions.load_contents(round_.original) if is_kept else {}
+        return set(round_.original) <= set(TRACKS[new_rules.track].original_file_names)
 
 
 def _build_parsing_key(rules: Rules) -> tuple[object, ...]:
@@ -133,8 +142,10 @@ def compute_revision(round_: Round, file: str, contents: dict[str, bytes] | None
             round_contents = competitions.load_contents(round_revisions[-1].original)
         elif stored is round_ and contents is not None:
             round_contents = contents
+        elif stored is not None and _is_data_kept(stored, rules):
+            round_contents = competitions.load_contents(stored.original)
         else:
-            round_contents = _load_kept_contents(stored, rules) if stored else {}
+            round_contents = {}
         round_revision = _compute_round(stored, new_file.round_texts[name], rules, round_contents)
         round_revisions.append(round_revision)
         remarks = round_revision.remarks if stored is round_ else remarks

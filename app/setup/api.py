@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from anoncup.errors import CompetitionUnavailable, NotFound
+from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.rules import toml_text
@@ -149,15 +149,26 @@ def get_competition_file(slug: str, principal: OptionalPrincipal) -> Response:
 
 
 @router.put("/{slug}/competition.toml")
-def replace_competition_file(slug: str, principal: ReauthenticatedCaller, file: Toml) -> schemas.Competition:
+def replace_competition_file(
+    slug: str, principal: ReauthenticatedCaller, file: Toml, *, keep_original: bool = False
+) -> schemas.Competition:
     """Replace the competition's file. Moving an end nearer requires the password.
+
+    A file with other columns deletes the original data, or is refused with `keep_original`.
 
     Once there are submissions, the rules of scoring can only be changed by a re-score, and any other change
     requires the password.
     """
     with transaction() as session:
         round_ = competitions.find_for_organizer(session, principal, slug)
-    revision = revisions.compute_file_revision(round_, toml_text.decode_file(file))
+    text = toml_text.decode_file(file)
+    if keep_original and revisions.drops_original(round_.competition, text):
+        raise Conflict(
+            "the uploaded data do not fit the columns of this file and would be deleted:"
+            " send them again with it",
+            code="original_needed",
+        )
+    revision = revisions.compute_file_revision(round_, text)
     with transaction() as session:
         round_ = revisions.apply_revision(session, principal, slug, revision)
         standing_updates.refresh_all_rounds(session, round_.competition)
@@ -216,17 +227,28 @@ def put_truth(slug: str, file: str, principal: CurrentPrincipal, content: Csv) -
         return serialize_competition(session, round_)
 
 
+@router.get("/{slug}/publish")
+def review_draft(slug: str, principal: CurrentPrincipal) -> schemas.PublishReview:
+    """Return what forbids publishing a draft, and what to think of before. Nothing is published."""
+    with transaction() as session:
+        round_ = competitions.find_for_organizer(session, principal, slug)
+        publishing.require_draft(round_.competition)
+        review = publishing.review_draft(session, principal, round_)
+    missing, warnings = (
+        [schemas.Notice.create(part.code, part.message) for part in parts]
+        for parts in (review.missing, review.warnings)
+    )
+    return schemas.PublishReview(missing=missing, warnings=warnings)
+
+
 @router.post("/{slug}/publish")
-def publish_competition(slug: str, principal: ReauthenticatedCaller) -> schemas.PublishedCompetition:
+def publish_competition(slug: str, principal: ReauthenticatedCaller) -> schemas.Competition:
     """Make a draft public, for good. Requires the password; 409 `not_ready` has the codes of what is missing.
 
     Until then, all calls answer other people as if there were no such competition.
     """
     with transaction() as session:
-        round_, warnings = publishing.publish(session, principal, slug)
-        competition = serialize_competition(session, round_)
-    notices = [schemas.Notice.create(warning.code, warning.message) for warning in warnings]
-    return schemas.PublishedCompetition(**competition.model_dump(), warnings=notices)
+        return serialize_competition(session, publishing.publish(session, principal, slug))
 
 
 class ThresholdReportIn(BaseModel):

@@ -15,7 +15,7 @@ from app.competitions import competitions, revisions
 from app.competitions.organizer_frame import OrganizerPage, RequestedOrganizerPage
 from app.competitions.revisions import Revision
 from app.competitions.rules_pages import render_rules
-from app.core.db.models import Competition, Round
+from app.core.db.models import Round
 from app.core.db.transaction import transaction
 from app.core.http.problems import get_status
 from app.core.identity.authentication import CurrentPrincipal
@@ -197,15 +197,5 @@ def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
         parts=tuple(competitions.find_changed_parts(file, text)),
         begins_rescore=context.has_submissions
         and changes_scores(round_, revisions.compute_file_revision(round_, text)),
-        removes_original=_removes_original(round_.competition, text),
-    )
-
-
-def _removes_original(competition: Competition, text: str) -> bool:
-    """Return whether a round has data that were read with other columns."""
-    new_rules = competitions.read_hostable_file(text).rules
-    stored_rounds = revisions.match_rounds(competition.rounds, list(new_rules))
-    return any(
-        round_.original and round_.rules.columns != new_rules[name].columns
-        for name, round_ in stored_rounds.items()
+        removes_original=revisions.drops_original(round_.competition, text),
     )

@@ -10,7 +10,7 @@ from anoncup.errors import Conflict
 from anoncup.messages import CodedMessage, Message
 from app.competitions import competitions
 from app.core import audit
-from app.core.db.models import Round
+from app.core.db.models import Competition, Round
 from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.originals import sealed_inputs, threshold_reports
@@ -25,12 +25,16 @@ class PublishReview:
     warnings: Sequence[CodedMessage]
 
 
-def publish(session: Session, principal: Principal, slug: str) -> tuple[Round, Sequence[CodedMessage]]:
-    """Make a draft public, and return the warnings. Raises Conflict with what is missing."""
-    round_ = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
-    competition = round_.competition
+def require_draft(competition: Competition) -> None:
     if competition.published_at is not None:
         raise Conflict("the competition is published already", code="already_published")
+
+
+def publish(session: Session, principal: Principal, slug: str) -> Round:
+    """Make a draft public. Raises Conflict with what is missing."""
+    round_ = competitions.lock_for_organizer(session, principal, slug, all_rounds=True)
+    competition = round_.competition
+    require_draft(competition)
     review = review_draft(session, principal, round_)
     if review.missing:
         raise Conflict(
@@ -45,7 +49,7 @@ def publish(session: Session, principal: Principal, slug: str) -> tuple[Round, S
     audit.record(
         session, principal, "competition.publish", competition.id, subject=competition.slug, after=warnings
     )
-    return round_, review.warnings
+    return round_
 
 
 def review_draft(session: Session, principal: Principal, round_: Round) -> PublishReview:

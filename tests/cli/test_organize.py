@@ -1,6 +1,7 @@
 """Commands of ``anoncup organize``: competitions as files."""
 
 import hashlib
+import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -62,18 +63,24 @@ def test_file_is_applied_with_its_data_once(
     assert organized_arena.get("/competitions/made/audit").json() == audit
 
 
-def test_applied_file_is_published_with_the_password(
-    anoncup: CommandRunner, organized_arena: Arena, folder: Path
+def test_draft_is_published_with_the_password_and_consent_to_warnings(
+    anoncup: CommandRunner, organized_arena: Arena, folder: Path, url: str
 ) -> None:
     (folder / "c.toml").write_text(build_competition_toml("made"), "utf-8")
     (folder / "X.csv").write_bytes(write_csv(organized_arena.table))
     command, password = ("organize", "apply", "c.toml", "--publish", "--password-stdin"), f"{PASSWORD}\n"
     incomplete = anoncup(*command, typed=password)
     assert (incomplete.status, "the original data are missing" in incomplete.stderr) == (2, True)
-    assert "state      draft\npublished  –\n" in anoncup("organize", "show", "made").stdout
-    published = anoncup(*command, "--original", "X.csv", typed=password)
-    assert (published.status, "  no_report: " in published.stdout) == (0, True)
-    assert "published made\n" in published.stdout
+    page = f"{url}/competitions/made"
+    assert f"draft at {page}, for organizers only; to make it public: complete it" in incomplete.stdout
+    shown = anoncup("organize", "show", "made").stdout
+    assert "missing:\n  no_original: the original data are missing\n" in shown
+    warned = anoncup(*command, "--original", "X.csv", typed=password)
+    assert (warned.status, "nobody can join: there is no open invite" in warned.stderr) == (2, True)
+    assert organized_arena.client.get(f"{API}/competitions/made").status_code == 404
+    published = anoncup(*command, "--yes", typed=password)
+    assert (published.status, "\n  no_report: " in published.stdout) == (0, True)
+    assert published.stdout.endswith(f"\npublished {page}\n")
     assert organized_arena.client.get(f"{API}/competitions/made").json()["state"] == "anonymization"
     assert anoncup(*command).stdout.startswith(ONCE_MORE)
 
@@ -156,11 +163,30 @@ def test_invalid_data_are_refused_with_file_and_row(
     (folder / "X.csv").write_text("\n".join([header, f"{first},1", *rest, ""]))
     result = anoncup("organize", "apply", "c.toml", "--original", "X.csv")
     assert (result.status, "X.csv, row 1: ragged_row: " in result.stderr) == (2, True)
-    assert result.stdout == "created made\n"
-    assert "files      –\n" in anoncup("organize", "show", "made").stdout
+    assert result.stdout == ""
+    assert organized_arena.get("/competitions/made").status_code == 404
     (folder / "X.csv").write_bytes(write_csv(organized_arena.table))
     repaired = anoncup("organize", "apply", "c.toml", "--original", "X.csv")
     assert (repaired.status, "uploaded original.csv\n" in repaired.stdout) == (0, True)
+
+
+def test_file_and_data_that_do_not_fit_change_nothing(
+    anoncup: CommandRunner, organized_arena: Arena, folder: Path
+) -> None:
+    text = build_competition_toml("made")
+    (folder / "c.toml").write_text(text, "utf-8")
+    (folder / "X.csv").write_bytes(write_csv(organized_arena.table))
+    assert anoncup("organize", "apply", "c.toml", "--original", "X.csv").status == 0
+    stored = organized_arena.get("/competitions/made").json()
+    (folder / "c.toml").write_text(text.replace('["income", "rent"]', '["income", "wealth"]'), "utf-8")
+    unknown = anoncup("organize", "apply", "c.toml", "--original", "X.csv")
+    assert (unknown.status, "no column is 'wealth'" in unknown.stderr) == (2, True)
+    (folder / "c.toml").write_text(text.replace('["income", "rent"]', '["income"]'), "utf-8")
+    without_data = anoncup("organize", "apply", "c.toml")
+    assert (without_data.status, "original_needed" in without_data.stderr) == (2, True)
+    assert organized_arena.get("/competitions/made").json() == stored
+    together = anoncup("organize", "apply", "c.toml", "--original", "X.csv")
+    assert (together.status, "uploaded original.csv\n" in together.stdout) == (0, True)
 
 
 def test_earlier_end_needs_the_password(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
@@ -178,10 +204,18 @@ def test_earlier_end_needs_the_password(anoncup: CommandRunner, contest: Contest
     assert result.stdout.startswith("phases[1].end: ")
 
 
-def test_competition_is_shown(anoncup: CommandRunner, contest: Contest) -> None:
+def test_competition_is_shown(anoncup: CommandRunner, contest: Contest, url: str) -> None:
     result = anoncup("organize", "show", "small")
     assert (result.status, result.stderr) == (0, "")
-    assert "state      anonymization\n" in result.stdout
+    fields = dict(re.findall(r"^([a-z ]+?) {2,}(.*)$", result.stdout, re.MULTILINE))
+    shown = {name: fields[name] for name in ("title", "time zone", "state", "threshold", "invites")}
+    assert shown == {
+        "title": "en: Small cup, ja: 小さな杯",
+        "time zone": "Asia/Tokyo",
+        "state": "anonymization",
+        "threshold": "0.2",
+        "invites": f"{url}/competitions/small/organize/teams",
+    }
     assert "reidentification" in result.stdout
     assert (
         anoncup("organize", "show", "small", "--json").json == contest.arena.get("/competitions/small").json()

@@ -39,6 +39,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/original/{file}": (200, 200, 200, 200, 200, 200),
     "PUT /api/v1/competitions/{slug}/original/{file}": (401, 403, 403, 200, 403, 200),
     # it is published already
+    "GET /api/v1/competitions/{slug}/publish": (401, 403, 403, 409, 403, 409),
     "POST /api/v1/competitions/{slug}/publish": (401, 403, 403, 409, 403, 409),
     "GET /api/v1/competitions/{slug}/own": (401, 404, 404, 403, 403, 403),
     "GET /api/v1/competitions/{slug}/own/{file}": (401, 404, 404, 403, 403, 403),
