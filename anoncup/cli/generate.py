@@ -95,8 +95,10 @@ def template(
 ) -> None:
     """Print a complete competition file to start from.
 
-    With ``--from``, it has the columns of your data, with the roles that the page "Original data" suggests.
-    What was guessed and left out is printed to the standard error output.
+    With ``--from``, it is the draft that the pages make of your data, with suggested roles of the columns.
+    The name of the first file is its title and address. From a track instead of a template, all measures
+    get equal weight, and all realistic attackers count. What was guessed and left out is printed to standard
+    error.
     """
     from anoncup.competition.templates import template as template_text
 
@@ -106,17 +108,19 @@ def template(
 def _suggest_file(name: str, original: Sequence[str]) -> str:
     from anoncup.cli.score import build_notices
     from anoncup.cli.submissions import show_warnings
-    from anoncup.competition.drafts import create_template_draft
+    from anoncup.competition.drafts import create_named_draft
     from anoncup.competition.parser import parse_common_rules
+    from anoncup.competition.templates import template as template_text
     from anoncup.plugins import TRACKS
     from anoncup.runner.imported_tables import suggest_file
 
-    draft = create_template_draft(name)
-    paths = assign_originals(TRACKS[parse_common_rules(draft).track], original, option="--from")
+    track = TRACKS[parse_common_rules(template_text(name)).track]
+    paths = assign_originals(track, original, option="--from")
+    draft = create_named_draft(name, next(iter(paths.values())).stem)
     with use_local_names(paths):
         text, remarks = suggest_file(draft, {file: path.read_bytes() for file, path in paths.items()})
     show_warnings(build_notices(remarks))
-    return text
+    return f"{text.rstrip()}\n"
 
 
 def scales(competition: CompetitionFile, original: OriginalFiles, *, round_name: RoundName = None) -> None:

@@ -1,12 +1,14 @@
 """Create draft competition files, and change the columns of a file."""
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar
 
-from anoncup.competition.parser import parse_common_rules
-from anoncup.competition.templates import DESCRIPTION_EXAMPLE, TEMPLATES, template
-from anoncup.competition.writer import replace_columns, set_threshold, set_weights
+from anoncup.competition.parser import parse_common_rules, parse_rounds
+from anoncup.competition.templates import DESCRIPTION_EXAMPLE, TEMPLATES, THRESHOLD_NOTE, template
+from anoncup.competition.writer import replace_basics, replace_columns, set_threshold, set_weights
 from anoncup.errors import InvalidCompetition, InvalidInput
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
@@ -21,17 +23,40 @@ PLACEHOLDER_COLUMNS = Columns(("quasi_identifier",), ("sensitive",))
 """Columns of a draft until data are uploaded; the format requires at least one column for each role."""
 DRAFT_SOURCES = tuple(dict.fromkeys((*TEMPLATES, *TRACKS)))
 """Names of templates and tracks from which a draft can be made."""
+_MAX_SLUG_LENGTH = 63
 
 
 def create_draft(source: str) -> str:
     """Return a competition file to start from. It has no threshold, because that depends on the data."""
     if source not in DRAFT_SOURCES:
         raise InvalidInput("drafts start from {names}", code="unknown_template", names=DRAFT_SOURCES)
-    text = create_template_draft(source) if source in TEMPLATES else _create_empty_draft(source)
-    return text + DESCRIPTION_EXAMPLE
+    text = _create_template_draft(source) if source in TEMPLATES else _create_empty_draft(source)
+    threshold_note = THRESHOLD_NOTE if parse_common_rules(text).excessive else ""
+    return text + threshold_note + DESCRIPTION_EXAMPLE
 
 
-def create_template_draft(name: str) -> str:
+def create_named_draft(source: str, name: str) -> str:
+    """Return a draft with this title and an address made from it.
+
+    Time zone and phases are those of the template, or of the first one of the track.
+    """
+    rules = next(iter(parse_rounds(template(source)).values()))
+    return replace_basics(
+        create_draft(source),
+        slug=make_slug(name) or "draft",
+        titles={"en": name},
+        timezone=rules.timezone,
+        phases=rules.phases,
+    )
+
+
+def make_slug(title: str) -> str:
+    """Return the title's Latin letters and digits, joined by hyphens; empty if it has none."""
+    words = re.findall("[a-z0-9]+", unicodedata.normalize("NFKD", title).casefold())
+    return "-".join(words)[:_MAX_SLUG_LENGTH].strip("-")
+
+
+def _create_template_draft(name: str) -> str:
     """Return a template without its threshold and comments.
 
     The comments describe its settings. They would become wrong when the settings are changed.

@@ -4,6 +4,10 @@ from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 
 TEMPLATES = {name: file for track in TRACKS.values() for name, file in track.examples.templates.items()}
+THRESHOLD_NOTE = """
+# The threshold depends on the data: the organizers' page "Threshold" or `anoncup threshold` recommends one.
+# It is the key `threshold` below [excessive]. No contest is published without it.
+"""
 DESCRIPTION_EXAMPLE = """
 # Shown first on the page of the competition, in Markdown. With terms, people accept it when they join.
 # [description]

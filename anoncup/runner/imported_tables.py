@@ -424,14 +424,31 @@ def suggest_file(competition_file: str, contents: Mapping[str, bytes]) -> tuple[
         describe_job = DescribeTableJob(
             competition_file=competition_file, name=name, content=content, table_format=table_format
         )
-        columns = describe_table(describe_job, None).columns
+        table = describe_table(describe_job, None)
+        columns = table.columns
         roles = tuple(column.role for column in columns)
         import_job = ImportTableJob(**dict(describe_job), roles=roles)
         competition_file, tables[name] = import_table(import_job, None)
         left_out = {f"{column.name} ({column.reason})": LEFT_OUT for column in columns if not column.role}
         remarks += _describe_cleaning(name, table_format, left_out)
+        remarks += _describe_cuts(name, table)
     file, _, dropped = drop_weights_without_scale(competition_file, lambda text: _parse(text, tables))
     return file, [*remarks, *dropped]
+
+
+def _describe_cuts(file: str, table: ImportedTable) -> list[Remark]:
+    """Return how columns that are left out could stay."""
+    names = tuple(column.name for column in table.columns if column.can_be_cut and not column.role)
+    if table.has_fixed_names or not names:
+        return []
+    message = Message(
+        "{file}.csv: {names} could stay with the first {count} characters, such as the year of a date:"
+        " cut the cells in the file and start again",
+        file=file,
+        names=names,
+        count=CUT_LENGTH,
+    )
+    return [Remark("columns_can_be_cut", message)]
 
 
 def _parse(competition_file: str, tables: dict[str, bytes]) -> ParsedOriginal:

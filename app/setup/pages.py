@@ -1,7 +1,6 @@
 """The first and the last step of the set-up: create a competition, and publish it."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -12,7 +11,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
+from anoncup.competition.drafts import DRAFT_SOURCES, create_draft, make_slug
 from anoncup.competition.parser import SLUG, CompetitionFile
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.competition.writer import replace_basics
@@ -37,7 +36,6 @@ from app.setup.setup_context import (
 router = APIRouter(route_class=PageRoute)
 
 _TITLE_LANGUAGES = ("en", "ja")
-_MAX_SLUG_LENGTH = 63
 _MAX_TITLE_LENGTH = 200
 _DEFAULT_ZONE = ZoneInfo("Asia/Tokyo")
 _OWN_TABLE = "microdata"
@@ -97,13 +95,7 @@ def _has_named_rounds() -> bool:
 def _suggest_slug(form: ParsedForm) -> str:
     """Suggest a slug made from the English title, else from the first day of the contest."""
     day = re.sub(r"\D", "", form.text("anonymization_start").partition("T")[0])
-    return _slugify(form.text("title_en")) or _slugify(f"cup {day}")
-
-
-def _slugify(title: str) -> str:
-    """Return the title's Latin letters and digits, joined by hyphens; empty if it has none."""
-    words = re.findall("[a-z0-9]+", unicodedata.normalize("NFKD", title).casefold())
-    return "-".join(words)[:_MAX_SLUG_LENGTH].strip("-")
+    return make_slug(form.text("title_en")) or make_slug(f"cup {day}")
 
 
 def _build_default_values() -> dict[str, str]:

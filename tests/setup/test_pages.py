@@ -10,7 +10,7 @@ from httpx2 import Response
 from anoncup.competition import drafts
 from anoncup.competition.drafts import DRAFT_SOURCES, change_columns, create_draft
 from anoncup.competition.parser import parse_competition, parse_rounds
-from anoncup.competition.templates import DESCRIPTION_EXAMPLE, TEMPLATES
+from anoncup.competition.templates import DESCRIPTION_EXAMPLE, TEMPLATES, THRESHOLD_NOTE
 from anoncup.competition.writer import set_weights
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import replace_tables
@@ -154,7 +154,7 @@ def test_drafts_are_competitions_without_a_threshold(start: str) -> None:
     text = create_draft(start)
     competitions.read_hostable_file(text)
     assert parse_competition(text).threshold is None
-    assert "#" not in text.removesuffix(DESCRIPTION_EXAMPLE)
+    assert "#" not in text.removesuffix(DESCRIPTION_EXAMPLE).removesuffix(THRESHOLD_NOTE)
 
 
 def test_columns_of_a_template_are_replaced_with_suggested_roles(new_organizer: Arena) -> None:
