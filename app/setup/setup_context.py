@@ -43,14 +43,15 @@ _MAX_EXAMPLES = 3
 class SetupContext:
     """The state of the set-up, which all of its pages show.
 
-    Once a competition has submissions, its judging rules only change through a rescore, and other changes
-    require the password. Once one of its rounds has begun, shortening a phase does. An open rescore blocks
-    all other changes.
+    ``has_submissions`` is about the round, ``has_any_submission`` about all rounds. Once a competition has
+    submissions, its judging rules only change through a rescore, and other changes require the password. Once
+    one of its rounds has begun, shortening a phase does. An open rescore blocks all other changes.
     """
 
     page: OrganizerPage
     frame: Frame
     has_submissions: bool
+    has_any_submission: bool
     has_begun: bool
     open_rescore_id: UUID | None
 
@@ -92,7 +93,8 @@ def load_setup_context(session: Session, page: OrganizerPage) -> SetupContext:
     rounds = frame.round.competition.rounds
     has_begun = any(phases.has_contest_begun(session, round_) for round_ in rounds)
     open_rescore_id = open_rescore.id if open_rescore else None
-    return SetupContext(page, frame, has_submissions, has_begun, open_rescore_id)
+    has_any_submission = competitions.has_any_submission(session, frame.round.competition)
+    return SetupContext(page, frame, has_submissions, has_any_submission, has_begun, open_rescore_id)
 
 
 def _load_requested_setup(page: RequestedOrganizerPage) -> SetupContext:

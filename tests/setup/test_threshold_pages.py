@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
 from anoncup.tables.csv_text import write_csv
@@ -12,9 +13,10 @@ from app.core.db.models import ThresholdReport
 from app.core.db.transaction import transaction
 from app.core.pages.notation import format_number
 from tests.recorded import REPORT
-from tests.support.arena import Arena
+from tests.support.arena import PASSWORD, Arena
 from tests.support.page_requests import get_page, post_form, send_form
 from tests.support.translations import translate, translate_message
+from tests.support.two_rounds import build_round, create_two_rounds
 from workers import tasks
 
 pytestmark = pytest.mark.full
@@ -23,17 +25,17 @@ PATH = "/competitions/small/organize/threshold"
 REPORT_FIELDS = {"groups": "sex", "asked_distance": "gower", "bits": "4", "draws": "20"}
 
 
-def request_report(arena: Arena, **fields: str) -> str:
+def request_report(arena: Arena, path: str = PATH, **fields: str) -> str:
     """Request a report on the page and return its path."""
-    response = post_form(arena, f"{PATH}/reports", REPORT_FIELDS | fields, organizer=True)
+    response = post_form(arena, f"{path}/reports", REPORT_FIELDS | fields, organizer=True)
     assert response.status_code == 303, response.text
     return str(response.headers["location"]).split("?")[0]
 
 
-def create_report(arena: Arena, **fields: str) -> str:
-    path = request_report(arena, **fields)
+def create_report(arena: Arena, path: str = PATH, **fields: str) -> str:
+    report_path = request_report(arena, path, **fields)
     tasks.advise()
-    return path
+    return report_path
 
 
 def load_rule() -> Any:
@@ -128,3 +130,18 @@ def test_report_is_found_only_under_its_competition(arena: Arena) -> None:
     for reader_arena, slug in ((arena, "elsewhere"), (other_arena, "elsewhere")):
         response = get_page(reader_arena, path.replace("small", slug), organizer=True)
         assert response.status_code in {403, 404}
+
+
+def test_form_asks_for_the_password_if_only_another_round_has_submissions(client: TestClient) -> None:
+    preliminary = build_round("preliminary", begins=-0.5).replace(
+        "[[rounds.phases]]", "[rounds.excessive]\nthreshold = 0.3\n[[rounds.phases]]", 1
+    )
+    rounds = create_two_rounds(client, preliminary=preliminary)
+    arena, path = rounds["final"].arena, "/competitions/small.final/organize/threshold"
+    report_path = create_report(arena, path)
+    assert 'name="password"' not in get_page(arena, report_path, organizer=True).text
+    rounds["preliminary"].submit("red")
+    assert 'name="password"' in get_page(arena, report_path, organizer=True).text
+    assert post_form(arena, f"{report_path}/use", organizer=True).status_code == 403
+    send_form(arena, f"{report_path}/use", {"password": PASSWORD}, organizer=True)
+    assert "In use" in get_page(arena, report_path, organizer=True).text
