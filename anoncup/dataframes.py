@@ -25,7 +25,7 @@ from anoncup.evaluation.attacks import make_guesses, rate_attack, write_guesses
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.evaluation.sample_contest import SampleContest
 from anoncup.evaluation.scales import require_scales
-from anoncup.evaluation.threshold_report import make_report
+from anoncup.evaluation.threshold_report import AdvisorReport, make_report
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.excessive.threshold_advisor import ThresholdAdvice
@@ -260,17 +260,17 @@ def advise(
     The result also has a contest of the sample methods, cheats and the unchanged original on these data.
 
     ``groups``: columns whose values a cheat keeps, so that it permutes individuals with equal values only
-    (default: those of the cross-tables). ``distance``: its name (default: that of the competition).
-    ``bits``: a cheat passes with a probability of at most 2^-``bits``. ``draws``: number of permutations of
-    each type to simulate. Raises InvalidInput for an unknown column or distance.
+    (default: those of the cross-tables, without those with which hardly any two agree). ``distance``: its
+    name (default: that of the competition). ``bits``: a cheat passes with a probability of at most
+    2^-``bits``. ``draws``: number of permutations of each type to simulate. Raises InvalidInput for an
+    unknown column or distance.
     """
     contest = _load_contest(original, competition)
     question = AdviceQuestion(groups, distance, bits, draws)
-    report = make_report(question, contest.rules, contest.original)
-    return build_advised_threshold(report.advice, report.contest)
+    return build_advised_threshold(make_report(question, contest.rules, contest.original))
 
 
-def build_advised_threshold(advice: ThresholdAdvice, contest: SampleContest) -> AdvisedThreshold:
+def build_advised_threshold(report: AdvisorReport) -> AdvisedThreshold:
     rows = [
         {
             "release": release.method or release.kind,
@@ -283,30 +283,38 @@ def build_advised_threshold(advice: ThresholdAdvice, contest: SampleContest) -> 
             "mean distance": release.mean_distance,
             "rejected": bool(release.violations),
         }
-        for release in contest.releases
+        for release in report.contest.releases
     ]
     table = pd.DataFrame(rows).astype({"rank": "Int64"}) if rows else pd.DataFrame({"release": []})
     return AdvisedThreshold(
-        heading=_describe_advice(advice, contest),
+        heading=_describe_advice(report),
         table=table.set_index("release"),
-        advice=advice,
-        contest=contest,
+        advice=report.advice,
+        contest=report.contest,
     )
 
 
-def _describe_advice(advice: ThresholdAdvice, contest: SampleContest) -> str:
+_LEFT_OUT = "columns left out, because with all of them hardly any two individuals agree: "
+
+
+def _describe_advice(report: AdvisorReport) -> str:
     """Return what leads the contest if it should not, what helps, and the recommended threshold."""
+    advice, contest = report.advice, report.contest
     warnings = [str(part.message) for part in contest.warnings]
     remedies = [str(part.message) for part in contest.remedies]
     problem = [] if contest.problem is None else [str(contest.problem.message)]
-    recommended = "none" if advice.threshold is None else f"{advice.threshold:g}"
+    recommended = (
+        f"none, because no threshold is guaranteed to stop every cheat: {advice.remedy}"
+        if advice.threshold is None
+        else f"{advice.threshold:g}, which must be above {advice.low:.4f} and below {advice.high:.4f}"
+    )
     return ". ".join(
         [
             *warnings,
             *(["what helps: " + "; ".join(remedies)] if remedies else []),
             *problem,
-            f"recommended threshold: {recommended}, which must be above {advice.low:.4f} "
-            f"and below {advice.high:.4f}",
+            f"recommended threshold: {recommended}",
+            *([_LEFT_OUT + ", ".join(report.left_out)] if report.left_out else []),
         ]
     )
 

@@ -90,7 +90,7 @@ GroupColumns = Annotated[
         "--groups",
         "--group",
         help="columns a cheat may keep, such as sex,country; '': none, so that everybody is in one group; "
-        "default: the cross-tables'",
+        "default: the cross-tables', without those with which hardly any two people agree",
     ),
 ]
 TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml")]

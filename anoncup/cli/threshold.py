@@ -58,4 +58,4 @@ def threshold(
     if as_json:
         print_json(schemas.parse_advice(report.to_json()))
     else:
-        print(build_advised_threshold(report.advice, report.contest))
+        print(build_advised_threshold(report))

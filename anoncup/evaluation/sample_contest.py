@@ -12,13 +12,13 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from anoncup.errors import InvalidCompetition
-from anoncup.evaluation.evaluate import Verdict, evaluate
+from anoncup.evaluation.evaluate import Verdict, Violation, evaluate
 from anoncup.evaluation.formula_score import compute_formula_scores
 from anoncup.evaluation.scales import compute_usable_scales, require_scales
 from anoncup.excessive import ProgressCallback, ignore_progress
 from anoncup.excessive.rejection_rule import TOLERANCE
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
-from anoncup.messages import CodedMessage, JsonObject, Message, serialize_as_notice
+from anoncup.messages import N_, CodedMessage, JsonObject, Message, serialize_as_notice
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive, Parameters
@@ -28,6 +28,7 @@ from anoncup.tracks.parts import AnyMethod, HasRows
 MAX_INDIVIDUALS = 10_000
 """Maximum number of individuals with which a contest is played. Larger data are sampled at random."""
 
+_EXCESS = "excessive_anonymization"
 _ReleaseKind = Literal["method", "cheat", "unchanged"]
 
 
@@ -69,13 +70,15 @@ class SampleContest:
     """The releases in the order of the ranking rule, under the rejection rule of the competition.
 
     ``threshold``: that of the rejection rule. ``warnings`` say if the unchanged original or a cheat leads,
-    and ``remedies`` what helps. ``problem``: why the contest cannot be played; there are then no releases.
+    ``recommended_warnings`` if it would with the recommended threshold, and ``remedies`` what helps.
+    ``problem``: why the contest cannot be played; there are then no releases.
     """
 
     individuals: int
     threshold: float | None
     releases: tuple[PlayedRelease, ...] = ()
     warnings: tuple[CodedMessage, ...] = ()
+    recommended_warnings: tuple[CodedMessage, ...] = ()
     remedies: tuple[CodedMessage, ...] = ()
     problem: CodedMessage | None = None
 
@@ -83,8 +86,10 @@ class SampleContest:
         return {
             "individuals": self.individuals,
             "threshold": self.threshold,
-            "warnings": [serialize_as_notice(part.code, part.message) for part in self.warnings],
-            "remedies": [serialize_as_notice(part.code, part.message) for part in self.remedies],
+            **{
+                name: [serialize_as_notice(part.code, part.message) for part in getattr(self, name)]
+                for name in ("warnings", "recommended_warnings", "remedies")
+            },
             "releases": [asdict(release) for release in self.releases],
             "problem": None
             if self.problem is None
@@ -169,13 +174,29 @@ def play_contest(
         progress(index + 1, len(planned), release.method or release.kind)
         verdicts.append(evaluate(scaled_rules, original, *release.make(Generator(PCG64(index)))))
     releases = _rank_releases(rules, planned, verdicts)
+    limited = (
+        ()
+        if recommended is None
+        else _rank_releases(
+            rules, planned, [_limit_mean_distance(verdict, recommended) for verdict in verdicts]
+        )
+    )
     return SampleContest(
         individuals=original.rows,
         threshold=threshold,
         releases=releases,
         warnings=tuple(_list_warnings(releases)),
-        remedies=tuple(_list_remedies(rules, releases, recommended)),
+        recommended_warnings=tuple(_list_warnings(limited)),
+        remedies=tuple(_list_remedies(rules, releases, limited, recommended)),
     )
+
+
+def _limit_mean_distance(verdict: Verdict, threshold: float) -> Verdict:
+    """Return the verdict that the rule would reach with this threshold for the mean distance."""
+    others = tuple(entry for entry in verdict.violations if entry.code != _EXCESS)
+    is_excessive = verdict.excessive is not None and verdict.excessive.mean > threshold + TOLERANCE
+    excess = (Violation(_EXCESS, Message(_EXCESS)),) if is_excessive else ()
+    return replace(verdict, violations=(*others, *excess))
 
 
 def _rank_releases(
@@ -228,22 +249,34 @@ def _list_warnings(releases: Sequence[PlayedRelease]) -> Iterator[CodedMessage]:
 
 
 def _list_remedies(
-    rules: Rules, releases: Sequence[PlayedRelease], recommended: float | None
+    rules: Rules,
+    releases: Sequence[PlayedRelease],
+    limited: Sequence[PlayedRelease],
+    recommended: float | None,
 ) -> Iterator[CodedMessage]:
-    """Yield what keeps the unchanged original and cheats from leading, as far as these releases tell."""
+    """Yield what keeps the unchanged original and cheats from leading, as far as these releases tell.
+
+    ``limited``: the releases under the recommended threshold; empty without one.
+    """
     leaders = [release for release in releases if release.rank == 1 and release.kind != "method"]
     if not leaders:
         return
     cheats = [release for release in leaders if release.kind == "cheat"]
-    if cheats and recommended is not None and _is_led_by_method_within(releases, recommended):
-        message = Message("a threshold of {threshold}, which rejects this cheat", threshold=recommended)
-        yield CodedMessage("threshold", message)
     accepted = [release for release in releases if not release.violations]
+    lowest, leading = _find_lowest_risk(releases), min(release.security for release in leaders)
+    limited_lowest = _find_lowest_risk(limited)
+    if cheats and recommended is not None:
+        yield from _recommend_against_cheat(releases, limited, recommended)
+    elif limited_lowest < lowest:
+        message = Message(
+            "a threshold of {threshold}, which accepts sample methods with an E of {lowest:.4f}",
+            threshold=recommended,
+            lowest=limited_lowest,
+        )
+        yield CodedMessage("threshold", message)
     if _is_led_by_method(accepted):
         message = Message("the formula {formula} for the ranking", formula="max(utility, security)")
         yield CodedMessage("formula", message)
-    methods = [release.security for release in accepted if release.kind == "method"]
-    lowest, leading = min(methods, default=1.0), min(release.security for release in leaders)
     if lowest < leading:
         message = Message(
             "a limit on E in the formula, because sample methods reach an E of {lowest:.4f} and what leads "
@@ -253,15 +286,37 @@ def _list_remedies(
         )
         yield CodedMessage("limit", message)
     if len(cheats) < len(leaders):
-        yield from _list_remedies_against_doing_nothing(rules, is_security_lowered=lowest < 1.0)
+        is_lowered = min(lowest, limited_lowest) < 1.0
+        yield from _list_remedies_against_doing_nothing(rules, is_security_lowered=is_lowered)
 
 
-def _is_led_by_method_within(releases: Sequence[PlayedRelease], threshold: float) -> bool:
-    """Return whether only sample methods lead among the ranked releases that the threshold accepts."""
-    ranked = [release for release in releases if release.rank is not None]
-    remaining = [release for release in ranked if release.mean_distance <= threshold + TOLERANCE]
-    leaders = [release for release in remaining if release.rank == remaining[0].rank]
-    return bool(leaders) and all(release.kind == "method" for release in leaders)
+def _find_lowest_risk(releases: Sequence[PlayedRelease]) -> float:
+    """Return the lowest E of the accepted sample methods, 1 if there is none."""
+    return min(
+        (release.security for release in releases if release.kind == "method" and not release.violations),
+        default=1.0,
+    )
+
+
+def _recommend_against_cheat(
+    releases: Sequence[PlayedRelease], limited: Sequence[PlayedRelease], recommended: float
+) -> Iterator[CodedMessage]:
+    """Yield the recommended threshold if no cheat leads with it, and what it costs."""
+    kinds = {release.kind for release in limited if release.rank == 1}
+    methods = [release for release in releases if release.rank and release.kind == "method"]
+    best_distances = [release.mean_distance for release in methods if release.rank == methods[0].rank]
+    if not kinds or "cheat" in kinds:
+        return
+    if "unchanged" in kinds:
+        text = N_(
+            "a threshold of {threshold}, which rejects this cheat; doing nothing then leads, and the next "
+            "report says what helps"
+        )
+    elif min(best_distances, default=0.0) > recommended + TOLERANCE:
+        text = N_("a threshold of {threshold}, which rejects this cheat, but also the best sample method")
+    else:
+        text = N_("a threshold of {threshold}, which rejects this cheat")
+    yield CodedMessage("threshold", Message(text, threshold=recommended))
 
 
 def _is_led_by_method(accepted: Sequence[PlayedRelease]) -> bool:
@@ -278,5 +333,5 @@ def _list_remedies_against_doing_nothing(
         message = Message("other columns in the cross-tables, so that methods that merge values lose less")
         yield CodedMessage("columns", message)
     if not is_security_lowered:
-        message = Message("other attackers that count towards E, because no sample method lowers it")
+        message = Message("other attackers that count towards E, because no accepted sample method lowers it")
         yield CodedMessage("attackers", message)

@@ -10,7 +10,7 @@ from anoncup.evaluation.sample_contest import (
     select_rules,
 )
 from anoncup.excessive import ProgressCallback, ignore_progress
-from anoncup.excessive.question import AdviceQuestion, resolve_question
+from anoncup.excessive.question import AdviceQuestion, drop_identifying_columns, resolve_question
 from anoncup.excessive.threshold_advisor import ThresholdAdvice, advise
 from anoncup.messages import JsonObject
 from anoncup.plugins import TRACKS
@@ -22,8 +22,11 @@ _ADVICE_STEPS = 3
 
 @dataclass(frozen=True, slots=True)
 class AdvisorReport:
+    """``left_out``: default group columns that identify individuals, so that no group has them."""
+
     advice: ThresholdAdvice
     contest: SampleContest
+    left_out: tuple[str, ...] = ()
 
     def to_json(self) -> JsonObject:
         return {"contest": self.contest.to_json(), **self.advice.to_json()}
@@ -39,14 +42,19 @@ def make_report(
     resolved, track = resolve_question(question, rules), TRACKS[rules.track]
     # ``resolve_question`` has filled in both defaults.
     assert resolved.distance is not None and resolved.groups is not None  # noqa: S101, PT018
+    exchangeable = drop_identifying_columns(track.build_frames(original)[0], resolved.groups)
+    identifying = tuple(name for name in resolved.groups if name not in exchangeable)
+    is_default = question.groups is None
+    groups = exchangeable if is_default else resolved.groups
     played_rules = select_rules(rules, resolved.distance)
     played_original = sample_individuals(rules, original)
-    planned = plan_releases(played_rules, played_original, resolved.groups)
+    planned = plan_releases(played_rules, played_original, groups)
     steps = _ADVICE_STEPS + len(planned)
     advice = advise(
         original,
         track.distances[resolved.distance],
-        track.distances.group_individuals(original, resolved.groups),
+        track.distances.group_individuals(original, groups),
+        identifying=() if is_default else identifying,
         bits=resolved.bits,
         draws=resolved.draws,
         progress=lambda step, _, name: progress(step, steps, name),
@@ -59,4 +67,4 @@ def make_report(
         recommended=advice.threshold,
         progress=lambda step, _, name: progress(_ADVICE_STEPS + step, steps, name),
     )
-    return AdvisorReport(advice, contest)
+    return AdvisorReport(advice, contest, identifying if is_default else ())

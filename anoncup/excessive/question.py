@@ -1,12 +1,21 @@
 """Questions that organizers ask the threshold advisor."""
 
+from __future__ import annotations  # the numeric types are imported for type checkers only
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from anoncup.errors import InvalidInput
 from anoncup.excessive import SIMULATED_PERMUTATIONS
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MAX_UNIQUE_SHARE = 0.1
+"""Maximum share of unique rows. With more, hardly any individuals can be swapped within their class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +23,7 @@ class AdviceQuestion:
     """Parameters of a threshold report.
 
     - ``groups``: columns whose values a cheat keeps, so that it permutes individuals with equal values only.
-      None: the track's default columns; empty: anybody may be permuted.
+      None: the track's default columns without identifying ones; empty: anybody may be permuted.
     - ``distance``: its name, None for that of the competition.
     - ``bits``: cheats pass with a probability of at most 2^-``bits``.
     - ``draws``: number of permutations of each type to simulate.
@@ -54,3 +63,16 @@ def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
             known=tuple(known_columns),
         )
     return AdviceQuestion(groups, distance, question.bits, question.draws)
+
+
+def drop_identifying_columns(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
+    """Drop the column with the most distinct values until at most 10 % of the rows are unique.
+
+    At least one column is kept. If several have the most values, the last of them is dropped.
+    """
+    remaining, counts = list(columns), table.nunique()
+    while (
+        len(remaining) > 1 and (table.groupby(remaining).size() == 1).sum() > len(table) * _MAX_UNIQUE_SHARE
+    ):
+        remaining.remove(max(reversed(remaining), key=counts.__getitem__))
+    return tuple(remaining)

@@ -140,6 +140,7 @@ def advise(
     distance: AnyDistance,
     groups: IntArray,
     *,
+    identifying: tuple[str, ...] = (),
     bits: int = 50,
     draws: int = SIMULATED_PERMUTATIONS,
     progress: ProgressCallback = ignore_progress,
@@ -147,6 +148,7 @@ def advise(
     """Recommend a threshold that permutations of the original exceed, up to a small probability.
 
     ``groups`` (n,): the group of every individual; a cheat may permute individuals within groups only.
+    ``identifying``: columns of the groups that make most individuals unique, for the remedy.
     ``bits``: random permutations stay below the threshold with a probability of at most 2^-``bits``.
     ``draws``: number of permutations of each type to simulate, 0 for no simulation.
     """
@@ -177,7 +179,7 @@ def advise(
         low=low,
         high=high,
         threshold=threshold,
-        remedy=_suggest_remedy(low, cheats, sizes) if threshold is None else None,
+        remedy=_suggest_remedy(low, cheats, sizes, identifying) if threshold is None else None,
         bounds=bounds,
         s_exact=_compute_s_exact_mean(matrix),
         histograms={name: _build_histogram(cheat_means) for name, cheat_means in simulated_means.items()},
@@ -222,20 +224,29 @@ def _compute_s_exact_mean(matrix: FloatArray | None) -> float | None:
     return None if permutation is None else float(matrix[np.arange(len(matrix)), permutation].mean())
 
 
-def _suggest_remedy(low: float, cheats: tuple[CheatType, ...], sizes: IntArray) -> Message:
+def _suggest_remedy(
+    low: float, cheats: tuple[CheatType, ...], sizes: IntArray, identifying: tuple[str, ...]
+) -> Message:
     if low == 0.0 and int(sizes.sum()) > 1 and cheats[2].fixed < int(sizes.sum()):
         return Message(
             "two individuals have the same data, or nobody has a neighbour: the distance cannot "
             "distinguish them; use another distance or other columns, or remove the repetitions"
         )
     if cheats[2].fixed > 2 * cheats[1].fixed:
-        return _describe_small_groups(int((sizes == 1).sum()), len(sizes))
+        return _describe_small_groups(int((sizes == 1).sum()), len(sizes), identifying)
     return Message(
         "individuals are too few or too alike: take more of them, another distance, or a lower confidence"
     )
 
 
-def _describe_small_groups(singletons: int, group_count: int) -> Message:
+def _describe_small_groups(singletons: int, group_count: int, identifying: tuple[str, ...]) -> Message:
+    if identifying:
+        return Message(
+            "hardly any two individuals agree in what a cheat may keep, so that hardly any can be exchanged: "
+            "leave out these columns, or make their values coarser, such as years instead of dates: "
+            "{columns}",
+            columns=identifying,
+        )
     if not singletons:
         return Message(
             "groups are small, and many of their individuals stay in place by chance: name fewer group "

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from anoncup.competition.parser import parse_competition
+from anoncup.excessive.question import drop_identifying_columns
 from anoncup.lazy import lazy_in
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
@@ -33,8 +34,6 @@ CUT_SUFFIX = ":4"
 """Ends the role of a column of whose cells only the first characters are imported."""
 CUT_LENGTH = 4
 """Length of the year at the beginning of a date."""
-_MAX_UNIQUE_SHARE = 0.1
-"""Maximum share of unique rows. With more, hardly any individuals can be swapped within their class."""
 _EXAMPLE_SEED = 2015
 _MAX_SCORED_ROWS = 20_000
 """Largest original whose example is scored: a team waits for a new kit."""
@@ -157,10 +156,7 @@ def decode(job: "DecodeJob | SelectColumnsJob", _: object) -> bytes:
 
 
 class SelectColumnsJob(Job[tuple[str, ...]]):
-    """Drop the column with the most distinct values until at most 10 % of the rows are unique.
-
-    At least one column is kept. If several have the most values, the last of them is dropped.
-    """
+    """Return the columns that ``drop_identifying_columns`` keeps."""
 
     handler = _here("_drop_identifying_columns")
 
@@ -174,13 +170,8 @@ def _drop_identifying_columns(job: SelectColumnsJob, _: object) -> tuple[str, ..
     from anoncup.tables.csv_text import read_cells, read_header  # noqa: PLC0415  # Arrow
 
     text = decode(job, _)
-    table = read_cells(text, read_header(text, job.name), job.name).to_pandas()
-    remaining, counts = list(job.columns), table.nunique()
-    while (
-        len(remaining) > 1 and (table.groupby(remaining).size() == 1).sum() > len(table) * _MAX_UNIQUE_SHARE
-    ):
-        remaining.remove(max(reversed(remaining), key=counts.__getitem__))
-    return tuple(remaining)
+    table = read_cells(text, read_header(text, job.name), job.name)
+    return drop_identifying_columns(table.to_pandas(), job.columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,13 +64,14 @@ class SampleContest(VerdictPart):
     """A contest of sample methods, cheats and the unchanged original, in the order of the ranking rule.
 
     ``threshold`` is that of the competition, by which releases are rejected. ``warnings`` say if the
-    unchanged original or a cheat leads, and ``remedies`` what helps. ``problem`` says why the contest was not
-    played.
+    unchanged original or a cheat leads, ``recommended_warnings`` if it would with the recommended threshold,
+    and ``remedies`` what helps. ``problem`` says why the contest was not played.
     """
 
     individuals: int
     threshold: Number | None = None
     warnings: list[Notice]
+    recommended_warnings: list[Notice] | None = omit_if_none()
     remedies: list[Notice]
     releases: list[PlayedRelease]
     problem: Notice | None = None

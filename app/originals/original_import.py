@@ -99,12 +99,13 @@ def _require_no_data_in_other_rounds(round_: Round) -> None:
         )
 
 
-def select_grouping_columns(round_: Round, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the columns in which people must agree so that a cheating release can swap them.
+def select_grouping_columns(round_: Round) -> tuple[str, ...]:
+    """Return the default columns in which people must agree so that a cheating release can swap them.
 
     Identifying columns are left out: if nearly every row were unique, nobody could be swapped. Without data,
     all columns are returned.
     """
+    columns = tuple(round_.track.distances.group_columns(round_.rules)[1])
     if round_.original_rows is None or not columns:
         return columns
     return _select_grouping_columns_cached(next(iter(round_.original.items())), columns)

@@ -1,5 +1,6 @@
 """Routes of competitions: the public description, the files that organizers upload, threshold reports."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -259,7 +260,8 @@ class ThresholdReportIn(BaseModel):
         Field(
             max_length=1000,
             description="columns that a cheat keeps unchanged; with [] all individuals are in one"
-            " group; by default the columns of the cross-tables",
+            " group; by default the columns of the cross-tables, without those with which hardly any two"
+            " individuals agree",
         ),
         example(["sex", "age"]),
     ] = None
@@ -279,11 +281,13 @@ class ThresholdReportIn(BaseModel):
 @report_router.post("/competitions/{slug}/threshold-reports", status_code=status.HTTP_202_ACCEPTED)
 def ask_for_report(slug: str, principal: CurrentPrincipal, body: ThresholdReportIn) -> schemas.ReportSummary:
     """Request a report on the threshold of the rule against excessive anonymization. A worker writes it."""
+    question = AdviceQuestion(**body.model_dump())
+    if question.groups is None:
+        with transaction() as session:
+            round_ = competitions.find_for_organizer(session, principal, slug)
+        question = replace(question, groups=original_import.select_grouping_columns(round_))
     with transaction() as session:
-        report = threshold_reports.request_report(
-            session, principal, slug, AdviceQuestion(**body.model_dump())
-        )
-        return _summarize(report)
+        return _summarize(threshold_reports.request_report(session, principal, slug, question))
 
 
 @report_router.get("/competitions/{slug}/threshold-reports")

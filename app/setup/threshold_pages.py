@@ -54,7 +54,7 @@ def _render_threshold(
     raw_values, errors = (form.raw_values(), form.errors) if form else ({}, {})
     defaults = {"bits": "50", "draws": str(SIMULATED_PERMUTATIONS)}
     all_columns, default_columns = context.frame.round.track.distances.group_columns(rules)
-    exchange_columns = original_import.select_grouping_columns(context.frame.round, tuple(default_columns))
+    exchange_columns = original_import.select_grouping_columns(context.frame.round)
     return render_setup(
         context,
         "setup/threshold.html",

@@ -166,6 +166,35 @@ def test_cheat_leads_without_a_threshold_and_the_named_one_stops_it() -> None:
     assert with_threshold.releases[-1].violations == ("excessive_anonymization",)
 
 
+def test_named_threshold_accepts_the_methods_that_the_present_one_rejects() -> None:
+    tables = generate_households(100)
+    contest = play(tables, build_rules(0.001), GROUPS)
+    assert list_codes(contest) == (["unchanged_leads"], ["threshold", "columns"])
+    threshold = contest.remedies[0].message.values["threshold"]
+    assert isinstance(threshold, float)
+    assert contest.recommended_warnings == ()
+    assert list_codes(play(tables, build_rules(threshold), GROUPS)) == ([], [])
+
+
+def test_remedy_says_that_doing_nothing_leads_with_the_named_threshold() -> None:
+    table = build_unique_table(60)
+    (remedy,) = play(table, build_unique_rules()).remedies
+    assert "doing nothing then leads" in str(remedy.message)
+    rules = build_unique_rules(f"[excessive]\nthreshold = {remedy.message.values['threshold']}\n")
+    contest = play(table, rules)
+    assert [part.code for part in contest.warnings] == ["unchanged_leads"]
+    assert contest.recommended_warnings == contest.warnings
+
+
+def test_remedy_says_that_the_named_threshold_rejects_the_best_method() -> None:
+    names = [name for name, part in TRACKS["microdata"].attackers.items() if part.may_count]
+    more = "".join(f"[attackers.{name}]\ncounts = {str(name == 'id_rand').lower()}\n" for name in names)
+    rules = build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], more)
+    contest = play(build_unique_table(60), rules, bits=100)
+    assert list_codes(contest) == (["cheat_leads"], ["threshold"])
+    assert str(contest.remedies[0].message).endswith("but also the best sample method")
+
+
 @pytest.mark.parametrize(
     ("ranking", "compute_loss"),
     [

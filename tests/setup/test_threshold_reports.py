@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 
+import anoncup
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.threshold_report import make_report
 from anoncup.excessive.question import AdviceQuestion
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import write_csv
 from tests.support.arena import Arena, build_competition_toml
+from tests.support.page_requests import get_page
 from workers import tasks
 
 pytestmark = pytest.mark.full
@@ -45,3 +47,20 @@ def test_report_matches_the_result_of_the_local_command(arena: Arena) -> None:
     (report_row,) = arena.get(PATH).json()
     assert report_row["question"]["groups"] == ["sex"]
     assert "report" not in report_row
+
+
+def test_library_page_and_api_leave_out_the_same_columns(arena: Arena) -> None:
+    table = arena.table.assign(age=[str(row) for row in range(len(arena.table))])
+    assert arena.put("/competitions/small/original/original.csv", content=write_csv(table)).status_code == 200
+    request_report(arena)
+    assert arena.get(PATH).json()[0]["question"]["groups"] == ["sex"]
+    html = get_page(arena, "/competitions/small/organize/threshold", organizer=True).text
+    assert "hardly any two individuals agree: age." in html
+    local = anoncup.advise(table, competition=build_competition_toml(), draws=0)
+    assert (local.advice.groups, local.threshold is None) == (2, False)
+    assert "hardly any two individuals agree: age" in str(local)
+    named = str(anoncup.advise(table, competition=build_competition_toml(), groups=("sex", "age"), draws=0))
+    assert "recommended threshold: none, because" in named
+    assert (
+        "leave out these columns, or make their values coarser, such as years instead of dates: age" in named
+    )
