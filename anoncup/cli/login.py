@@ -150,7 +150,7 @@ def _resolve_address(url: str | None) -> str:
     account = None if url else credentials.load()
     address = validate_url(url or (account.url if account else typer.prompt("Service", err=True)))
     if _is_unencrypted(address):
-        print(f"anoncup: the connection to {address} is not encrypted", file=sys.stderr)
+        print(f"warning: the connection to {address} is not encrypted", file=sys.stderr)
     return address
 
 

@@ -46,6 +46,14 @@ ERROR is a failure of the service, so it differs from a rejection.
 MAX_WAIT_S = 24 * 3600.0
 MAX_OUTAGE_S = 60.0
 """Maximum time that the service may be unreachable while a command waits for a result."""
+_MISTAKES = {
+    "secret_of_another_file",
+    "sent_before",
+    "too_few_rows",
+    "deleted_rows",
+    "excessive_anonymization",
+}
+"""Codes of warnings about a release that the rules reject, or that scores nothing new."""
 Checks = Annotated[
     bool, typer.Option("--check/--no-check", help="check the files first: malformed ones cost no attempt")
 ]
@@ -182,9 +190,17 @@ def submit(
         bool, typer.Option("--wait", help="wait until it is scored, then show the result")
     ] = False,
     checks: Checks = True,
+    anyway: Annotated[
+        bool,
+        typer.Option(
+            "--anyway", help="send it although the check finds a wrong secret, a broken rule or a repetition"
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Submit a release with its secret. An upload whose connection breaks is sent again and counts once.
+
+    A release that is known to be wrong, or was sent before, is sent only with --anyway.
 
     With --wait: exit status 0: scored; 1: the contest's rules reject it; 70: scoring failed.
     """
@@ -196,6 +212,8 @@ def submit(
             with ignore_api_errors(), progress_bar("checking"):
                 check_result = client.check_release(slug, contents, secret=secret_content, comment=comment)
                 warnings = check_result.warnings
+        if not anyway:
+            _require_no_mistake(warnings)
         with progress_bar("sending"):
             receipt = client.submit(slug, contents, secret=secret_content, comment=comment)
         receipt_codes = {warning.code for warning in receipt.warnings}
@@ -209,6 +227,17 @@ def submit(
         submission = _wait_for_result(client, receipt)
     show_submission(submission, as_json=as_json)
     raise typer.Exit(EXIT_STATUSES[submission.status])
+
+
+def _require_no_mistake(warnings: Iterable[schemas.Notice]) -> None:
+    """Raise InvalidInput if the dry run found what costs an attempt in vain."""
+    mistakes = [f"{entry.code}: {entry.message}" for entry in warnings if entry.code in _MISTAKES]
+    if mistakes:
+        raise InvalidInput(
+            "nothing was sent. {mistakes}. Add --anyway to send it all the same",
+            code="not_sent",
+            mistakes=tuple(map(replace_unprintable, mistakes)),
+        )
 
 
 @contextmanager
@@ -230,7 +259,7 @@ def show_warnings(warnings: Iterable[schemas.Notice], prefix: str = "") -> None:
     """Print the warnings of a dry run to standard error."""
     for warning in warnings:
         print(
-            f"anoncup: {replace_unprintable(prefix)}{replace_unprintable(warning.code)}: "
+            f"warning: {replace_unprintable(prefix)}{replace_unprintable(warning.code)}: "
             f"{replace_unprintable(warning.message)}",
             file=sys.stderr,
         )
@@ -274,6 +303,6 @@ def _show_receipt(receipt: schemas.Receipt) -> None:
         print(f"  SHA-256 of {replace_unprintable(name)}: {digest}")
     print(f"  commitment of the secret: {receipt.commitment}")
     for warning in receipt.warnings:
-        print(f"  {replace_unprintable(warning.code)}: {replace_unprintable(warning.message)}")
+        print(f"  warning: {replace_unprintable(warning.code)}: {replace_unprintable(warning.message)}")
     if receipt.quota_left:
         print(f"  left: {format_cell(receipt.quota_left)}")

@@ -60,9 +60,9 @@ def show_decision(
 ) -> None:
     console = make_console()
     console.print(decision, style="green" if decision == "accepted" else "red")
-    for notices, style in ((violations, "red"), (warnings, "yellow")):
+    for label, notices, style in (("", violations, "red"), ("warning: ", warnings, "yellow")):
         for notice in notices:
-            console.print(f"  {notice.code}: {notice.message}", style=style, soft_wrap=True)
+            console.print(f"  {label}{notice.code}: {notice.message}", style=style, soft_wrap=True)
 
 
 def _show_measures(verdict: schemas.Verdict) -> None:

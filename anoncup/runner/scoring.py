@@ -51,21 +51,21 @@ def check_release(job: jobs.CheckReleaseJob, _: object) -> tuple[int, tuple[Rema
         check_partial_upload(track, rules, original, received, job.team)
         return 0, ()
     parsed = parse_upload(track, rules, original, job.files, job.secret, team=job.team)
-    row_warning = explain_too_few_rows(rules, parsed.sizes)
-    warnings = [Remark("too_few_rows", row_warning)] if row_warning else []
-    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *_list_secret_warnings(rules, original, parsed))
+    return parsed.sizes["rows"], (*parsed.remarks, *_list_rule_warnings(rules, original, parsed))
 
 
-def _list_secret_warnings(rules: Rules, original: HasRows, parsed: ParsedUpload) -> tuple[Remark, ...]:
-    """Return warnings that the secret may belong to another release. The verdict will contain them, too.
+def _list_rule_warnings(rules: Rules, original: HasRows, parsed: ParsedUpload) -> tuple[Remark, ...]:
+    """Return warnings of broken rules, and of a secret that may belong to another file, as the verdict will.
 
-    If the check runs out of memory, there are no warnings: a real upload needs less memory and would be
-    accepted.
+    If the check runs out of memory, only the number of rows is checked: a real upload needs less memory and
+    would be accepted.
     """
     try:
-        return check_rules(rules, original, parsed.release, parsed.answer)[2]
+        violations, _, warnings = check_rules(rules, original, parsed.release, parsed.answer)
     except MemoryError:
-        return ()
+        message = explain_too_few_rows(rules, parsed.sizes)
+        return (Remark("too_few_rows", message),) if message else ()
+    return (*(Remark(violation.code, violation.message) for violation in violations), *warnings)
 
 
 def read_guess(job: jobs.ReadGuessJob, _: object) -> jobs.ParsedGuess:

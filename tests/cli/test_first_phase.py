@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from anoncup.tables.csv_text import write_csv
@@ -54,15 +55,32 @@ def test_waiting_exits_with_1_for_a_rejected_release(
     (folder / "Y.csv").write_bytes(write_csv(half))
     (folder / "s.csv").write_bytes(write_secret(half.index.to_numpy()))
     with run_worker(score_everything):
-        result = anoncup("submit", "small", *release_options, "--wait", "--json")
+        result = anoncup("submit", "small", *release_options, "--anyway", "--wait", "--json")
     assert (result.status, result.json["status"]) == (1, "REJECTED")
     assert result.json["result"]["violations"][0]["code"] == "too_few_rows"
-    assert "anoncup: too_few_rows: 10 rows are left; at least 20 must be" in result.stderr
+    assert "warning: too_few_rows: 10 rows are left; at least 20 must be" in result.stderr
     listed = anoncup("submissions", "small").stdout
     assert "REJECTED" in listed
     assert "10 rows are left; at least 20 must be" in " ".join(listed.split())
     assert f"{result.json['result']['overall']:.6g}" not in listed
     assert f"{result.json['result']['utility']:.6g}" in listed
+
+
+def test_release_that_is_known_to_be_wrong_is_sent_only_with_anyway(
+    anoncup: CommandRunner, arena: Arena, folder: Path, release_options: list[str | Path]
+) -> None:
+    order = np.roll(np.arange(len(arena.table)), len(arena.table) // 2)
+    (folder / "Y.csv").write_bytes(write_csv(arena.table))
+    (folder / "s.csv").write_bytes(write_secret(order))
+    result = anoncup("submit", "small", *release_options, "--json")
+    assert (result.status, result.json["code"]) == (2, "not_sent")
+    for words in ("excessive_anonymization: ", "secret_of_another_file: ", "Add --anyway"):
+        assert words in result.stderr
+    assert count_attempts(arena) == 0
+    assert anoncup("submit", "small", *release_options, "--anyway").status == 0
+    repeated = anoncup("submit", "small", *release_options)
+    assert (repeated.status, "sent_before: " in repeated.stderr) == (2, True)
+    assert count_attempts(arena) == 1
 
 
 def test_malformed_release_is_reported_with_location_and_code(
@@ -155,6 +173,6 @@ def test_exhausted_quota_shows_when_it_is_renewed(
     (folder / "s.csv").write_bytes(secret)
     arguments = ["submit", "tight", "--anonymized", folder / "Y.csv", "--secret", folder / "s.csv"]
     assert anoncup(*arguments).status == 0
-    result = anoncup(*arguments)
+    result = anoncup(*arguments, "--anyway")
     assert (result.status, result.stdout) == (2, "")
     assert "again from 20" in result.stderr

@@ -112,10 +112,10 @@ def test_warning_shows_column_names_with_brackets(folder: Path) -> None:
     replace_text(folder, "anonymized", "m,30,200,20", "m,30.0,200,20")
     completed = run_score(folder)
     assert completed.returncode == 0
-    assert "  respelled: 年数[/b]: some cells are spelled differently" in completed.stdout
+    assert "  warning: respelled: 年数[/b]: some cells are spelled differently" in completed.stdout
     attacked = run_program("attack", *build_options(folder, *INPUT_NAMES), cwd=folder)
     assert attacked.returncode == 0
-    assert "anoncup: respelled: 年数[/b]: some cells are spelled differently" in attacked.stderr
+    assert "warning: respelled: 年数[/b]: some cells are spelled differently" in attacked.stderr
 
 
 # Exit status 1: the release breaks the contest's rules

@@ -197,7 +197,7 @@ def test_guess_without_answers_is_sent_with_a_warning(
     (folder / "g.csv").write_bytes(EMPTY_GUESS)
     result = anoncup("guess", f"small/{name}", "--file", "g.csv", "--json")
     assert (result.status, result.json["answered"]) == (0, 0)
-    assert result.stderr == f"anoncup: {name}: no_answer: no line is answered, so the guess finds nobody\n"
+    assert result.stderr == f"warning: {name}: no_answer: no line is answered, so the guess finds nobody\n"
     (folder / "mine").mkdir()
     (folder / "mine" / f"{name}.csv").write_bytes(EMPTY_GUESS)
     assert anoncup("guess", "small", "--file", "mine").stderr == result.stderr
