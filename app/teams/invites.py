@@ -152,12 +152,13 @@ def find_usable(session: Session, code: str) -> UsableInvite:
     return UsableInvite(session.get_one(Competition, invite.competition_id), team)
 
 
+def select_any(code: str) -> Select[Invite]:
+    """Select the invite with a code, whether it is usable or not."""
+    return select(Invite).where(Invite.digest == tokens.hash_token(code.strip()))
+
+
 def _select_usable(code: str) -> Select[Invite]:
-    return select(Invite).where(
-        Invite.digest == tokens.hash_token(code.strip()),
-        Invite.uses_left > 0,
-        Invite.expires_at > func.clock_timestamp(),
-    )
+    return select_any(code).where(Invite.uses_left > 0, Invite.expires_at > func.clock_timestamp())
 
 
 def _require_usable(session: Session, invite: Invite | None) -> Invite:

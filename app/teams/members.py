@@ -59,6 +59,7 @@ def join(
 ) -> schemas.TeamMembership:
     """Add the principal to the team of the invite."""
     principal.require("submit")
+    require_can_join(session, principal, code)
     invite = invites.redeem(session, code)
     user = users.lock_user(session, principal.user_id)
     membership = _add_member(session, invite, user, team_name, accept_terms=accept_terms)
@@ -70,7 +71,7 @@ def _add_member(
     session: Session, invite: Invite, user: User, team_name: str | None, *, accept_terms: bool
 ) -> schemas.TeamMembership:
     """Add a locked user to the invite's team or to a new one."""
-    _require_can_join(session, invite.competition_id, user)
+    _require_can_join(session, invite.competition_id, user.id, user.role)
     competition = session.get_one(Competition, invite.competition_id)
     has_terms = competition.description.terms
     if has_terms and not accept_terms:
@@ -92,12 +93,25 @@ def _add_member(
     return schemas.TeamMembership(competition=competition.slug, team_id=team.id, team=team.name)
 
 
-def _require_can_join(session: Session, competition_id: UUID, user: User) -> None:
+def require_can_join(session: Session, principal: Principal, code: str) -> None:
+    """Raise Conflict for a person who cannot join. The invite may be used up, perhaps by this person."""
+    competition_id = session.scalar(invites.select_any(code).with_only_columns(Invite.competition_id))
+    if competition_id is not None:
+        _require_can_join(session, competition_id, principal.user_id, principal.role)
+
+
+def _require_can_join(session: Session, competition_id: UUID, user_id: UUID, role: Role) -> None:
     """Raise Conflict for members of a team and for organizers, who see the results of every team."""
-    if session.get(Member, (competition_id, user.id)) is not None:
-        raise Conflict("you are in a team of this competition already", code="in_a_team")
-    is_organizer = session.get(Organizer, (competition_id, user.id)) is not None
-    if is_organizer or user.role == Role.ADMINISTRATOR:
+    member = session.get(Member, (competition_id, user_id))
+    if member is not None:
+        raise Conflict(
+            "you are in the team {team} of this competition already",
+            code="in_a_team",
+            team=session.get_one(Team, member.team_id).name,
+            competition=session.get_one(Competition, competition_id).slug,
+        )
+    is_organizer = session.get(Organizer, (competition_id, user_id)) is not None
+    if is_organizer or role == Role.ADMINISTRATOR:
         raise Conflict("an organizer of a competition is in no team of it", code="organizes_it")
 
 

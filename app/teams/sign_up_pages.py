@@ -58,6 +58,7 @@ def _render_invite_form(
         problem=problem,
         invite=invite,
         invited=invited,
+        joined=problem.message.values.get("competition") if problem else None,
         provider=provider,
         team=team,
         name=name,
@@ -121,7 +122,10 @@ def sign_up(
 
 
 @router.get("/join")
-def show_join(page: RequestedUserPage, address: ClientAddress, invite: _CodeQuery = "") -> HTMLResponse:
+@show_problem(_render_join)
+def show_join(page: RequestedUserPage, address: ClientAddress, invite: _CodeQuery = "") -> Response:
+    with transaction() as session:
+        members.require_can_join(session, page.principal, invite)
     return _render_join(page, address=address, invite=invite)
 
 

@@ -55,9 +55,14 @@ def test_invite_leads_to_sign_up_or_to_joining_if_signed_in(client: TestClient) 
     assert response.headers["location"] == f"/join?invite={invite}"
     send_form(first, response.headers["location"], {"team": "roses"}, team="red")
     assert "roses" in extract_text(get_page(first, "/account", team="red"))
-    path = f"/join?invite={create_invite(second)}"
-    second_response = post_form(first, path, {"team": "more"}, team="red")
-    assert_refused(second_response, 409, "You are in a team of this competition already.")
+    for path in (f"/join?invite={invite}", f"/join?invite={create_invite(second)}"):  # used by them, unused
+        for refusal in (
+            get_page(first, path, team="red"),
+            post_form(first, path, {"team": "more"}, team="red"),
+        ):
+            assert_refused(refusal, 409, "You are in the team roses of this competition already.")
+            assert 'href="/competitions/second/submissions"' in refusal.text
+    assert_refused(get_page(first, f"/join?invite={invite}", team="blue"), 422, "The invite is unknown")
 
 
 def test_token_is_shown_once_and_has_the_chosen_scopes(arena: Arena) -> None:

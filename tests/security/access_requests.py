@@ -189,7 +189,7 @@ CONTENT: dict[str, Callable[["AccessScenario"], Content]] = {
         "params": {"invite": create_invite(scenario)},
         "data": build_newcomer(),
     },
-    "GET /join": lambda scenario: {"params": {"invite": create_invite(scenario)}},
+    "GET /join": lambda scenario: {"params": {"invite": create_other_invite(scenario)}},
     "POST /join": lambda scenario: {
         "params": {"invite": create_other_invite(scenario)},
         "data": {"team": "newcomers"},

@@ -146,7 +146,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "POST /sign-out": (303, 303, 303, 303, 303, 303),
     "GET /sign-up": (200, 303, 303, 303, 303, 303),
     "POST /sign-up": (303, 303, 303, 303, 303, 303),
-    "GET /join": (303, 200, 200, 200, 200, 200),
+    "GET /join": (303, 200, 200, 200, 200, 409),
     "POST /join": (303, 303, 303, 303, 303, 409),
     # Without a mail server, which is the default, these pages do not exist.
     "GET /password/forgotten": (404, 404, 404, 404, 404, 404),
