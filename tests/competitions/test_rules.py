@@ -101,7 +101,7 @@ def test_page_shows_weights_scales_and_parameters(client: TestClient) -> None:
     reported_only = {name for name in ("cor_mae", "euc1", "euc2") if "reported only" in entries[name]}
     assert reported_only == {"cor_mae", "euc1"}
     text = read_rules_text(arena)
-    assert "Valid submissions a day 7" in text
+    assert "Valid submissions a day, rejected ones too 7" in text
     assert "Guesses on a target 1,234" in text
 
 

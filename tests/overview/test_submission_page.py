@@ -10,7 +10,9 @@ from app.submissions.verdict_parts import build_attacker_lines, build_measure_li
 from tests.recorded import build_verdict
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import load_round
+from tests.support.page_requests import extract_text, get_page
 from tests.support.team_pages import submit_and_score
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
@@ -44,3 +46,13 @@ def test_limit_follows_the_rule(more: str, statistic: str | None, share: float |
     assert limit.compared_distance == statistic
     assert limit.percent == (None if share is None else pytest.approx(share))
     assert limit.is_near == (statistic == "largest")
+
+
+def test_rejected_submission_has_no_overall_score_on_its_page_and_in_the_list(arena: Arena) -> None:
+    identifier = arena.submit_excessive("red").json()["id"]
+    score_everything()
+    score = f"{arena.get_submission(identifier, 'red')['result']['overall']:.4f}"
+    for path in (f"/submissions/{identifier}", f"/competitions/{arena.slug}/submissions"):
+        text = extract_text(get_page(arena, path, team="red"))
+        assert "Rejected" in text
+        assert score not in text
