@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
-from anoncup.evaluation.results import judge_guess
+from anoncup.errors import InvalidResult
+from anoncup.evaluation.results import ResultChecker, judge_guess
 from anoncup.messages import JsonObject, Message, serialize_prefixed
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import AnswerT, AnyTrack, OriginalT, ReleaseContext, ReleaseT, TargetT, Track
@@ -58,12 +59,18 @@ class AttackerResult:
 def make_guesses(
     attacker: Attacker[TargetT, _GuessT], target: TargetT, *, track: AnyTrack, rules: Rules
 ) -> Guesses:
-    """Attack a target, and return the guesses by question; none if the competition asks no such question."""
+    """Attack a target, and return the guesses by question; none if the competition asks no such question.
+
+    Raises InvalidResult if the attacker leaves a question without a guess.
+    """
     asked = track.select_questions(rules).keys() & set(attacker.questions)
     if not asked:
         return {}
     guess = attacker.attack(target, **rules.attacker_settings(attacker.name).parameters)
-    guesses = {attacker.question: guess} if isinstance(attacker.question, str) else cast("Guesses", guess)
+    guesses = {attacker.question: guess} if isinstance(attacker.question, str) else guess
+    if not isinstance(guesses, Mapping) or any(guesses.get(name) is None for name in asked):
+        expected = Message("a guess for each of these questions: {names}", names=attacker.questions)
+        raise _build_error(attacker, guess, expected, rules)
     return {name: guesses[name] for name in attacker.questions if name in asked}
 
 
@@ -84,9 +91,17 @@ def rate_attack(
     *,
     track: Track[OriginalT, ReleaseT, TargetT, AnswerT],
 ) -> AttackerResult:
-    """Return what an attacker's guesses get right, given the answer."""
+    """Return what an attacker's guesses get right, given the answer.
+
+    Raises InvalidResult if a guess has another shape than that of whoever knows the answer.
+    """
     if not guesses:
         return AttackerResult(Outcome(0.0, note=_NOT_ASKED), attacker.version)
+    for name, guess in guesses.items():
+        shape = getattr(track.questions[name].make_perfect_guess(answer), "shape", None)
+        if shape not in (None, getattr(guess, "shape", None)) and not isinstance(guess, BuiltInGuess):
+            expected = Message("an array of the shape {shape}, a number for each row", shape=str(shape))
+            raise _build_error(attacker, guess, expected, context.rules)
     outcomes = {
         name: judge_guess(track.questions[name], guess, answer, context) for name, guess in guesses.items()
     }
@@ -101,3 +116,8 @@ def rate_attack(
         rate = max(outcomes.values(), key=lambda outcome: (outcome.risk, outcome.value))
     details = {name: outcome.value for name, outcome in outcomes.items()}
     return AttackerResult(replace(rate, details=details), attacker.version, risks)
+
+
+def _build_error(attacker: AnyAttacker, guess: object, expected: Message, rules: Rules) -> InvalidResult:
+    returned = f"{type(guess).__name__} {getattr(guess, 'shape', '')}".strip()
+    return ResultChecker(rules.track, f"attackers.{attacker.name}").build_error(returned, expected)

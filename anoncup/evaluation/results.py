@@ -20,6 +20,7 @@ _NUMBER = N_("a finite number")
 _LOSS = N_("a finite number that is not negative")
 _SHARE = N_("a number from 0 to 1")
 _OUTCOME = N_("an outcome")
+_DETAILS = N_("numbers by name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,15 @@ class ResultChecker:
 
     def require_details(self, details: Mapping[str, object]) -> dict[str, float]:
         """Return further numbers by name, which may be negative."""
+        if not isinstance(details, Mapping):
+            raise self.build_error(type(details).__name__, _DETAILS)
         return {name: self.require_number(value) for name, value in details.items()}
 
-    def build_error(self, returned: str, expected: str) -> InvalidResult:
+    def build_error(self, returned: str, expected: str | Message) -> InvalidResult:
         """Return the error for a result. ``returned`` is a number or the name of a type, never a text."""
         provider = INSTALLED.find_provider(f"{self.track}.{self.part}")
         provider = provider or INSTALLED.find_provider(f"tracks.{self.track}")
-        part, expectation = self.part, Message(expected)
+        part, expectation = self.part, expected if isinstance(expected, Message) else Message(expected)
         if provider is None:
             return InvalidResult(
                 "{part} returned {returned} instead of {expected}",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from anoncup.messages import Message
 from anoncup.rules.toml_values import (
@@ -14,7 +14,7 @@ from anoncup.rules.toml_values import (
     read_share,
 )
 
-_ParameterKind = Literal["columns", "column", "choice", "whole", "amount", "share"]
+ParameterKind = Literal["columns", "column", "choice", "whole", "amount", "share"]
 Roles = Mapping[str, tuple[str, ...]]
 """The columns of a contest by role."""
 ParameterValue = tuple[str, ...] | str | float | None
@@ -33,20 +33,31 @@ _WHOLE_DIGIT_LIMIT = 10
 class Parameter:
     """A parameter of a measure, attacker, method or question.
 
-    ``role_or_choices``: the role of the allowed columns, or the allowed choices.
+    ``role_or_choices``: the role of the allowed columns, or the allowed choices. The roles are
+    ``quasi_identifiers`` and ``sensitive`` on microdata, ``master`` on transactions, and ``columns``,
+    ``numeric`` and ``categorical`` on membership.
 
-    The default depends on the kind:
+    ``kind`` is one of these; another one is a ValueError:
 
-    - ``columns``: ``default`` contains their names, the number of leading columns of the role, or None for
-      all columns of the role.
-    - Numbers: ``default`` is a number, or None if the measure, attacker or method determines it.
-    - ``column`` and ``choice``: the default is the first column of the role, or the first choice.
+    - ``columns``: a tuple of columns of the role. ``default`` contains their names, the number of leading
+      columns of the role, or None for all columns of the role.
+    - ``column``: a column of the role; the default is the first.
+    - ``choice``: one of the choices; the default is the first.
+    - ``whole``: a whole number from 1 to 1,000,000. ``amount``: a number from 0. ``share``: a number from 0
+      to 1. ``default`` is a number, or None if the measure, attacker or method determines it.
+
+    What a competition file leaves out is not passed, so the function's keyword needs a default that means the
+    same.
     """
 
     name: str
-    kind: _ParameterKind
+    kind: ParameterKind
     role_or_choices: str | tuple[str, ...] = ()
     default: ParameterValue = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in (kinds := get_args(ParameterKind)):
+            raise ValueError(f"{self.name}: a parameter is one of {', '.join(kinds)}, not {self.kind!r}")
 
     @property
     def is_number(self) -> bool:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from anoncup.errors import InvalidInput, InvalidUpload
+from anoncup.errors import InvalidInput, InvalidResult, InvalidUpload
 from anoncup.evaluation.attacks import AttackerResult, make_guesses, rate_attack
 from anoncup.evaluation.ranking import rounding_threshold
-from anoncup.evaluation.results import judge_guess
+from anoncup.evaluation.results import ResultChecker, judge_guess
 from anoncup.evaluation.scales import scales
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
@@ -168,10 +168,20 @@ def require(condition: bool, part: str, law: str) -> None:
         raise BrokenLaw(f"{part}: {law}")
 
 
+@contextmanager
+def valid_results(part: str) -> Iterator[None]:
+    """Raise BrokenLaw if a service would refuse a result of the part."""
+    try:
+        yield
+    except InvalidResult as error:
+        raise BrokenLaw(f"{part}: {error}") from None
+
+
 def check_measure(measure: AnyMeasure, track: AnyTrack, cases: Iterable[TrackCase]) -> None:
     """Check the laws of a measure.
 
     - The value is a finite float, 0 or more, and does not depend on the order of the rows.
+    - The details are finite numbers by name.
     - A measure that may have a weight is 0 for the original itself and has a scale above rounding noise.
     - A measure is exact or in data units, not both.
     - A measure that does not read the answer does not depend on it.
@@ -189,6 +199,7 @@ def check_measure(measure: AnyMeasure, track: AnyTrack, cases: Iterable[TrackCas
         checked.build_target()  # memoizes what targets need of the original
         with unchanged_inputs(measure.name, checked):
             value = _compute_value(measure, checked)
+            _check_details(measure, checked)
         require(
             value == _compute_value(measure, checked),
             measure.name,
@@ -214,6 +225,13 @@ def _compute_value(measure: AnyMeasure, checked: CheckedCase) -> float:
     return value
 
 
+def _check_details(measure: AnyMeasure, checked: CheckedCase) -> None:
+    if measure.details is not None:
+        details = measure.details(checked.add_answer(checked.case.answer))
+        with valid_results(measure.name):
+            ResultChecker(checked.track.name, f"measures.{measure.name}").require_details(details)
+
+
 def _check_weight(measure: AnyMeasure, checked: CheckedCase) -> None:
     identity_release = checked.track.scaling.identity_release
     if identity_release is not None:
@@ -231,6 +249,7 @@ def _check_weight(measure: AnyMeasure, checked: CheckedCase) -> None:
 def check_attacker(attacker: AnyAttacker, track: AnyTrack, cases: Iterable[TrackCase]) -> None:
     """Check the laws of an attacker.
 
+    - There is a guess for each of its questions, in the form that the question asks for.
     - The rate is a float in [0, 1].
     - The result is deterministic, and the rate is the same for the release as it is read from its files.
       Nothing that an attacker sees can therefore depend on the answer.
@@ -241,7 +260,8 @@ def check_attacker(attacker: AnyAttacker, track: AnyTrack, cases: Iterable[Track
     for name in attacker.questions:
         require(name in track.questions, attacker.name, f"no question {name}")
     for checked in list_checked_cases(track, cases):
-        _check_attack(attacker, checked)
+        with valid_results(attacker.name):
+            _check_attack(attacker, checked)
 
 
 def _check_attack(attacker: AnyAttacker, checked: CheckedCase) -> None:

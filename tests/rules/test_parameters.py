@@ -1,5 +1,7 @@
 """Parameters of measures, attackers and methods: allowed values, defaults and function signatures."""
 
+from typing import Any
+
 import pytest
 
 from anoncup.competition.drafts import change_columns, create_draft
@@ -17,6 +19,14 @@ CHOICE = Parameter("give_up", "choice", ("abstain", "own_row"))
 WHOLE_NUMBER = Parameter("k", "whole", default=3)
 AMOUNT = Parameter("strength", "amount", default=0.1)
 SHARE = Parameter("share", "share")
+
+
+def test_unknown_kinds_are_rejected_with_the_known_ones() -> None:
+    kind: Any = "number"
+    with pytest.raises(
+        ValueError, match=r"k: .* columns, column, choice, whole, amount, share, not 'number'"
+    ):
+        Parameter("k", kind)
 
 
 @pytest.mark.parametrize(

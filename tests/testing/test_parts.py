@@ -94,6 +94,8 @@ BROKEN_MEASURES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = {
     "spoils what it is given": (overwrite_cell, {}, "stays as it is"),
     "the original is a loss": (lambda _: 1.0, {"weighs": True}, "lost nothing"),
     "nothing moves it": (compute_row_count_difference, {"weighs": True}, "a scale above 1e-12"),
+    "no detail": (lambda _: 0.0, {"details": lambda _: None}, "returned NoneType instead of numbers by name"),
+    "a text as detail": (lambda _: 0.0, {"details": lambda _: {"sex": "f"}}, "returned str instead of"),
     "counts in a unit": (
         lambda _: 0.0,
         {"is_exact": True, "largest_cell": lambda _: 1.0},
@@ -144,6 +146,16 @@ def guess_at_random(target: Any) -> Any:
 BROKEN_ATTACKERS: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = {
     "other answers each time": (guess_at_random, {}, "the same answer"),
     "a row that there is not": (lambda target: np.full(target.rows, target.original.rows), {}, "could send"),
+    "nothing": (
+        lambda _: None,
+        {},
+        r"attackers\.mine returned NoneType instead of a guess for each .*: link",
+    ),
+    "a row too few": (
+        lambda target: np.arange(target.rows - 1),
+        {},
+        r"attackers\.mine returned ndarray \(59,\) instead of an array of the shape \(60,\)",
+    ),
     "unknown question": (answer_cluster_of_two, {"question": "membership"}, "no question membership"),
     "depends on the answer": (
         lambda target: np.arange(target.rows),
