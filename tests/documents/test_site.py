@@ -113,6 +113,8 @@ def test_page_of_inputs_has_every_attribute_of_the_types_of_every_track(site: Pa
     for path, kind in classes.items():
         names = [name for name in vars(kind) if not name.startswith("_")]
         assert [name for name in names if f'id="{path}.{name}"' not in html] == []
+    other_types = set(re.findall(r'<span title="anoncup\.[\w.]+">(\w+)', html))
+    assert {name for name in other_types if f"{name}</code>" not in html} == set()
 
 
 @pytest.mark.full

@@ -1,7 +1,7 @@
 """The original X and the anonymized table Y of a submission, prepared for measures and attackers.
 
-All that is derived from the original alone is memoized in :class:`MicrodataOriginal`. Attackers get a
-:class:`MicrodataTarget`, which has no field for the answer; measures get :class:`ScoredRelease` tables.
+All that is derived from the original alone is memoized in ``MicrodataOriginal``. Attackers get a
+``MicrodataTarget``, which has no field for the answer; measures get ``ScoredRelease`` tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -85,7 +85,10 @@ class MicrodataOriginal:
 
     @memoize
     def index_classes(self, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]) -> NeighbourIndex:
-        """Return a search index over the named sensitive columns for each class of :meth:`group_by`."""
+        """Return a search index over the named sensitive columns for each class of ``group_by``.
+
+        The functions of ``anoncup.geometry.nearest_neighbours`` take a ``NeighbourIndex``.
+        """
         return build_index(self.select(sensitive), self.group_by(quasi_identifiers))
 
 
