@@ -42,11 +42,18 @@ from anoncup.tracks.uploads import ParsedUpload, parse_upload
 PartT = TypeVar("PartT")
 Table: TypeAlias = pd.DataFrame | Path | str
 Tables: TypeAlias = Table | Mapping[str, Table]
-"""One table, or all tables of a track with several by their names, such as ``customers``."""
+"""A DataFrame or the path of a CSV file; where a track has several, all of them in a dict by their names.
+
+A name is that of the file without ``.csv``, such as ``customers``; ``TRACKS`` lists the files.
+"""
 Secret: TypeAlias = Table | ArrayLike
-"""The file secret.csv as a table or path, or an array of the rows of the original, counted from 0."""
+"""The row of the original for each released row: as a table or file from 1, as an array or list from 0.
+
+A DataFrame or the path of a CSV file has the format of secret.csv, in which rows are counted from 1. On
+tracks whose secret is of another kind, it must be one of these.
+"""
 Competition: TypeAlias = Rules | Path | str
-"""Rules, or the text or path of a competition file."""
+"""The text of a competition file, its path, or the ``Rules`` that ``parse_competition`` returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +76,8 @@ class ResultTable:
       and ``correct`` of ``trials`` rows; of ``compare``, a row for each release with U, E and ``overall`` in
       [0, 1] and ``accepted``, best first.
     - ``heading``: the sentence above the table, if there is one.
-    - ``warnings``: remarks on the files and tables, such as cells that are spelled differently from the
-      original's. Each has a ``code`` and a ``message``.
+    - ``warnings``: remarks on the files, tables and rules, such as cells that are spelled differently from
+      the original's. Each has a ``code`` and a ``message``.
     """
 
     table: pd.DataFrame
@@ -331,7 +338,7 @@ def _score(contest: _Contest, released: Tables, secret: Secret) -> Score:
     return Score(
         heading=f"{decision}. {scores}",
         table=values.to_frame(),
-        warnings=(*contest.remarks, *upload.remarks),
+        warnings=(*contest.remarks, *upload.remarks, *verdict.warnings),
         verdict=verdict,
     )
 

@@ -64,5 +64,5 @@ def lazy_module(path: str) -> Any:
 
 
 def lazy_in(package: str) -> Callable[[str], Any]:
-    """Return a variant of :func:`lazy` for paths relative to ``package``."""
+    """Return a variant of ``lazy`` for paths relative to ``package``."""
     return lambda path: LazyFunction(f"{package}.{path}")

@@ -45,7 +45,7 @@ class AttackerResult:
             "details": dict(rate.details) or None,
             "risks": dict(self.risks) or None,
         }
-        shown_baseline = rate.baseline if rate.chance is None else rate.chance
+        shown_baseline = rate.baseline if rate.shown_baseline is None else rate.shown_baseline
         return {
             "rate": rate.value,
             **({} if rate.trials is None else {"correct": rate.correct, "trials": rate.trials}),

@@ -49,10 +49,12 @@ ScoredT = TypeVar("ScoredT")
 
 log = logging.getLogger(__name__)
 
+_NO_WEIGHTS = Remark("no_weights", Message("no measure has a weight, so that U is 0 for every release"))
+
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule of the contest that the submission breaks."""
+    """A rule of the contest that the submission breaks, with ``code`` and ``message`` as in ``Remark``."""
 
     code: str
     message: Message
@@ -181,7 +183,7 @@ def evaluate(
         utility=utility,
         security=security,
         overall=compute_overall_loss(utility, security),
-        warnings=warnings,
+        warnings=warnings if rules.weights else (*warnings, _NO_WEIGHTS),
     )
 
 

@@ -12,7 +12,7 @@ MAX_CELL_LENGTH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A warning about an accepted upload."""
+    """A warning: a ``code``, which stays the same, and a ``message``, whose ``str`` is English."""
 
     code: str
     message: Message

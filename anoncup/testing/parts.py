@@ -1,7 +1,7 @@
 """Contract tests for measures, attackers and methods, for the built-in ones and for plug-ins.
 
 A law is a property that every part of a kind must have. The caller provides the cases on which the laws are
-checked: releases of example data. :class:`BrokenLaw` names the part and the law that does not hold.
+checked: releases of example data. ``BrokenLaw`` names the part and the law that does not hold.
 """
 
 import inspect

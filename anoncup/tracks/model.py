@@ -258,7 +258,11 @@ class Track(Generic[OriginalT, ReleaseT, TargetT, AnswerT]):
 
     @property
     def summary(self) -> tuple[list[str], str]:
-        return [f"{spec.name}.csv" for spec in self.original_files if spec.required], self.title
+        originals, releases = (
+            [f"{spec.name}.csv" for spec in specs if spec.required]
+            for specs in (self.original_files, self.release_files)
+        )
+        return originals, f"a release is {', '.join(releases)}; questions: {', '.join(self.questions)}"
 
     @property
     def release_file_names(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ class Outcome:
     - ``interval``: a 95 % confidence interval of the value, if known.
     - ``details``: further numbers by name.
     - ``sd``: for a guess at random, the standard deviation of the value over the random choice.
-    - ``chance``: the value of guessing at random that is shown for comparison, if it is not the baseline.
+    - ``shown_baseline``: what results and pages show as the baseline, if E is not adjusted for it.
     - ``note``: a message of a built-in attacker.
     """
 
@@ -29,7 +29,7 @@ class Outcome:
     interval: tuple[float, float] | None = None
     details: Mapping[str, float] = field(default_factory=dict)
     sd: float | None = None
-    chance: float | None = None
+    shown_baseline: float | None = None
     note: Message | None = None
 
     @property

@@ -110,7 +110,7 @@ def _summarize(parameters: Iterable[Parameter], function: Callable[..., object])
     """Return the names of the parameters, and the first line of what the function's author wrote."""
     implementation = unwrap(getattr(function, "func", function))
     description = (getdoc(implementation) or "") if isroutine(implementation) else ""
-    return [parameter.name for parameter in parameters], description.partition("\n")[0]
+    return [parameter.name for parameter in parameters], description.partition("\n")[0].replace("``", "")
 
 
 _InputT = TypeVar("_InputT")

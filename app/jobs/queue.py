@@ -1,6 +1,6 @@
 """The Celery application and the functions that send messages to it.
 
-Services call :func:`enqueue_after_commit`; only :mod:`app.core.db.transaction` calls :func:`publish`, after
+Services call ``enqueue_after_commit``; only ``app.core.db.transaction`` calls ``publish``, after
 COMMIT. A message says that there are jobs of a kind, not which job: the database determines what is next.
 """
 

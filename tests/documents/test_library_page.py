@@ -1,4 +1,4 @@
-"""The program of docs/library.md."""
+"""The programs of docs/library.md."""
 
 import re
 import subprocess
@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.markdown_blocks import read_guide
+from tests.support.markdown_blocks import CodeBlock, read_guide
 
 pytestmark = pytest.mark.full
 
 
-def test_first_program_scores_an_accepted_release(tmp_path: Path) -> None:
-    (program,) = read_guide("docs/library.md")
+@pytest.mark.parametrize(("program", "k"), [*zip(read_guide("docs/library.md"), (1, 5), strict=True)])
+def test_programs_score_an_accepted_release(program: CodeBlock, k: int, tmp_path: Path) -> None:
     completed = subprocess.run(
         [sys.executable, "-c", program.text], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert completed.returncode == 0, completed.stderr
     assert completed.stdout.startswith("accepted. U ")
-    assert re.search(r"^ +k_min +5\.000000$", completed.stdout, re.MULTILINE)
+    assert re.search(rf"^ +k_min +{k}\.000000$", completed.stdout, re.MULTILINE)

@@ -69,7 +69,7 @@ def test_abstentions_are_never_correct() -> None:
     guess = np.array([0, -1, 2])
     assert count_answered(guess) == 2
     rate = rate_guess(guess, np.array([0, 1, 1]), rows=4)
-    assert (rate.value, rate.correct, rate.trials, rate.chance) == (1 / 3, 1, 3, 0.25)
+    assert (rate.value, rate.correct, rate.trials, rate.shown_baseline) == (1 / 3, 1, 3, 0.25)
     assert type(rate.correct) is int
 
 

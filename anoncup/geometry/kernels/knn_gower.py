@@ -40,7 +40,7 @@ def build_gower_index(
     """Index the given rows of a table, which are ascending.
 
     ``class_ids`` (n,), ``codes`` (n, code columns) and ``values`` (n, value columns) are those of all rows of
-    the table; rows with equal codes have the same class. ``widths`` are as for :func:`gower_sums`.
+    the table; rows with equal codes have the same class. ``widths`` are as for ``gower_sums``.
     """
     rows = rows[np.argsort(class_ids[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(class_ids[rows], prepend=-1))
@@ -75,7 +75,7 @@ def find_k_nearest_by_gower(
     """Return the ``count`` indexed rows nearest to each query, and Gower's sums, both (queries, count).
 
     ``codes`` and ``values`` (queries, columns) are best sorted by codes. The sums are those of
-    :func:`gower_sums`, but at least ``minimum_sums`` (queries,). Each line is sorted by sum, then by row, and
+    ``gower_sums``, but at least ``minimum_sums`` (queries,). Each line is sorted by sum, then by row, and
     padded with -1 and infinity.
     """
     return _search_classes(

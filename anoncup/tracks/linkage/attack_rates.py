@@ -17,6 +17,7 @@ from anoncup.tracks.outcomes import Outcome, wilson_interval
 from anoncup.tracks.parts import BuiltInGuess, HasRows
 
 ABSTAIN = -1
+"""No guess for a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,11 @@ class AnnotatedGuess(BuiltInGuess[IntArray, IntArray]):
 
 
 LinkGuess: TypeAlias = IntArray | BuiltInGuess[IntArray, IntArray]
-"""The guess of an attacker of a linkage track. An array is a guess vector, (n',)."""
+"""The guess of an attacker of a linkage track.
+
+An array is a guess vector, (n',): for each released individual its row in the original, counted from 0, or
+``ABSTAIN``.
+"""
 
 
 def rate_guess(guess: LinkGuess, source: IntArray, *, rows: int) -> Outcome:
@@ -96,7 +101,7 @@ def rate_guess(guess: LinkGuess, source: IntArray, *, rows: int) -> Outcome:
         correct=correct,
         trials=trials,
         interval=wilson_interval(correct, trials),
-        chance=1 / rows,
+        shown_baseline=1 / rows,
     )
 
 
@@ -109,7 +114,11 @@ def _compute_expected_outcome(hit_probabilities: FloatArray, *, rows: int) -> Ou
     expected_correct = math.fsum(hit_probabilities)
     sd = math.sqrt(math.fsum(hit_probabilities * (1.0 - hit_probabilities))) / max(trials, 1)
     return Outcome(
-        expected_correct / max(trials, 1), correct=expected_correct, trials=trials, sd=sd, chance=1 / rows
+        expected_correct / max(trials, 1),
+        correct=expected_correct,
+        trials=trials,
+        sd=sd,
+        shown_baseline=1 / rows,
     )
 
 

@@ -55,7 +55,7 @@ def compute_membership_outcome(
 ) -> Outcome:
     """Judge the scores of all candidates, (2N,), against the mask of members, (2N,).
 
-    The value is :func:`tpr` at 1 % FPR with the baseline .01, or the advantage 2 · :func:`accuracy`
+    The value is ``tpr`` at 1 % FPR with the baseline .01, or the advantage 2 · ``accuracy``
     - 1, at least 0, with the baseline 0. Both are in [0, 1], 0 best for the anonymizer. The interval is
     Wilson's at 95 % over the N members, for a fixed operating point.
     """

@@ -86,7 +86,7 @@ def _rank_by_class(release: ScoredMicrodata, column_index: int) -> IntArray:
 
 
 def _count_fewest_values(ranks: IntArray, sizes: IntArray) -> float:
-    """Return the fewest distinct ranks in a class; arguments as for :func:`_find_largest_distance`."""
+    """Return the fewest distinct ranks in a class; arguments as for ``_find_largest_distance``."""
     first_rows = np.cumsum(sizes) - sizes
     is_new = np.diff(ranks, prepend=-1) != 0
     is_new[first_rows] = True
@@ -96,7 +96,7 @@ def _count_fewest_values(ranks: IntArray, sizes: IntArray) -> float:
 def _find_largest_distance(ranks: IntArray, sizes: IntArray) -> float:
     """Return the largest earth mover's distance between the ranks in a class and all ranks.
 
-    ``ranks`` are those of :func:`_rank_by_class`, in classes of the given ``sizes``. The distance is
+    ``ranks`` are those of ``_rank_by_class``, in classes of the given ``sizes``. The distance is
 
         1 / (m - 1) * sum over i < m - 1 of |P(i) - Q(i)|
 

@@ -45,7 +45,7 @@ def to_distances(sums: FloatArray, original: MicrodataOriginal) -> FloatArray:
 
 @memoize
 def compute_cell_differences(release: ScoredMicrodata) -> FloatArray:
-    """Return :func:`scale_gaps` of every sensitive cell of Y and its source, (n', |S|)."""
+    """Return ``scale_gaps`` of every sensitive cell of Y and its source, (n', |S|)."""
     original = release.original
     return scale_gaps(original, original.values[release.answer] - release.target.values)
 

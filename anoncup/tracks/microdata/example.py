@@ -60,7 +60,7 @@ def get_household_columns() -> Columns:
 
 
 def generate_households(rows: int = DEFAULT_ROWS, *, seed: int = 2015) -> pd.DataFrame:
-    """Generate ``rows`` households, with columns in the order of :func:`get_household_columns`."""
+    """Generate ``rows`` households, with columns in the order of ``get_household_columns``."""
     rng = Generator(PCG64(seed))
     wealth = rng.standard_normal(rows)
     household = _sample_households(rng, wealth)

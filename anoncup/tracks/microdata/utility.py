@@ -51,7 +51,7 @@ def find_largest_target_cell(
     columns: Sequence[str] | None = None,  # a parameter of the measure
     target: Sequence[str] | None = None,
 ) -> float:
-    """Return the largest absolute value of the target columns of :func:`cross_mean`."""
+    """Return the largest absolute value of the target columns of ``cross_mean``."""
     names = original.columns.sensitive[:1] if target is None else target
     return float(np.abs(original.select(names)).max(initial=0.0))
 
@@ -76,7 +76,7 @@ def cross_mean(
 
 
 def cross_count(release: ScoredMicrodata, *, columns: Sequence[str] | None = None) -> float:
-    """Return U3, the mean difference of cell counts in the cross-table of :func:`cross_mean`; >= 0."""
+    """Return U3, the mean difference of cell counts in the cross-table of ``cross_mean``; >= 0."""
     table = _build_cross_table(release, choose_columns(columns, release.original.columns.quasi_identifiers))
     gaps = table.count(table.original_rows) - table.count(table.release_rows)
     return float(np.abs(gaps).sum()) / table.cell_count

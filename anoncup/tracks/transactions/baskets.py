@@ -112,7 +112,7 @@ def count_buyers(baskets: SparseCounts) -> IntArray:
 def find_best_product_columns(table: Sparse, other_table: Sparse) -> IntArray:
     """Return the column of each row's largest entry in the product of two tables, (rows,).
 
-    Ties are broken as in :func:`find_best_columns`; a row without an entry above 0 gets -1.
+    Ties are broken as in ``find_best_columns``; a row without an entry above 0 gets -1.
     """
     weights, other_weights = table.astype(np.float64), other_table.astype(np.float64)
     column_count, tie_ratio = other_table.shape[1], 1.0 - TIE_TOLERANCE

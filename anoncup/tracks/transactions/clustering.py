@@ -39,7 +39,7 @@ A centre is the mean of its cluster: the sum of the members' vectors, divided by
 
 
 def build_purchase_matrix(tables: TransactionTables) -> SparseCounts:
-    """Return 1 if a customer bought a good, else 0, (n, goods), with the goods of :func:`list_goods`."""
+    """Return 1 if a customer bought a good, else 0, (n, goods), with the goods of ``list_goods``."""
     ids, goods = get_column_texts(tables.customers, "customer_id"), list_goods(tables)
     owner, _ = factorize(tables.transactions["customer_id"], ids)
     goods_numbers, _ = factorize(tables.transactions["goods"], goods)

@@ -27,7 +27,7 @@ def load_tc400() -> TransactionTables:
 
 
 def split_tables(rows: pd.DataFrame) -> TransactionTables:
-    """Split the rows of :func:`derive_tc400` into the two tables."""
+    """Split the rows of ``derive_tc400`` into the two tables."""
     return TransactionTables(_build_customers(rows), rows[list(TRANSACTION_COLUMNS)])
 
 

@@ -52,7 +52,7 @@ def cluster_tfidf(tables: TransactionTables, *, rng: Generator, clusters: int = 
 def balance_clusters(
     tables: TransactionTables, *, rng: Generator, clusters: int = 50, smallest: int = 5
 ) -> AnonymizedTransactions:
-    """Anonymize like :func:`cluster_tfidf`, but with at least ``smallest`` customers in each cluster.
+    """Anonymize like ``cluster_tfidf``, but with at least ``smallest`` customers in each cluster.
 
     This is Method 2 of P3. Sizes above floor(n / clusters) are impossible; then this is the smallest size.
     """

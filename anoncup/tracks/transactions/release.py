@@ -1,7 +1,7 @@
 """The tables of a transactions submission, prepared for measures and attackers.
 
-M is the original table of customers and M' the anonymized one. Attackers get a :class:`TransactionTarget`,
-measures :class:`ScoredRelease` tables.
+M is the original table of customers and M' the anonymized one. Attackers get a ``TransactionTarget``,
+measures ``ScoredRelease`` tables.
 """
 
 from collections.abc import Mapping, Sequence

@@ -159,7 +159,7 @@ def read_text_table(
     *,
     required: Collection[str] = _REQUIRED_COLUMNS,
 ) -> tuple[pa.Table, list[Remark]]:
-    """Parse a table like :func:`parse_text_table`, but add errors in cells to ``problems``."""
+    """Parse a table like ``parse_text_table``, but add errors in cells to ``problems``."""
     file = problems.file
     text, remarks = decode_upload(content, file)
     check_header(read_header(text, file), columns, file)

@@ -41,7 +41,7 @@ def cmae_price(release: ScoredTransactions) -> float:
 
 
 def cmae_spend(release: ScoredTransactions) -> float:
-    """Return U2-cMAE, which is like :func:`cmae_price` for the customers' total spends; >= 0."""
+    """Return U2-cMAE, which is like ``cmae_price`` for the customers' total spends; >= 0."""
     return _compute_cmae(release, TransactionHistory.sum_spends)
 
 

@@ -58,7 +58,7 @@ def euc2_assignment(
 
     The assignment has the fewest rows outside of C(y), then the smallest sum of distances; rows whose C(y) is
     empty can be assigned to any row. Distances are Euclidean, in raw units. ``dense_limit`` has the same
-    meaning as for :func:`gower_assignment`.
+    meaning as for ``gower_assignment``.
     """
     roles = target.original.columns
     names = choose_columns(quasi_identifiers, roles.quasi_identifiers)

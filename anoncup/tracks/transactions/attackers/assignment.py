@@ -29,7 +29,7 @@ def jaccard_assignment(
 def jaccard_quantity_assignment(
     target: TransactionTarget, *, dense_limit: int = DENSE_LIMIT
 ) -> IntArray | AnnotatedGuess:
-    """Assign customers like :func:`jaccard_assignment`, but by quantities."""
+    """Assign customers like ``jaccard_assignment``, but by quantities."""
     return _assign_distinct(target, "jaccard_quantity", dense_limit)
 
 

@@ -28,7 +28,7 @@ def jaccard(target: TransactionTarget) -> IntArray:
 
 
 def jaccard_quantity(target: TransactionTarget) -> IntArray:
-    """Guess like :func:`jaccard`, but by quantities q: sum of min(q, q') / sum of max(q, q')."""
+    """Guess like ``jaccard``, but by quantities q: sum of min(q, q') / sum of max(q, q')."""
     return _guess_most_similar(target, "jaccard_quantity")
 
 
