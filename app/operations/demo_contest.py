@@ -223,7 +223,11 @@ def load_own_contest(competition: Path, original: Sequence[str]) -> PlayedContes
     check_sizes(contest, assign_originals(contest.track, original).values())
     compute_usable_scales(contest.rules, contest.track, contest.original)
     if contest.rules.excessive and contest.rules.threshold is None:
-        raise InvalidInput("no threshold is chosen", code="no_threshold")
+        raise InvalidInput(
+            "no threshold is chosen: write threshold = … below [excessive] in {file}",
+            code="no_threshold",
+            file=competition.name,
+        )
     _require_no_organizer_files(contest.track, contest.rules)
     has_attack_phase = not contest.rules.phases or contest.rules.phase("reidentification") is not None
     return PlayedContest(

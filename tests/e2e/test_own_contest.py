@@ -146,6 +146,7 @@ def test_own_contest_with_files_that_the_service_draws_is_played(folder: Path) -
     ("competition", "table", "place"),
     [
         (COMPETITION.replace("0.4", "-1"), TABLE, "excessive.threshold"),
+        (COMPETITION.replace("threshold = 0.4", ""), TABLE, "threshold = … below [excessive] in own.toml"),
         (COMPETITION, TABLE.replace("300", "three"), "元データ.csv, row 1"),
     ],
 )
