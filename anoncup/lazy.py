@@ -64,5 +64,8 @@ def lazy_module(path: str) -> Any:
 
 
 def lazy_in(package: str) -> Callable[[str], Any]:
-    """Return a variant of ``lazy`` for paths relative to ``package``."""
+    """Return a function that takes a path relative to ``package``, such as ``parts.compute_loss``.
+
+    It returns a stand-in for the function at that path, which is imported on the first call.
+    """
     return lambda path: LazyFunction(f"{package}.{path}")

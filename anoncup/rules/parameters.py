@@ -15,6 +15,7 @@ from anoncup.rules.toml_values import (
 )
 
 ParameterKind = Literal["columns", "column", "choice", "whole", "amount", "share"]
+"""The kinds of a ``Parameter``, which explains them."""
 Roles = Mapping[str, tuple[str, ...]]
 """The columns of a contest by role."""
 ParameterValue = tuple[str, ...] | str | float | None
