@@ -53,7 +53,6 @@ from app.operations import supervisor
 logger = logging.getLogger(__name__)
 
 ORGANIZER = "demo organizer"
-_MAX_OWN_TEAMS = 10
 Client = partial(client_module.Client, timeout_s=3600)
 _wait_until = partial(supervisor.wait_until, interval_s=0.2)
 
@@ -237,7 +236,7 @@ def load_own_contest(competition: Path, original: Sequence[str]) -> PlayedContes
         contest.contents,
         [
             DemoEntry(method, ((method, {}),), member=f"{method} in {contest.rules.slug}")
-            for method in list(contest.track.methods)[:_MAX_OWN_TEAMS]
+            for method in contest.track.methods
         ],
         has_attack_phase,
         is_own=True,
