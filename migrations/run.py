@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from alembic import command
+from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -11,6 +12,7 @@ from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from anoncup.errors import Conflict, Forbidden, Unavailable
+from app.core.db.models import load_metadata
 from migrations import role_grants
 
 _SCHEMA_LOCK = 7366228
@@ -31,11 +33,12 @@ def find_newest_revision() -> str | None:
     return ScriptDirectory.from_config(build_config()).get_current_head()
 
 
-def migrate(database_url: str, revision: str = "head") -> None:
+def migrate(database_url: str, revision: str = "head") -> str | None:
+    """Migrate the database and return its revision."""
     engine = create_engine(database_url, connect_args={"connect_timeout": 5})
     try:
         with engine.begin() as connection:
-            _migrate_on(connection, revision)
+            return _migrate_on(connection, revision)
     except OperationalError as problem:
         raise build_unreachable_error(problem) from problem
     except ProgrammingError as problem:
@@ -48,7 +51,7 @@ def migrate(database_url: str, revision: str = "head") -> None:
         engine.dispose()
 
 
-def _migrate_on(connection: Connection, revision: str) -> None:
+def _migrate_on(connection: Connection, revision: str) -> str | None:
     """Migrate within the connection's transaction, so that it can be rolled back."""
     _lock_schema(connection)
     require_known_revision(connection)
@@ -56,7 +59,9 @@ def _migrate_on(connection: Connection, revision: str) -> None:
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
     if revision == "head":
+        require_all_tables(connection)
         role_grants.apply_privileges(connection)
+    return require_known_revision(connection)
 
 
 def require_known_revision(connection: Connection) -> str | None:
@@ -69,6 +74,18 @@ def require_known_revision(connection: Connection) -> str | None:
             at=current_revision,
         )
     return current_revision
+
+
+def require_all_tables(connection: Connection) -> None:
+    """Raise Conflict if the models have more than the database, as after another development version."""
+    for difference in compare_metadata(MigrationContext.configure(connection), load_metadata()):
+        if str(difference[0]).startswith("add_"):
+            names = [getattr(part, "name", part) for part in difference]
+            raise Conflict(
+                "the tables are those of another development version ({difference}): use it, or an empty "
+                "database",
+                difference=" ".join(name for name in names if isinstance(name, str)),
+            )
 
 
 def _lock_schema(connection: Connection) -> None:

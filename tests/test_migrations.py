@@ -186,6 +186,19 @@ def test_database_of_an_unknown_revision_is_refused_unchanged(restore_url: str) 
 
 
 @pytest.mark.full
+def test_tables_of_an_earlier_checkout_are_refused_by_name(restore_url: str) -> None:
+    completed = run_migrate(restore_url)
+    assert (completed.returncode, completed.stdout) == (0, "the database is at revision 0001\n")
+    engine = create_engine(restore_url)
+    with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE teams DROP COLUMN baseline"))
+    engine.dispose()
+    completed = run_migrate(restore_url)
+    assert completed.returncode != 0
+    assert "another development version (add_column teams baseline)" in completed.stderr
+
+
+@pytest.mark.full
 def test_unreachable_database_is_reported_in_one_line(tmp_path: Path) -> None:
     url = f"postgresql+psycopg://cup:canary-password@/cup?host={tmp_path}"
     with pytest.raises(Unavailable) as excinfo:

@@ -170,9 +170,11 @@ def migrate(
 
     service_access.require_data_folder(data, default=DEFAULT_DATA_FOLDER)
     with service_access.reach_services(data) as services:
-        run.migrate(services.database_url)
+        revision = run.migrate(services.database_url)
+        print(f"the database is at revision {revision}")
         if roles is not None:
             logins.set_passwords(services.database_url, roles.resolve())
+            print(f"web and workers sign in with the passwords in {roles}")
 
 
 def doctor(

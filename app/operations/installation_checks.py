@@ -1,6 +1,7 @@
 """Checks of an installation of the service. Each says what to do if something is missing."""
 
 import asyncio
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -31,7 +32,12 @@ from app.operations.backup.keys import KeyPaths
 from app.operations.embedded_servers import find_running_services
 from app.operations.local_service import find_configured_services
 from app.operations.service_access import check_clock, explain_missing_privilege, use_services
-from migrations.run import build_unreachable_error, find_newest_revision, require_known_revision
+from migrations.run import (
+    build_unreachable_error,
+    find_newest_revision,
+    require_all_tables,
+    require_known_revision,
+)
 from workers import mail_sender
 
 _MIN_FREE_GB, _LOW_FREE_GB = 1.0, 10.0
@@ -57,6 +63,7 @@ def check_installation(data_folder: Path, keys: KeyPaths) -> Iterator[dict[str, 
     local_checks: dict[str, Callable[[], str]] = {
         "versions": lambda: _check_versions(data_folder),
         "sandbox": _check_sandbox,
+        "user": lambda: _check_user(data_folder),
         "disk": lambda: _check_disk(data_folder),
         "address": _check_address,
         "mail": _check_mail,
@@ -117,16 +124,38 @@ def _check_sandbox() -> str:
     raise CheckWarning(sandbox.explain_missing())
 
 
+def _check_user(data_folder: Path) -> str:
+    """Warn root, who may read and write every file, so that the other checks say little about the service."""
+    if os.geteuid() != 0 or not (
+        find_configured_services() or (data_folder.exists() and data_folder.stat().st_uid)
+    ):
+        return "that of the service"
+    raise CheckWarning("root may read and write all files: run doctor as the user of each process")
+
+
 def _check_disk(data_folder: Path) -> str:
-    folder = data_folder.resolve()
-    while not folder.exists():
+    """Check the free space for stored files, and that uploads can be received in the data folder."""
+    store, folder_of_uploads = get_settings().store, _find_existing(data_folder)
+    folder_of_files = _find_existing(Path(store)) if store and "://" not in store else folder_of_uploads
+    details = []
+    for folder in dict.fromkeys((folder_of_files, folder_of_uploads)):
+        free_gb = shutil.disk_usage(folder).free / 1e9
+        if free_gb < _MIN_FREE_GB:
+            raise CheckProblem(f"only {free_gb:.1f} GB free at {folder}")
+        if free_gb < _LOW_FREE_GB:
+            raise CheckWarning(f"only {free_gb:.1f} GB free at {folder}")
+        details.append(f"{free_gb:.0f} GB free at {folder}")
+    if not os.access(folder_of_uploads, os.W_OK):
+        raise CheckWarning(f"{data_folder} cannot be written: the web application needs it (ANONCUP_DATA)")
+    return ", ".join(details)
+
+
+def _find_existing(folder: Path) -> Path:
+    """Return the folder or the nearest one above it that exists."""
+    folder = folder.absolute()
+    while not os.path.exists(folder):  # Path raises for a folder that this user cannot see
         folder = folder.parent
-    free_gb = shutil.disk_usage(folder).free / 1e9
-    if free_gb < _MIN_FREE_GB:
-        raise CheckProblem(f"only {free_gb:.1f} GB free at {folder}")
-    if free_gb < _LOW_FREE_GB:
-        raise CheckWarning(f"only {free_gb:.1f} GB free at {folder}")
-    return f"{free_gb:.0f} GB free at {folder}"
+    return folder
 
 
 def _check_address() -> str:
@@ -161,7 +190,11 @@ def _check_keys(keys: KeyPaths) -> str:
     private_keys = sealing.list_private_keys(keys.private)
     if keys.public is None or not keys.public.exists():
         if not private_keys:
-            raise CheckProblem("there are no keys: anoncup serve creates them at its first start")
+            raise CheckProblem(
+                "there are no keys: make them with anoncup keys create"
+                if find_configured_services()
+                else "there are no keys: anoncup serve creates them at its first start"
+            )
         raise CheckWarning("no public key here: another machine must receive the uploads")
     key_id = sealing.compute_key_id(sealing.read_public_key(keys.public))
     if not private_keys:
@@ -180,6 +213,8 @@ def _check_database() -> str:
             now: datetime = connection.scalars(text("SELECT clock_timestamp()")).one()
             difference_s = abs((datetime.now(UTC) - now).total_seconds())
             revision = require_known_revision(connection)
+            if revision == find_newest_revision():
+                require_all_tables(connection)
     except OperationalError as error:
         raise build_unreachable_error(error) from error
     finally:

@@ -1,5 +1,6 @@
 """The store of files by hash, in a folder and in a bucket: completeness, checks on reading, and errors."""
 
+import stat
 from collections.abc import Callable
 from datetime import timedelta
 from io import BytesIO
@@ -77,6 +78,13 @@ def test_unsupported_location_is_refused() -> None:
 def test_files_are_readable_by_owner_and_group_only(tmp_path: Path) -> None:
     digest = open_store(str(tmp_path)).save(b"content")
     assert (tmp_path / "blobs" / digest[:2] / digest).stat().st_mode & 0o777 == 0o640
+
+
+def test_new_folders_have_the_permissions_of_the_store(tmp_path: Path) -> None:
+    tmp_path.chmod(0o2770)
+    digest = open_store(str(tmp_path)).save(b"content")
+    for folder in (tmp_path / "blobs", tmp_path / "blobs" / digest[:2]):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o2770
 
 
 def test_failed_write_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

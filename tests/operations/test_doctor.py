@@ -72,11 +72,19 @@ def test_running_servers_are_checked(settings: Settings, tmp_path: Path) -> None
     with transaction() as session:
         health.record_heartbeat(session, health.TRANSITION_TASK)
     status, checks = examine(tmp_path, **build_variables(settings))
-    results = {name: result for name, (result, _) in checks.items() if name != "sandbox"}
+    results = {name: result for name, (result, _) in checks.items() if name not in {"sandbox", "user"}}
     assert results == dict.fromkeys(results, "ok") | {"workers": "problem"}
     assert checks["workers"][1].endswith("start anoncup worker")
     assert checks["database"][1].startswith("Postgres ")
     assert status == 1
+    is_root = os.geteuid() == 0
+    assert (checks["user"][0] == "warning") == is_root == ("run doctor as the user" in checks["user"][1])
+
+
+def test_folder_of_the_files_is_measured(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    _, checks = examine(tmp_path, **build_variables(settings, ANONCUP_STORE=str(tmp_path / "store")))
+    assert f"GB free at {tmp_path / 'store'}" in checks["disk"][1]
 
 
 @pytest.mark.parametrize("role", ["anoncup", WEB, WORKER])
@@ -162,6 +170,14 @@ def test_host_with_one_kind_of_key_is_warned(
     _, checks = examine(tmp_path, **build_variables(settings, **{variable: str(tmp_path / "none")}))
     assert checks["keys"][0] == "warning"
     assert missing in checks["keys"][1]
+
+
+def test_keys_that_are_missing_are_made_by_a_command_with_servers_of_ones_own(
+    settings: Settings, tmp_path: Path
+) -> None:
+    none = {name: str(tmp_path / "none") for name in ("ANONCUP_SEALING_KEY_FILE", "ANONCUP_OPENING_KEYS_DIR")}
+    _, checks = examine(tmp_path, **build_variables(settings, **none))
+    assert checks["keys"] == ("problem", "there are no keys: make them with anoncup keys create")
 
 
 def test_switched_off_sandbox_and_plain_http_are_warned(settings: Settings, tmp_path: Path) -> None:

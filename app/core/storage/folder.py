@@ -4,8 +4,11 @@ obstore's local store is not used, because it does not call fsync on files or fo
 write and link). A power cut could thus lose files for which a team already has a receipt.
 """
 
+import errno
+import os
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -29,7 +32,10 @@ _TEST_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Files below ``root``, which is created with the first file."""
+    """Files below ``root``, which is created with the first file.
+
+    Web, workers and clock may run as different users of one group: folders get the permissions of ``root``.
+    """
 
     root: Path
 
@@ -53,8 +59,17 @@ class Folder:
 
     def replace(self, name: str, content: IO[bytes]) -> None:
         with _translate_errors(WRITE_FAILED):
-            # Web, workers and clock may run as different users of one group.
+            self._create_folder((self.root / name).parent)
             write_atomically(self.root / name, content, mode=0o640)
+
+    def _create_folder(self, folder: Path) -> None:
+        if folder == self.root:
+            folder.mkdir(parents=True, exist_ok=True)
+        elif not folder.exists():
+            self._create_folder(folder.parent)
+            with suppress(FileExistsError):  # another process was faster
+                folder.mkdir()
+                folder.chmod(stat.S_IMODE(self.root.stat().st_mode))
 
     def remove(self, name: str) -> None:
         with _translate_errors(REMOVE_FAILED):
@@ -71,6 +86,9 @@ class Folder:
             with NamedTemporaryFile(dir=self.root, prefix=".check-") as file:
                 file.write(bytes(_TEST_BYTES))
                 file.flush()
+            for folder in self.root.glob("blobs/*/"):  # another user may have restored them
+                if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 @contextmanager
