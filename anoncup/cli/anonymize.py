@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,8 +24,10 @@ def anonymize(
     original: OriginalFiles,
     *,
     round_name: RoundName = None,
-    method: Annotated[str, typer.Option(help='name of a sample method; "help" lists them')] = "help",
-    into: Annotated[Path | None, typer.Option(help="a folder for the release and its secret")] = None,
+    method: Annotated[str, typer.Option(help='name of a sample method; "help" describes them')] = "help",
+    into: Annotated[
+        Path | None, typer.Option(help="a new folder for the release and its secret; needed with a method")
+    ] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option("--set", help="a parameter of the method, such as k=5 or columns=sex,age"),
@@ -48,7 +51,8 @@ def anonymize(
 
     contest = load_contest(competition, original, round_name)
     if method == "help":
-        print_table(contest.track.methods.values(), {"method": "name", "--set": _format_parameters})
+        methods = sorted(contest.track.methods.values(), key=lambda entry: entry.cheats)
+        print_table(methods, {"method": "name", "--set": _format_parameters, "": _describe_method})
         return
     sample_method = _find_method(contest, method)
     folder = _require_no_overwrite(contest, into)
@@ -74,7 +78,7 @@ def anonymize(
 def _require_no_overwrite(contest: LocalContest, folder: Path | None) -> Path:
     """Return the output folder; raise InvalidInput if a file, perhaps an original, would be overwritten."""
     if folder is None or str(folder) == ".":
-        raise InvalidInput("--into names the folder for the release and its secret", code="files")
+        raise InvalidInput("--into is needed: a folder for the release and its secret", code="files")
     if folder.exists() and not folder.is_dir():
         raise InvalidInput("{into} is not a folder", code="files", into=str(folder))
     for name in (*contest.track.release_file_names, contest.track.answer_spec.file.name):
@@ -83,6 +87,12 @@ def _require_no_overwrite(contest: LocalContest, folder: Path | None) -> Path:
                 "{file} exists already; choose another folder", code="files", file=str(folder / f"{name}.csv")
             )
     return folder
+
+
+def _describe_method(method: AnyMethod) -> str:
+    """Return what a method does, without markup and references. Cheats are marked, as contests reject them."""
+    description = re.sub(r" \([^()]*\bP\d[^()]*\)|:func:|`", "", method.summary[1])
+    return f"Cheat, to be rejected: {description}" if method.cheats else description
 
 
 def _format_parameters(method: AnyMethod) -> str:
@@ -102,10 +112,11 @@ def _find_method(contest: LocalContest, name: str) -> AnyMethod:
     methods = contest.track.methods
     if name not in methods:
         raise InvalidInput(
-            "methods of the {track} track: {methods}",
+            "there is no method {name!r} in the {track} track, but {methods}; --method help describes them",
             code="unknown_method",
+            name=name,
             track=contest.track.name,
-            methods=tuple(methods),
+            methods=tuple(method.name for method in methods.values() if not method.cheats),
         )
     return methods[name]
 

@@ -100,6 +100,9 @@ def build_readme(
     secret_examples = (lines[1:] for lines in secret.excerpts if lines[0] == secret_header)
     min_share = rules.limits.min_rows_kept
     example_options = f"{_build_release_options(track, 'example')} --secret example/{secret.name}.csv"
+    own_options = _build_release_options(track, "mine")
+    if not track.allocates_answer:
+        own_options += f" --secret mine/{secret.name}.csv"
     zone = ZoneInfo(rules.timezone)
     phases = [
         replace(phase, start=phase.start.astimezone(zone), end=phase.end.astimezone(zone))
@@ -122,10 +125,9 @@ def build_readme(
             secret_lines=(secret_header, *next(secret_examples, ("…",))),
             min_share="" if min_share is None else f"{100 * min_share:.12g}%",
             contest_options=_build_contest_options(track, originals),
-            example_options=example_options,
-            submit_options=_build_release_options(track, "mine")
-            if track.allocates_answer
-            else example_options,
+            # Where the service allocates the answer, the team gets it only after it has signed in.
+            scored_options=example_options if track.allocates_answer else own_options,
+            submit_options=own_options,
             requirements=wheels.list_requirements(service_url, rules),
             method=track.examples.method or next(iter(track.methods)),
             light_command=wheels.build_command(service_url, rules, scores=False),

@@ -68,7 +68,7 @@ def test_release_is_checked_sent_and_followed_on_one_page(browser: Browser, site
     expect(page.locator("#refused")).to_be_empty()
     expect(page.locator("#checked")).to_contain_text("No fault was found in 40 rows.")
     page.set_input_files("#secret", build_csv_payload(VALID_SECRET.rsplit(b"\n", 2)[0] + b"\n"))
-    expect(page.locator("#secret-problems")).to_contain_text("The table has 39 rows instead of 40")
+    expect(page.locator("#secret-problems")).to_contain_text("This file has 39 rows, the release has 40")
     assert (list_submissions(arena), count_attempts(arena)) == ([], 0)
 
     held_checks: list[Route] = []
@@ -213,7 +213,7 @@ def test_guess_is_checked_before_sending_and_its_result_shown(
     send = page.get_by_role("button", name=translate("Send a guess"))
     refusal, checked = page.locator("#guess-refused"), page.locator("#guess-checked")
     page.set_input_files("#guess", build_csv_payload(b"original_row\n" + b"1\n" * 3))
-    expect(refusal).to_contain_text("The table has 3 rows instead of 40")
+    expect(refusal).to_contain_text("This file has 3 rows, the target has 40")
     send.click()
     expect(page.locator("#guessing .said")).to_have_text(translate("Correct the marked files first."))
     expect(refusal).to_be_focused()

@@ -47,6 +47,12 @@ def test_attackers_guess_without_the_secret_and_are_rated_with_it(folder: Path) 
     assert rates == run_json(folder, f"score {SCORED}")["attackers"]
 
 
+def test_methods_are_listed_with_what_they_do_and_cheats_marked(folder: Path) -> None:
+    listed = " ".join(run_line(folder, f"anonymize {CONTEST}").split())
+    assert "delete_records share=0.01 Delete a random share of the records;" in listed
+    assert "shift Cheat, to be rejected: Let every customer claim the next one's row" in listed
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -54,7 +60,8 @@ def test_attackers_guess_without_the_secret_and_are_rated_with_it(folder: Path) 
         (f"attack {SCORED} --attacker magic", "record_keys"),
         (f"score {CONTEST} --anonymized t2.csv --secret s.csv", "--customers and --transactions"),
         (f"score {SCORED.replace('--original t.csv', '')}", "2 --original"),
-        (f"anonymize {CONTEST} --method magic --into x", "balance_clusters, delete_customers"),
+        (f"anonymize {CONTEST} --method magic --into x", "delete_customers, delete_records; --method help"),
+        (f"anonymize {CONTEST} --method cluster_tfidf", "--into is needed"),
         (f"anonymize {CONTEST} --method shift --set k=2 --into x", "no parameters"),
         (
             f"anonymize {CONTEST} --method cluster_tfidf --set clusters=-1 --into x",

@@ -60,13 +60,13 @@ def find_commands(readme: str, verb: str) -> list[str]:
 
 
 def assert_example_accepted(files: dict[str, bytes], folder: Path) -> None:
-    """Run ``check`` and ``score`` as written in the README; both must accept the example."""
+    """Run ``check`` and ``score`` as written in the README, but of the example; both must accept it."""
     write_files(files, folder)
     readme = files["README.md"].decode()
     for verb in ("check", "score"):
         english, japanese = find_commands(readme, verb)
         assert english == japanese
-        result = run_program(*shlex.split(english), "--json", cwd=folder)
+        result = run_program(*shlex.split(english.replace(" mine/", " example/")), "--json", cwd=folder)
         assert result.returncode == 0, result.stderr
         assert json.loads(result.stdout)["verdict"] == "accepted"
     result = run_program("check-kit", cwd=folder)

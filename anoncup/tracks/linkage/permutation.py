@@ -32,6 +32,11 @@ from anoncup.tracks.files import GUESS_FILE, SECRET_FILE
 
 _ROW_NUMBER_PATTERN = r"^[ \t]*[0-9]{1,9}[ \t]*$"
 _DIRECTIONS = ("original_row", "anonymized_row")
+_THE_RELEASE, _THE_ORIGINAL, _THE_TARGET = (
+    Message("the release"),
+    Message("the original"),
+    Message("the target"),
+)
 ORIGINAL_ORDER_REMARK = Remark(
     "rows_in_original_order",
     Message("most rows stand in the order of the original: guessing 'row j is row j' finds them"),
@@ -62,9 +67,10 @@ def parse_secret(content: bytes, *, original_count: int, anonymized_count: int |
             ),
             max_rows=original_count,
         )
-        needed_count = anonymized_count if direction == "original_row" else original_count
-        if needed_count is not None or len(cells) > original_count:
-            _check_length(len(cells), original_count if needed_count is None else needed_count, problems)
+        if direction == "original_row" and anonymized_count is not None:
+            _check_length(len(cells), anonymized_count, problems, _THE_RELEASE)
+        elif direction == "anonymized_row" or len(cells) > original_count:
+            _check_length(len(cells), original_count, problems, _THE_ORIGINAL)
         lowest = 1 if direction == "original_row" else 0
         numbers = _parse_row_numbers(cells, direction, problems, lowest=lowest, highest=original_count)
         is_repeated = _find_repetitions(np.where(numbers > original_count, 0, numbers))
@@ -90,7 +96,7 @@ def parse_guess(content: bytes, *, original_count: int, anonymized_count: int) -
             Message("the first line of a guess must be original_row"),
             max_rows=anonymized_count,
         )
-        _check_length(len(cells), anonymized_count, problems)
+        _check_length(len(cells), anonymized_count, problems, _THE_TARGET)
         numbers = _parse_row_numbers(cells, column, problems, lowest=0, highest=original_count)
         problems.raise_if_any()
     return numbers - 1
@@ -119,14 +125,15 @@ def _read_column(
     return next(iterate_text_columns(table))
 
 
-def _check_length(found: int, needed: int, problems: Problems) -> None:
+def _check_length(found: int, needed: int, problems: Problems, compared: Message) -> None:
     if found != needed:
         message = PluralMessage(
-            "the table has {found} row instead of {most}",
-            "the table has {found} rows instead of {most}",
+            "this file has {found} row, {compared} has {needed}; both must have the same number",
+            "this file has {found} rows, {compared} has {needed}; both must have the same number",
             "found",
             found=found,
-            most=needed,
+            compared=compared,
+            needed=needed,
         )
         problems.add("wrong_length", message)
 
