@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from anoncup.competition.drafts import drop_weights_without_scale
 from anoncup.competition.parser import parse_common_rules
-from anoncup.errors import Conflict, InvalidUpload, Unavailable
+from anoncup.errors import Conflict, DomainError, InvalidUpload, Unavailable
 from anoncup.runner.originals import (
     CleanTableJob,
     DecodeJob,
@@ -116,6 +116,25 @@ def _select_grouping_columns_cached(first_file: tuple[str, str], columns: tuple[
     name, digest = first_file
     return parsing.read_original(
         SelectColumnsJob(name=name, content=get_store().get(digest), columns=columns)
+    )
+
+
+def list_identifying_columns(round_: Round) -> tuple[str, ...]:
+    """Return the quasi-identifiers in which most people have a value of their own.
+
+    None are returned if the data cannot be read.
+    """
+    columns = round_.rules.columns
+    if round_.original_rows is None or columns is None:
+        return ()
+    try:
+        table = describe_original(round_.competition.file, *next(iter(round_.original.items())))
+    except DomainError:
+        return ()
+    return tuple(
+        column.name
+        for column in table.columns
+        if column.name in columns.quasi_identifiers and 4 * column.distinct > 3 * table.rows
     )
 
 

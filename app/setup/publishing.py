@@ -13,7 +13,7 @@ from app.core import audit
 from app.core.db.models import Competition, Round
 from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
-from app.originals import sealed_inputs, threshold_reports
+from app.originals import original_import, sealed_inputs, threshold_reports
 from app.teams import invites
 
 
@@ -61,6 +61,7 @@ def review_draft(session: Session, principal: Principal, round_: Round) -> Publi
         warnings.append(CodedMessage("no_truth", message))
     if not invites.list_open(session, principal, first.address):
         warnings.append(CodedMessage("no_invites", Message("nobody can join: there is no open invite")))
+    warnings.extend(_iter_text_and_column_warnings(first))
     phase, now = next(iter(first.rules.phases), None), read_clock(session)
     if phase and phase.end <= now:
         missing.append(CodedMessage("phase_over", Message("the first phase is over")))
@@ -93,9 +94,31 @@ def _iter_report_warnings(session: Session, principal: Principal, round_: Round)
         message = Message("no threshold report tells whether doing nothing or a cheat would win")
         yield CodedMessage("no_report", message)
         return
-    contest = schemas.parse_advice(stored).contest
-    if contest.threshold != round_.rules.threshold:
+    advice, rule = schemas.parse_advice(stored), round_.rules.required_excessive
+    contest_warnings: Sequence[schemas.Notice] | None = None
+    if rule.threshold == advice.contest.threshold:
+        contest_warnings = advice.contest.warnings
+    elif (rule.distance, rule.threshold) == (advice.distance, advice.threshold):
+        contest_warnings = advice.contest.recommended_warnings
+    if contest_warnings is None:
         message = Message("the newest threshold report is of another threshold: ask for a new one")
         yield CodedMessage("report_outdated", message)
         return
-    yield from (CodedMessage(warning.code, warning.sentence) for warning in contest.warnings)
+    yield from (CodedMessage(warning.code, warning.sentence) for warning in contest_warnings)
+
+
+def _iter_text_and_column_warnings(round_: Round) -> Iterator[CodedMessage]:
+    """Yield languages without a description, and quasi-identifiers that identify people by themselves."""
+    texts = round_.rules.description.texts
+    languages = tuple(language for language in round_.rules.title if texts and language not in texts)
+    if languages:
+        message = Message("the description (with the terms) is missing in: {languages}", languages=languages)
+        yield CodedMessage("no_description", message)
+    columns = original_import.list_identifying_columns(round_)
+    if columns:
+        message = Message(
+            "most individuals have a value of their own in {columns}: use coarser values, such as years, or "
+            "do without",
+            columns=columns,
+        )
+        yield CodedMessage("identifying_columns", message)

@@ -1,23 +1,23 @@
 """Publishing a competition: what forbids it, what is warned of, and that drafts wait."""
 
-import json
 import re
-from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
+from anoncup.tables.csv_text import write_csv
 from app.core.db.models import AuditEntry, Delivery, NotificationUrl, State, ThresholdReport
 from app.core.db.transaction import transaction
 from app.notifications import phase_reminders
+from tests.recorded import REPORT
 from tests.support.arena import API, PASSWORD, Arena, build_competition_toml
 from tests.support.contest import Contest, load_competition, load_round, run_clock
 from tests.support.database_rows import execute, load_all
 from tests.support.page_requests import get_page, post_form
 
 PUBLISH_PAGE = "/competitions/small/organize/publish"
-RECORDED_REPORT = Path(__file__).parents[1] / "recorded/report.json"
 
 
 @pytest.fixture
@@ -76,23 +76,63 @@ def test_publishing_needs_the_password_and_happens_once(draft: Contest) -> None:
 
 
 def test_warnings_name_the_leader_of_the_newest_report_on_these_data(draft: Contest) -> None:
-    arena, report = draft.arena, json.loads(RECORDED_REPORT.read_text())
+    arena, report = draft.arena, REPORT
     arena.post("/competitions/small/invites", json={})
     draft.move_phases(anonymization=(1, 2))
     assert read_points(arena) == ["threshold"]  # no report
+    add_report(arena, report)
+    page = get_page(arena, PUBLISH_PAGE, organizer=True).text
+    serious, other = "Serious: honest work would not win", "Think of this first"
+    assert (serious in page, other in page) == (True, False)
+    response = arena.post("/competitions/small/publish").json()
+    assert [warning["code"] for warning in response["warnings"]] == ["unchanged_leads"]
+    assert response["warnings"][0]["message"][1:] in page
+
+
+def add_report(arena: Arena, report: dict[str, Any]) -> None:
+    """Add a finished report, and a file with the threshold that it recommends."""
     identifier = arena.post("/competitions/small/threshold-reports", json={"draws": 0}).json()["id"]
     execute(
         update(ThresholdReport)
         .where(ThresholdReport.id == identifier)
         .values(state=State.SCORED, report=report)
     )
-    file = build_competition_toml(threshold=report["contest"]["threshold"], opens=1, closes=2)
+    file = build_competition_toml(threshold=report["threshold"], opens=1, closes=2)
     assert arena.put("/competitions/small/competition.toml", content=file).status_code == 200
     page = get_page(arena, PUBLISH_PAGE, organizer=True).text
     response = arena.get("/competitions/small/publish").json()
     assert response["missing"] == []
     assert [warning["code"] for warning in response["warnings"]] == ["unchanged_leads"]
     assert response["warnings"][0]["message"][1:] in page
+
+
+@pytest.mark.parametrize(
+    ("recommended_warnings", "codes"),
+    [(None, ["report_outdated"]), ([], []), (REPORT["contest"]["warnings"], ["unchanged_leads"])],
+)
+def test_report_is_current_after_its_threshold_was_taken(
+    draft: Contest, recommended_warnings: list[Any] | None, codes: list[str]
+) -> None:
+    contest = REPORT["contest"] | {"threshold": None, "warnings": [{"code": "cheat_leads", "message": "x"}]}
+    contest |= {} if recommended_warnings is None else {"recommended_warnings": recommended_warnings}
+    draft.arena.post("/competitions/small/invites", json={})
+    draft.move_phases(anonymization=(1, 2))
+    add_report(draft.arena, REPORT | {"contest": contest})
+    response = draft.arena.post("/competitions/small/publish").json()
+    assert [warning["code"] for warning in response["warnings"]] == codes
+
+
+def test_missing_language_and_identifying_columns_are_warned_of(draft: Contest) -> None:
+    arena = draft.arena
+    file = build_competition_toml(extra_toml='[description]\nja = "規約"\n')
+    assert arena.put("/competitions/small/competition.toml", content=file).status_code == 200
+    table = arena.table.assign(age=[str(row) for row in range(len(arena.table))])
+    assert arena.put("/competitions/small/original/original.csv", content=write_csv(table)).status_code == 200
+    warnings = {
+        part["code"]: part["message"] for part in arena.post("/competitions/small/publish").json()["warnings"]
+    }
+    assert warnings["no_description"].endswith("in: en")
+    assert " in age: " in warnings["identifying_columns"]
 
 
 def test_nobody_joins_a_draft(draft: Contest) -> None:
