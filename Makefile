@@ -69,7 +69,7 @@ format: dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Add new texts of the code to the catalogues; then translate the empty ones. NEW=de adds a language.
+# Add new texts of the code to the catalogues; then translate those that are empty or fuzzy. NEW=de adds a language.
 words: dev
 	@$(BIN)/python -m tests.support.catalogues --update $(NEW) || true
 

@@ -4,13 +4,14 @@
 creates those of the languages that follow it.
 
 Messages are English texts of the code. Labels are keys, with a text in the catalogue of every language. A
-translation has the English text that it translates as a comment, so that it counts as missing when that text
-changes.
+translation has the English text that it translates as a comment. When that text changes, the old translation is
+kept and marked as fuzzy, so that it counts as missing until a translator has removed the mark.
 """
 
 import sys
 from collections.abc import Iterator
 from contextlib import chdir
+from difflib import get_close_matches
 from pathlib import Path
 from string import Formatter
 from tempfile import NamedTemporaryFile, TemporaryDirectory
@@ -74,7 +75,7 @@ def read_labels(domain: str, folder: Path, language: str = ENGLISH) -> Catalog:
         if message.id:
             comment = " ".join(message.auto_comments)
             english = list_forms(message.string)[0] if language == ENGLISH else comment
-            labels.add(english, message.string, context=str(message.id))
+            labels.add(english, message.string, flags=message.flags, context=str(message.id))
     return labels
 
 
@@ -124,30 +125,46 @@ def update_catalogues(*new_languages: str) -> None:
     """Merge the code's messages into every catalogue and new languages. Obsolete messages are removed."""
     template, languages = extract_template(), {*new_languages, *list_languages()}
     for folder in FOLDERS:
-        update_messages(select_messages(template, folder), folder, languages)
+        for language in languages:
+            update_messages(select_messages(template, folder), folder, language)
     for language in languages:
         for domain, folder in LABEL_CATALOGUES:
             update_labels(domain, folder, language)
 
 
-def update_messages(template: Catalog, folder: Path, languages: set[str]) -> None:
+def update_messages(template: Catalog, folder: Path, language: str) -> None:
+    path = get_label_path("anoncup", folder, language)
+    if path.is_file():
+        suggest_translations(template, read_catalogue(path))
     options = ("--no-wrap", "--no-fuzzy-matching", "--ignore-obsolete", "--ignore-pot-creation-date")
     locations = ("-d", str(folder), "-D", "anoncup", "--init-missing")
     with NamedTemporaryFile(suffix=".pot") as file:
         write_po(file, template, width=0, sort_by_file=True, include_lineno=False)
         file.flush()
-        for language in languages:
-            run_babel("update", "-i", file.name, *locations, "-l", language, *options)
+        run_babel("update", "-i", file.name, *locations, "-l", language, *options)
+
+
+def suggest_translations(template: Catalog, catalogue: Catalog) -> None:
+    """Give new messages the translations of similar ones that are no longer said, marked as fuzzy."""
+    messages, translations = index_messages(template), index_messages(catalogue)
+    unused = {key[1]: entry for key, entry in translations.items() if entry.string and key not in messages}
+    for key in messages.keys() - translations.keys():
+        for similar in get_close_matches(key[1], unused, n=1):
+            if messages[key].pluralizable == unused[similar].pluralizable:
+                messages[key].string = unused[similar].string
+                messages[key].flags.add("fuzzy")
 
 
 def update_labels(domain: str, folder: Path, language: str) -> None:
-    """Write the catalogue of a language with all labels; those whose English text is new become empty."""
-    translations = read_labels(domain, folder, language)
+    """Write the catalogue of a language with all labels; those whose English text has changed are fuzzy."""
+    translations = {message.context: message for message in read_labels(domain, folder, language)}
     content = LABEL_HEADER.format(language=language)
     for key, english in index_messages(read_labels(domain, folder)):
-        translation = translations.get(english, key)
+        translation = translations.get(key)
         text = str(translation.string) if translation else ""
-        content += f'\n#. {english}\nmsgid "{key}"\nmsgstr {normalize(text, width=0)}\n'
+        is_fuzzy = translation and text and (translation.fuzzy or translation.id != english)
+        mark = "#, fuzzy\n" if is_fuzzy else ""
+        content += f'\n#. {english}\n{mark}msgid "{key}"\nmsgstr {normalize(text, width=0)}\n'
     path = get_label_path(domain, folder, language)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")
