@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -130,7 +129,7 @@ def apply(
 def _check_originals(file: Path, originals: list[str], round_name: str | None) -> None:
     """Raise the error with which the service would refuse the data, before the file is sent.
 
-    Only the service can check them if packages that it has are not installed here.
+    Only the service can check them if the file needs packages that are not installed here.
     """
     from anoncup.cli.local_files import load_contest
     from anoncup.competition.parser import parse_rounds
@@ -140,9 +139,8 @@ def _check_originals(file: Path, originals: list[str], round_name: str | None) -
         rounds = parse_rounds(read_text(file))
     except InvalidCompetition:
         return
-    with suppress(ModuleNotFoundError):
-        contest = load_contest(file, originals, round_name or next(iter(rounds)) or None)
-        compute_usable_scales(contest.rules, contest.track, contest.original)
+    contest = load_contest(file, originals, round_name or next(iter(rounds)) or None)
+    compute_usable_scales(contest.rules, contest.track, contest.original)
 
 
 def _review_draft(client: Client, competition: schemas.Competition) -> schemas.PublishReview | None:

@@ -47,7 +47,12 @@ class GuideShell:
             "UV_SYSTEM_CERTS": "1",
         }
         self.replacements = replacements
-        self.answers = {"[Pp]assword[^\n]*: ": PASSWORD, "confirmation: ": PASSWORD, "[Ii]nvite: ": ""}
+        self.answers = {
+            "[Pp]assword[^\n]*: ": PASSWORD,
+            "confirmation: ": PASSWORD,
+            "[Ii]nvite: ": "",
+            r"all the same\? \[y/N\]: ": "y",
+        }
         self.bash = pexpect.spawn(
             "bash",
             ["--norc", "--noediting"],
@@ -231,10 +236,11 @@ def paste_the_lines_of_the_page(shell: GuideShell, url: str) -> None:
 
 
 def edit_file(file: Path) -> None:
-    """Choose a threshold, and move the phases so that the first one is open."""
+    """Choose address and threshold, and move the phases so that the first one is open."""
     now = datetime.now(UTC).replace(microsecond=0)
     times = iter((now + timedelta(days=days)).isoformat() for days in (0, 10, 10, 20))
     text = re.sub(r"(?m)^((?:start|end) = ).*$", lambda match: match[1] + next(times), file.read_text())
+    text = text.replace('slug = "original"', 'slug = "cup-2015"')
     file.write_text(text.replace("[excessive]\n", "[excessive]\nthreshold = 0.2\n"))
 
 

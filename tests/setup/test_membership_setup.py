@@ -7,7 +7,7 @@ import pytest
 from anoncup.tracks.membership.settings import CategoricalColumn, NumericColumn, get_settings
 from tests.support.arena import Arena
 from tests.support.contest import load_competition, load_round
-from tests.support.page_requests import assert_refused, get_page
+from tests.support.page_requests import assert_refused, get_page, post_form
 from tests.support.setup_pages import begin_setup, import_original, load_rules, new_organizer
 
 pytestmark = pytest.mark.full
@@ -32,6 +32,9 @@ def test_columns_of_an_own_table_become_the_contest_columns(new_organizer: Arena
     )
     assert load_round("fresh").original_rows == 80
     assert settings == replace(settings_before, schema=settings.schema)
+    fields = {"text": load_competition("fresh").file.replace("69", "68"), "do": "compare"}
+    compared = post_form(new_organizer, f"{ORGANIZE_PATH}/file", fields, organizer=True)
+    assert "saving deletes the data" in compared.text
 
 
 def test_own_table_keeps_the_hidden_column(new_organizer: Arena) -> None:
