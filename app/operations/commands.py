@@ -44,8 +44,10 @@ PublicKeyFile = Annotated[
     Path | None, typer.Option(envvar="ANONCUP_SEALING_KEY_FILE", help="default: keys/sealing.pub in --data")
 ]
 PrivateKeyFolder = Annotated[
-    Path | None, typer.Option(envvar="ANONCUP_OPENING_KEYS_DIR", help="default: keys/private in --data")
+    Path | None,
+    typer.Option(envvar="ANONCUP_OPENING_KEYS_DIR", readable=False, help="default: keys/private in --data"),
 ]
+"""The user of the web application cannot read it."""
 _OwnCompetition = Annotated[
     Path | None,
     typer.Option(

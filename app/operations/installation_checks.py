@@ -129,7 +129,7 @@ def _check_user(data_folder: Path) -> str:
     if os.geteuid() != 0 or not (
         find_configured_services() or (data_folder.exists() and data_folder.stat().st_uid)
     ):
-        return "that of the service"
+        return "not root"
     raise CheckWarning("root may read and write all files: run doctor as the user of each process")
 
 
@@ -198,7 +198,7 @@ def _check_keys(keys: KeyPaths) -> str:
         raise CheckWarning("no public key here: another machine must receive the uploads")
     key_id = sealing.compute_key_id(sealing.read_public_key(keys.public))
     if not private_keys:
-        raise CheckWarning("no private key here: another machine must score the releases")
+        raise CheckWarning("no private key for this user: another user or machine must score")
     if key_id not in private_keys:
         raise CheckProblem(f"the private key {key_id} is not in {keys.private}: restore it from a backup")
     return f"public key {key_id}, {len(private_keys)} private"

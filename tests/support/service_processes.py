@@ -191,6 +191,13 @@ def open_contest(url: str, *, file: str, original: Mapping[str, bytes], slug: st
         users.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
     with Client(url) as client:
         token = client.create_token(name, PASSWORD)
+    return publish_contest(url, token, file=file, original=original, slug=slug)
+
+
+def publish_contest(
+    url: str, token: str, *, file: str, original: Mapping[str, bytes], slug: str
+) -> ServedContest:
+    """Open a competition as the organizer with this token; one team signs up."""
     with Client(url, token, password=lambda: PASSWORD) as client:
         client.create_competition(file)
         for part, content in original.items():
