@@ -11,6 +11,7 @@ from anoncup.messages import CodedMessage, Message
 from app.competitions import competitions
 from app.core import audit
 from app.core.db.models import Competition, Round
+from app.core.db.stored_files import read_stored
 from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
 from app.originals import original_import, sealed_inputs, threshold_reports
@@ -88,23 +89,40 @@ def _iter_report_warnings(session: Session, principal: Principal, round_: Round)
     if round_.rules.excessive is None:
         return  # the track has no reports
     reports = threshold_reports.list_reports(session, principal, round_.address)
-    current = (report.report for report in reports if report.original == round_.original)
-    stored = next(filter(None, current), None)
-    if stored is None:
+    finished = (
+        (report.file, schemas.parse_advice(report.report))
+        for report in reports
+        if report.report and report.original == round_.original
+    )
+    newest = next(finished, None)
+    if newest is None:
         message = Message("no threshold report tells whether doing nothing or a cheat would win")
         yield CodedMessage("no_report", message)
         return
-    advice, rule = schemas.parse_advice(stored), round_.rules.required_excessive
-    contest_warnings: Sequence[schemas.Notice] | None = None
-    if rule.threshold == advice.contest.threshold:
-        contest_warnings = advice.contest.warnings
-    elif (rule.distance, rule.threshold) == (advice.distance, advice.threshold):
-        contest_warnings = advice.contest.recommended_warnings
+    contest_warnings = _find_contest_warnings(round_, *newest)
     if contest_warnings is None:
-        message = Message("the newest threshold report is of another threshold: ask for a new one")
+        message = Message(
+            "threshold, weights, attackers or ranking have changed since the newest threshold report: ask for "
+            "a new one"
+        )
         yield CodedMessage("report_outdated", message)
         return
     yield from (CodedMessage(warning.code, warning.sentence) for warning in contest_warnings)
+
+
+def _find_contest_warnings(
+    round_: Round, file: str, advice: schemas.Advice
+) -> Sequence[schemas.Notice] | None:
+    """Return what a report on a file warns of under the present rules, None if it has not played by them."""
+    rules, rule = round_.rules, round_.rules.required_excessive
+    asked = read_stored(lambda stored_file: stored_file.rules[round_.name], file)
+    if (asked.measures, asked.attackers, asked.ranking) != (rules.measures, rules.attackers, rules.ranking):
+        return None
+    if rule.threshold == advice.contest.threshold:
+        return advice.contest.warnings
+    if (rule.distance, rule.threshold) == (advice.distance, advice.threshold):
+        return advice.contest.recommended_warnings
+    return None
 
 
 def _iter_text_and_column_warnings(round_: Round) -> Iterator[CodedMessage]:

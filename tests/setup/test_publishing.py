@@ -118,6 +118,18 @@ def test_report_is_current_after_its_threshold_was_taken(
     assert [warning["code"] for warning in response["warnings"]] == codes
 
 
+def test_report_is_outdated_after_another_rule_of_ranking(draft: Contest) -> None:
+    arena = draft.arena
+    arena.post("/competitions/small/invites", json={})
+    draft.move_phases(anonymization=(1, 2))
+    add_report(arena, REPORT)
+    file = arena.get("/competitions/small/competition.toml").text
+    changed = f'{file}\n[ranking]\ndefence = "max(utility, security)"\n'
+    assert arena.put("/competitions/small/competition.toml", content=changed).status_code == 200
+    warnings = arena.get("/competitions/small/publish").json()["warnings"]
+    assert [warning["code"] for warning in warnings] == ["report_outdated"]
+
+
 def test_missing_language_and_identifying_columns_are_warned_of(draft: Contest) -> None:
     arena = draft.arena
     file = build_competition_toml(extra_toml='[description]\nja = "規約"\n')
