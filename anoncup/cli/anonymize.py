@@ -90,7 +90,7 @@ def _require_no_overwrite(contest: LocalContest, folder: Path | None) -> Path:
 
 
 def _describe_method(method: AnyMethod) -> str:
-    """Return what a method does, without markup and references. Cheats, which contests reject, are marked."""
+    """Return what a method does, without markup and references; cheats are marked."""
     description = re.sub(r" \([^()]*\bP\d[^()]*\)|:func:|`", "", method.summary[1])
     return f"Cheat, to be rejected: {description}" if method.cheats else description
 

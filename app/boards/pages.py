@@ -1,5 +1,6 @@
 """The pages of the boards; each board is None if it is not open to the reader."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +35,7 @@ from app.competitions.visibility import UNFROZEN, BoardAccess, Viewer
 from app.core.db.transaction import transaction
 from app.core.identity.authentication import OptionalPrincipal
 from app.core.locale.language import Translator
-from app.core.pages.language import adapt_to_track
+from app.core.pages.language import adapt_to_track, join_names
 from app.core.pages.pages import Page, PageRoute, RequestedPage
 
 router = APIRouter(prefix="/competitions/{slug}/boards", route_class=PageRoute)
@@ -235,13 +236,19 @@ def show_total_board(
     page: RequestedPage, slug: str, release_total: OpenReleaseTotal, attack_total: OpenAttackTotal
 ) -> HTMLResponse:
     def build_content(_: TotalBoard, frame: Frame, t: Translator) -> dict[str, Any]:
-        competition = frame.round.competition
+        round_titles = {
+            entry.name: choose_text(entry.title, t.language) if entry.title else entry.name
+            for entry in frame.round.competition.round_settings
+        }
         return {
             "boards": {"release_total": release_total, "attack_total": attack_total},
-            "round_titles": {
-                entry.name: choose_text(entry.title, t.language) if entry.title else entry.name
-                for entry in competition.round_settings
-            },
+            "round_titles": round_titles,
+            # The function that returns a round's score would read as rounding.
+            "name_rounds": lambda formula: re.sub(
+                r"round\(\s*(['\"])(.*?)\1\s*\)",
+                lambda call: join_names([round_titles[call[2]]], t),
+                formula,
+            ),
             **_build_headings(TotalRow.COLUMNS, t),
         }
 

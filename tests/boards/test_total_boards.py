@@ -82,7 +82,9 @@ def test_page_shows_the_totals_of_the_api(rounds: dict[str, Contest]) -> None:
             assert line[0] == str(row["rank"] or "–")
             assert line[1].split()[0] == row["team"]
             assert line[2:] == [notation.format_number(number) for number in numbers]
-    assert "round(&#39;final&#39;)" in html
+    assert "<code>0.1 * Preliminary + 0.9 * Final</code>" in html
+    japanese = get_page(final.arena, f"{final.path}/boards/total", team="red", language="ja").text
+    assert "<code>0.1 * 「予選」 + 0.9 * 「本戦」</code>" in japanese
     assert re.findall(r'<a class="competition"[^>]*>(.*?)</a>', html) == ["Small cup"]
     assert f'href="{final.path}/boards/total"' in html
 

@@ -16,13 +16,16 @@ pytestmark = pytest.mark.full
 
 def test_changes_are_compared_before_saving(arena: Arena) -> None:
     path, file_before = f"{ORGANIZE_PATH}/file", load_competition().file
-    changed_file = file_before.replace("threshold = 0.2", "threshold = 0.25")
+    changed_file = file_before.replace("threshold = 0.2", "threshold = 0.25") + "[limits]\nfile_mb = 9\n"
     response = post_form(
         arena, path, {"text": changed_file.replace("\n", "\r\n"), "do": "compare"}, organizer=True
     )
     assert response.status_code == 200
     assert "<ins>+ threshold = 0.25</ins>" in response.text
     assert "<del>- threshold = 0.2</del>" in response.text
+    assert "Parts of the file that change: excessive anonymization excessive, quotas" in extract_text(
+        response
+    )
     assert load_competition().file == file_before
     (digest,) = re.findall(r'name="of" value="(\w+)"', response.text)
     save_response = post_form(arena, path, {"text": changed_file, "do": "save", "of": digest}, organizer=True)
