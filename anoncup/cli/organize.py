@@ -149,16 +149,14 @@ def _review_draft(client: Client, competition: schemas.Competition) -> schemas.P
 
 def _require_consent(review: schemas.PublishReview, *, yes: bool) -> None:
     """Ask whether to publish in spite of warnings. If something is missing, the service says so."""
-    if review.warnings and not (review.missing or yes or _confirm("Publish all the same?")):
+    if not review.warnings or review.missing or yes:
+        return
+    if not (sys.stdin.isatty() and typer.confirm("Publish all the same?", err=True)):
         raise InvalidInput(
             "not published, because of warnings: {warnings}. --yes publishes all the same",
             code="consent_needed",
             warnings=tuple(warning.message for warning in review.warnings),
         )
-
-
-def _confirm(question: str) -> bool:
-    return sys.stdin.isatty() and typer.confirm(question, err=True)
 
 
 def _load_stored_tables(client: Client, tables: Mapping[str, object]) -> Mapping[str, object] | None:
