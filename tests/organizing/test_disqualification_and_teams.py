@@ -83,6 +83,7 @@ def test_open_invites_can_be_listed_and_withdrawn(arena: Arena) -> None:
     html = get_page_text(arena, "/teams")
     assert html.count("Teams left: 3") == 1
     assert key[:8] in get_page_text(arena, "/audit")
+    assert '<pre tabindex="0">teams: 3\n</pre>' in get_page_text(arena, "/audit")
     withdrawal = post_form(arena, f"{path}/{key}/withdraw", organizer=True)
     assert withdrawal.headers["location"].endswith("?done=invite_withdrawn")
     assert translate("Open invites") not in get_page_text(arena, "/teams")

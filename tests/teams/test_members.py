@@ -29,6 +29,7 @@ from tests.support.accounts import (
 from tests.support.arena import API, Arena
 from tests.support.contest import Contest
 from tests.support.database_rows import execute, load_all, load_one, load_team_id
+from tests.support.page_requests import get_page
 from tests.support.uploads_in_flight import start_upload
 
 pytestmark = pytest.mark.full
@@ -221,6 +222,8 @@ def test_organizer_moves_people_until_one_of_the_teams_has_sent_something(arena:
     assert "Bob" in list_own_team(arena, arena.get_team_token("blue"))
     assert list_own_team(arena, bob["token"]) == list_own_team(arena, arena.get_team_token("blue"))
     assert list_audit_entries()[-1][1:] == ("team.move", "Bob")
+    audit_page = get_page(arena, f"/competitions/{arena.slug}/organize/audit", organizer=True)
+    assert "team: red → blue" in audit_page.text
     assert read_refusal(sign_up(arena.client, code, team=None)) == (422, "invalid_invite")  # Bob may know it
     assert arena.submit("blue").status_code == 202
     for user_id, team in ((bob["user_id"], "red"), (get_me(arena.client, token).json()["user_id"], "blue")):
