@@ -52,7 +52,8 @@ def read_password(*, from_stdin: bool, confirm: bool = False) -> str:
     """Read a line of standard input, or prompt for the password, twice to ``confirm`` it."""
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
-    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=confirm, err=True))
+    prompt = "Password of 8 to 256 characters" if confirm else "Password"
+    return str(typer.prompt(prompt, hide_input=True, confirmation_prompt=confirm, err=True))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import sys
 from ipaddress import ip_address
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import typer
@@ -13,6 +13,9 @@ from anoncup.cli.credentials import Credentials
 from anoncup.cli.options import AsJson, Slug
 from anoncup.cli.output import print_result, replace_unprintable
 from anoncup.errors import NotSignedIn
+
+if TYPE_CHECKING:
+    from anoncup import schemas
 
 _UrlOption = Annotated[
     str | None, typer.Option(help="the service's address, such as https://cup.example.org")
@@ -64,7 +67,8 @@ def sign_up(
         token = client.sign_up(
             invite=code, team=team, name=person, password=password, accept_terms=accept_terms
         )
-    _save_token(address, token)
+    for membership in _save_token(address, token).teams:
+        print(_describe_membership(membership))
 
 
 def logout() -> None:
@@ -101,10 +105,7 @@ def join(
         membership = client.join_competition(
             invite=_split_link(invite)[1], team=team, accept_terms=accept_terms
         )
-    sentence = (
-        f"you are in {replace_unprintable(membership.team)}, in {replace_unprintable(membership.competition)}"
-    )
-    print_result(membership, sentence, as_json=as_json)
+    print_result(membership, _describe_membership(membership), as_json=as_json)
 
 
 def team(
@@ -133,14 +134,23 @@ def _split_link(invite: str) -> tuple[str, str]:
     return address, code
 
 
-def _save_token(address: str, token: str) -> None:
-    """Save the token after checking with the service that it is valid."""
+def _describe_membership(membership: "schemas.TeamMembership") -> str:
+    """Return which team a person is in, and the command that begins taking part."""
+    slug = replace_unprintable(membership.competition)
+    return (
+        f"you are in {replace_unprintable(membership.team)}, in {slug}\nnext: anoncup download {slug} --kit"
+    )
+
+
+def _save_token(address: str, token: str) -> "schemas.Me":
+    """Save the token after checking with the service that it is valid; return its owner."""
     from anoncup.client import Client
 
     with translate_api_errors(), Client(address, token) as client:
         person = client.get_me()
     credentials.save(Credentials(address, token))
     print(f"signed in to {address} as {replace_unprintable(person.name)}")
+    return person
 
 
 def _resolve_address(url: str | None) -> str:

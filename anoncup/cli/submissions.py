@@ -102,12 +102,17 @@ _DETAIL_COLUMNS: ColumnSpec[schemas.Submission] = {
     "reason": _describe_reason,
 }
 _CAP_COLUMNS: ColumnSpec[schemas.Cap] = {
-    "cap": "name",
+    "cap": lambda cap: _describe_cap(cap.name),
     "used": "used",
     "limit": "limit",
     "left": "left",
     "resets": make_time_column("resets_at"),
 }
+
+
+def _describe_cap(name: str) -> str:
+    """Return the name of a cap in words, such as "valid submissions per day"."""
+    return name.replace("valid", "valid submissions").replace("_total", " in all").replace("_", " ")
 
 
 def submissions(
@@ -305,4 +310,5 @@ def _show_receipt(receipt: schemas.Receipt) -> None:
     for warning in receipt.warnings:
         print(f"  warning: {replace_unprintable(warning.code)}: {replace_unprintable(warning.message)}")
     if receipt.quota_left:
-        print(f"  left: {format_cell(receipt.quota_left)}")
+        left = {_describe_cap(name): count for name, count in receipt.quota_left.items()}
+        print(f"  left: {format_cell(left)}")

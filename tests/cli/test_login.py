@@ -101,6 +101,8 @@ def test_new_team_signs_up_and_invites_a_member(
         *arguments, "--team", '雪,"うさぎ"', "--name", "花子", "--invite", code, typed=f"{PASSWORD}\n"
     )
     assert (result.status, result.stderr) == (0, "")
+    assert "\nyou are in 雪" in result.stdout
+    assert result.stdout.endswith(", in small\nnext: anoncup download small --kit\n")
     assert anoncup("team", "small").stdout == '雪,"うさぎ"\n  花子\n'
     invite = anoncup("team", "small", "--invite", "--password-stdin", typed=f"{PASSWORD}\n").stdout.strip()
     result = anoncup(*arguments, "--name", "太郎", "--invite", invite, typed=f"{PASSWORD}\n")
@@ -125,4 +127,5 @@ def test_existing_user_joins_another_competition(anoncup: CommandRunner, arena: 
     code = other_arena.post("/competitions/other/invites", json={}).json()["code"]
     sign_in(anoncup, arena, url)
     result = anoncup("join", code, "--team", "also red")
-    assert (result.status, result.stdout) == (0, "you are in also red, in other\n")
+    sentence = "you are in also red, in other\nnext: anoncup download other --kit\n"
+    assert (result.status, result.stdout) == (0, sentence)
