@@ -136,10 +136,8 @@ def _split_link(invite: str) -> tuple[str, str]:
 
 def _describe_membership(membership: "schemas.TeamMembership") -> str:
     """Return which team a person is in, and the command that begins taking part."""
-    slug = replace_unprintable(membership.competition)
-    return (
-        f"you are in {replace_unprintable(membership.team)}, in {slug}\nnext: anoncup download {slug} --kit"
-    )
+    team_name, slug = map(replace_unprintable, (membership.team, membership.competition))
+    return f"you are in {team_name}, in {slug}\nnext: anoncup download {slug} --kit"
 
 
 def _save_token(address: str, token: str) -> "schemas.Me":

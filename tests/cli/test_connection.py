@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from anoncup.cli.connection import read_password
 from anoncup.client import transport
-from tests.support.arena import Arena, build_noisy_release
+from tests.support.arena import PASSWORD, Arena, build_noisy_release
 from tests.support.command_line import CommandRunner
 
 pytestmark = pytest.mark.full
@@ -167,3 +168,11 @@ def serve_answer(answer: str) -> Iterator[str]:
     finally:
         listener.close()
         thread.join(5)
+
+
+def test_new_password_is_asked_for_with_its_rule(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("getpass.getpass", lambda _: PASSWORD)  # needs a terminal
+    assert read_password(from_stdin=False, confirm=True) == PASSWORD
+    assert capsys.readouterr().err.startswith("Password of 8 to 256 characters:")
