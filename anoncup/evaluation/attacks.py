@@ -8,7 +8,17 @@ from anoncup.errors import InvalidResult
 from anoncup.evaluation.results import ResultChecker, judge_guess
 from anoncup.messages import JsonObject, Message, serialize_prefixed
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import AnswerT, AnyTrack, OriginalT, ReleaseContext, ReleaseT, TargetT, Track
+from anoncup.tracks.model import (
+    AnswerT,
+    AnyContext,
+    AnyQuestion,
+    AnyTrack,
+    OriginalT,
+    ReleaseContext,
+    ReleaseT,
+    TargetT,
+    Track,
+)
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import AnyAttacker, Attacker, BuiltInGuess, Guesses
 
@@ -93,15 +103,14 @@ def rate_attack(
 ) -> AttackerResult:
     """Return what an attacker's guesses get right, given the answer.
 
-    Raises InvalidResult if a guess has another shape than that of whoever knows the answer.
+    Raises InvalidResult if a guess is no array where it should be one, or has another number of rows than its
+    file may have.
     """
     if not guesses:
         return AttackerResult(Outcome(0.0, note=_NOT_ASKED), attacker.version)
     for name, guess in guesses.items():
-        shape = getattr(track.questions[name].make_perfect_guess(answer), "shape", None)
-        if shape not in (None, getattr(guess, "shape", None)) and not isinstance(guess, BuiltInGuess):
-            expected = Message("an array of the shape {shape}, a number for each row", shape=str(shape))
-            raise _build_error(attacker, guess, expected, context.rules)
+        if not isinstance(guess, BuiltInGuess):
+            _check_shape(attacker, guess, answer, context, question=track.questions[name])
     outcomes = {
         name: judge_guess(track.questions[name], guess, answer, context) for name, guess in guesses.items()
     }
@@ -116,6 +125,21 @@ def rate_attack(
         rate = max(outcomes.values(), key=lambda outcome: (outcome.risk, outcome.value))
     details = {name: outcome.value for name, outcome in outcomes.items()}
     return AttackerResult(replace(rate, details=details), attacker.version, risks)
+
+
+def _check_shape(
+    attacker: AnyAttacker, guess: object, answer: object, context: AnyContext, *, question: AnyQuestion
+) -> None:
+    perfect_shape: tuple[int, ...] = getattr(question.make_perfect_guess(answer), "shape", ())
+    if not perfect_shape:
+        return
+    shape: tuple[int, ...] = getattr(guess, "shape", ())
+    least, most = question.file.row_limits(context.sizes, context.rules)
+    if len(shape) != len(perfect_shape) or not least <= shape[0] <= most:
+        rows = str(least) if least == most else f"{least}–{most}"
+        needed = str((rows, *perfect_shape[1:])).replace("'", "")
+        expected = Message("an array of the shape {shape}, with an entry for each row", shape=needed)
+        raise _build_error(attacker, guess, expected, context.rules)
 
 
 def _build_error(attacker: AnyAttacker, guess: object, expected: Message, rules: Rules) -> InvalidResult:

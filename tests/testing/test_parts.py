@@ -156,6 +156,16 @@ BROKEN_ATTACKERS: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = 
         {},
         r"attackers\.mine returned ndarray \(59,\) instead of an array of the shape \(60,\)",
     ),
+    "a column": (
+        lambda target: np.zeros((target.rows, 1), int),
+        {},
+        r"ndarray \(60, 1\) instead of an array",
+    ),
+    "a list": (
+        lambda target: [0] * target.rows,
+        {},
+        r"returned list instead of an array of the shape \(60,\)",
+    ),
     "unknown question": (answer_cluster_of_two, {"question": "membership"}, "no question membership"),
     "depends on the answer": (
         lambda target: np.arange(target.rows),
