@@ -102,8 +102,8 @@ def _iter_report_warnings(session: Session, principal: Principal, round_: Round)
     contest_warnings = _find_contest_warnings(round_, *newest)
     if contest_warnings is None:
         message = Message(
-            "threshold, weights, attackers or ranking have changed since the newest threshold report: ask for "
-            "a new one"
+            "threshold, weights, attackers or ranking have changed since the newest threshold report: ask "
+            "for a new one"
         )
         yield CodedMessage("report_outdated", message)
         return
