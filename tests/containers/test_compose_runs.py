@@ -65,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
 def open_competition(organizer: ContainerUser, folder: Path, *, file: str) -> None:
     (folder / "competition.toml").write_text(file)
     files = (folder / "competition.toml", "--original", folder / "original.csv")
-    organizer("organize", "apply", *files)
+    organizer("organize", "apply", *files, "--publish", "--yes", "--password-stdin", stdin=PASSWORD + "\n")
 
 
 def submit_release(member: ContainerUser, folder: Path, slug: str, *, seed: int = 1) -> str:
