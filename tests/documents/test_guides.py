@@ -181,8 +181,8 @@ def test_servers_of_ones_own_are_checked_and_backed_up_by_the_guide(
         "postgresql://anoncup:PASSWORD@db.example.org/anoncup": settings.database_url,
         "redis://:PASSWORD@redis.example.org:6379/0": settings.redis_url,
         "/srv/anoncup": str(settings.data),
-        "/etc/anoncup/sealing.pub": str(settings.sealing_key_file),
-        "/etc/anoncup/private": str(settings.opening_keys_dir),
+        "/etc/anoncup/keys/sealing.pub": str(settings.sealing_key_file),
+        "/etc/anoncup/keys/private": str(settings.opening_keys_dir),
     }
     with run_worker(tmp_path, "scores", "guesses", "reports"):
         assert poll_until(lambda: "ready." in (tmp_path / "worker.log").read_text())

@@ -53,7 +53,7 @@ class Host:
         self.folder = folder
         self.replacements = {
             r"(?m)^(groupadd|useradd).*$": "true",
-            "-g anoncup": f"-g {GROUP}",
+            "--group=anoncup": f"--group={GROUP}",
             "chown -R anoncup-web": f"chown -R {WEB}",
             "chown -R anoncup-worker": f"chown -R {WORKER}",
             "runuser -u anoncup-web --": become(WEB),
