@@ -126,10 +126,10 @@ def _check_sandbox() -> str:
 
 def _check_user(data_folder: Path) -> str:
     """Warn root, who may read and write every file, so that the other checks say little about the service."""
-    if os.geteuid() != 0 or not (
-        find_configured_services() or (data_folder.exists() and data_folder.stat().st_uid)
-    ):
+    if os.geteuid() != 0:
         return "not root"
+    if not find_configured_services() and not (data_folder.exists() and data_folder.stat().st_uid):
+        return "root, like the service"
     raise CheckWarning("root may read and write all files: run doctor as the user of each process")
 
 
