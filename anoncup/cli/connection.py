@@ -56,6 +56,13 @@ def read_password(*, from_stdin: bool, confirm: bool = False) -> str:
     return str(typer.prompt(prompt, hide_input=True, confirmation_prompt=confirm, err=True))
 
 
+_HINTS = {
+    "terms_not_accepted": ": read its page, then add --accept-terms",
+    "another_team": ": leave out --team",
+}
+"""What an option of the command changes, by the code of the service's refusal."""
+
+
 @contextmanager
 def translate_api_errors() -> Iterator[None]:
     """Raise error responses of the service as domain errors with messages for the command line."""
@@ -91,7 +98,8 @@ def build_domain_error(error: ApiError) -> DomainError:
             at=f"{retry_at:%Y-%m-%d %H:%M:%S %Z}",
         )
     field_messages = "".join(f"; {entry.field}: {entry.message}" for entry in error.problem.fields)
-    message = RemoteMessage(f"{error} ({error.code}){field_messages}", **error.problem.values)
+    hint = _HINTS.get(error.code, "")
+    message = RemoteMessage(f"{error} ({error.code}){field_messages}{hint}", **error.problem.values)
     return DomainError(message, code=error.code)
 
 

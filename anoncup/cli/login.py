@@ -68,7 +68,7 @@ def sign_up(
             invite=code, team=team, name=person, password=password, accept_terms=accept_terms
         )
     for membership in _save_token(address, token).teams:
-        print(_describe_membership(membership))
+        print(_describe_membership(address, membership))
 
 
 def logout() -> None:
@@ -105,7 +105,7 @@ def join(
         membership = client.join_competition(
             invite=_split_link(invite)[1], team=team, accept_terms=accept_terms
         )
-    print_result(membership, _describe_membership(membership), as_json=as_json)
+    print_result(membership, _describe_membership(client.url, membership), as_json=as_json)
 
 
 def team(
@@ -134,10 +134,13 @@ def _split_link(invite: str) -> tuple[str, str]:
     return address, code
 
 
-def _describe_membership(membership: "schemas.TeamMembership") -> str:
+def _describe_membership(address: str, membership: "schemas.TeamMembership") -> str:
     """Return which team a person is in, and the command that begins taking part."""
     team_name, slug = map(replace_unprintable, (membership.team, membership.competition))
-    return f"you are in {team_name}, in {slug}\nnext: anoncup download {slug} --kit"
+    return (
+        f"you are in {team_name}, in {slug}\nnext: anoncup download {slug} --kit\n"
+        f"if this shell does not know anoncup: see the commands on {address}/competitions/{slug}/rules"
+    )
 
 
 def _save_token(address: str, token: str) -> "schemas.Me":

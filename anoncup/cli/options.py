@@ -76,6 +76,13 @@ def _set_wants_json(wanted: bool) -> bool:
     return wanted
 
 
+def require_id(identifier: str | None) -> str | None:
+    """Raise BadParameter for the number of a submission, which pages show."""
+    if identifier is not None and identifier.isdecimal():
+        raise typer.BadParameter("a number is not an id: anoncup submissions lists both")
+    return identifier
+
+
 AsJson = Annotated[
     bool,
     typer.Option(
@@ -83,7 +90,10 @@ AsJson = Annotated[
     ),
 ]
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="the competition's address, such as cup-2015")]
-Identifier = Annotated[str, typer.Argument(metavar="ID", help="the submission's id")]
+Identifier = Annotated[
+    str,
+    typer.Argument(metavar="ID", callback=require_id, help="the id that anoncup submissions lists"),
+]
 GroupColumns = Annotated[
     str | None,
     typer.Option(

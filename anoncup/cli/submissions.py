@@ -17,6 +17,7 @@ from anoncup.cli.options import (
     Slug,
     SubmittedSecret,
     accept_files,
+    require_id,
     use_local_names,
 )
 from anoncup.cli.output import (
@@ -118,7 +119,8 @@ def _describe_cap(name: str) -> str:
 def submissions(
     slug: Slug,
     identifier: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="show this submission in full")
+        str | None,
+        typer.Argument(metavar="[ID]", callback=require_id, help="show this submission in full"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

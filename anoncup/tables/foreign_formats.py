@@ -126,16 +126,25 @@ def list_invisible_codes(text: str) -> tuple[str, ...]:
 
 
 def explain_header(header: Sequence[str], expected: Sequence[str]) -> Message | None:
-    """Explain a header with row labels, other separators or no column names; None for other headers."""
+    """Explain a header with row labels, other separators, no or too few names; None for other headers."""
     if list(header[1:]) == list(expected) and header[0] in _INDEX_NAMES:
         return Message(_ROW_LABELS_TEXT)
     single_cell = header[0] if len(header) == 1 < len(expected) else ""
     separator_message = next(
         (Message(text) for separator, text in _SEPARATOR_TEXTS.items() if separator in single_cell), None
     )
-    return separator_message or (
-        _build_missing_header_message(expected) if _is_header_missing(header, expected) else None
+    return (
+        separator_message
+        or (_build_missing_header_message(expected) if _is_header_missing(header, expected) else None)
+        or _explain_missing_columns(header, expected)
     )
+
+
+def _explain_missing_columns(header: Sequence[str], expected: Sequence[str]) -> Message | None:
+    missing = [name[:40] for name in expected if name not in header]
+    if not missing or list(header) != [name for name in expected if name in header]:
+        return None
+    return Message("the header lacks these columns: {names}", names=tuple(missing[:_MAX_LISTED_COLUMNS]))
 
 
 def _is_header_missing(header: Sequence[str], expected: Sequence[str]) -> bool:

@@ -156,6 +156,8 @@ def test_finals_can_be_marked_and_unmarked(
     assert anoncup("final", identifier).stdout == f"{identifier} is one of your finals\n"
     assert arena.get_submission(identifier, "red")["final"] is True
     assert anoncup("final", identifier, "--off", "--json").json["final"] is False
+    refused = anoncup("final", "1")
+    assert (refused.status, "a number is not an id" in refused.stderr) == (2, True)
 
 
 @pytest.mark.full

@@ -109,7 +109,7 @@ LABELS = (
         (["a;b"], "the cells are separated by semicolons; use commas instead"),
         (["a\tb"], "the cells are separated by tabs; use commas instead"),
         (["1", "x"], "the first line names none of the columns: it must be a,b"),
-        (["a"], "the header has 1 column instead of 2"),
+        (["a"], "the header lacks these columns: b"),
     ],
 )
 def test_typical_mistakes_in_a_header_are_explained(header: list[str], message: str) -> None:
