@@ -321,6 +321,7 @@ def _describe_advice(report: AdvisorReport) -> str:
             *(["what helps: " + "; ".join(remedies)] if remedies else []),
             *problem,
             f"recommended threshold: {recommended}",
+            *(f"with it, {part.message}" for part in contest.recommended_warnings if not warnings),
             *([_LEFT_OUT + ", ".join(report.left_out)] if report.left_out else []),
         ]
     )

@@ -13,7 +13,7 @@ import pytest
 
 import anoncup
 from anoncup import TRACKS, schemas
-from anoncup.dataframes import Score, read_text_table
+from anoncup.dataframes import Score, build_advised_threshold, read_text_table
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.evaluation.threshold_report import AdvisorReport
 from anoncup.rules.settings import Excessive
@@ -265,6 +265,9 @@ def test_advice_lists_a_contest_and_says_first_who_should_not_lead(
     assert set(result.table.index) == {*anoncup.METHODS, "unchanged"}
     assert str(result).startswith("a cheat leads: ")
     assert f"recommended threshold: {result.threshold:g}" in str(result)
+    contest = replace(result.contest, warnings=(), recommended_warnings=result.contest.warnings)
+    other = build_advised_threshold(AdvisorReport(result.advice, contest))
+    assert ". with it, a cheat leads: " in str(other.heading)
 
 
 def test_advice_names_groups_and_distances(original: pd.DataFrame, competition: str) -> None:

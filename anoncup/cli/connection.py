@@ -59,6 +59,7 @@ def read_password(*, from_stdin: bool, confirm: bool = False) -> str:
 _HINTS = {
     "terms_not_accepted": ": read its page, then add --accept-terms",
     "another_team": ": leave out --team",
+    "package_missing": " at the service, which finds packages when it starts",
 }
 """What an option of the command changes, by the code of the service's refusal."""
 

@@ -329,7 +329,7 @@ def _list_remedies_against_doing_nothing(
     rules: Rules, *, is_security_lowered: bool
 ) -> Iterator[CodedMessage]:
     measures = TRACKS[rules.track].measures
-    if any(measures[name].cross_table_parameter for name in rules.weights):
+    if is_security_lowered and any(measures[name].cross_table_parameter for name in rules.weights):
         message = Message("other columns in the cross-tables, so that methods that merge values lose less")
         yield CodedMessage("columns", message)
     if not is_security_lowered:

@@ -197,16 +197,18 @@ def check_measure(measure: AnyMeasure, track: AnyTrack, cases: Iterable[TrackCas
         _check_weight(measure, checked)
     for checked in checked_cases:
         checked.build_target()  # memoizes what targets need of the original
-        with unchanged_inputs(measure.name, checked):
-            value = _compute_value(measure, checked)
-            _check_details(measure, checked)
+        scored = checked.add_answer(checked.case.answer)
+        with unchanged_inputs(measure.name, checked, scored.release, scored.target):
+            value = _compute_value(measure, scored)
+            _check_details(measure, scored, track)
         require(
-            value == _compute_value(measure, checked),
+            value == _compute_value(measure, checked.add_answer(checked.case.answer)),
             measure.name,
             "the same release has the same value",
         )
         for seed in range(_SHUFFLE_COUNT if checked.track.can_shuffle else 0):
-            other_value = _compute_value(measure, checked.shuffle(seed))
+            shuffled = checked.shuffle(seed)
+            other_value = _compute_value(measure, shuffled.add_answer(shuffled.case.answer))
             is_close = math.isclose(
                 other_value, value, rel_tol=ROUNDING_TOLERANCE, abs_tol=ROUNDING_TOLERANCE
             )
@@ -218,31 +220,33 @@ def check_measure(measure: AnyMeasure, track: AnyTrack, cases: Iterable[TrackCas
             require(value == other_value, measure.name, "it says that it does not read the answer")
 
 
-def _compute_value(measure: AnyMeasure, checked: CheckedCase) -> float:
-    value = measure.compute(checked.add_answer(checked.case.answer))
-    require(type(value) is float, measure.name, f"a float, not {type(value).__name__}")
+def _compute_value(measure: AnyMeasure, scored: Any) -> float:
+    value = measure.compute(scored)
+    require(type(value) is float, measure.name, f"a float, as float(…) makes, not {type(value).__name__}")
     require(math.isfinite(value) and value >= 0, measure.name, f"finite and not below 0, not {value}")
     return value
 
 
-def _check_details(measure: AnyMeasure, checked: CheckedCase) -> None:
+def _check_details(measure: AnyMeasure, scored: Any, track: AnyTrack) -> None:
     if measure.details is not None:
-        details = measure.details(checked.add_answer(checked.case.answer))
+        details = measure.details(scored)
         with valid_results(measure.name):
-            ResultChecker(checked.track.name, f"measures.{measure.name}").require_details(details)
+            ResultChecker(track.name, f"measures.{measure.name}").require_details(details)
 
 
 def _check_weight(measure: AnyMeasure, checked: CheckedCase) -> None:
     identity_release = checked.track.scaling.identity_release
     if identity_release is not None:
-        value = measure.compute(identity_release(checked.case.original))
+        value = _compute_value(measure, identity_release(checked.case.original))
         require(value == 0.0, measure.name, f"the original as it is has lost nothing, not {value}")
     single_measure_track = replace(checked.track, measures={measure.name: measure})
     weights = {measure.name: MeasureSettings(weight=1.0)}  # without it, that of a package has no scale
     scale = scales(single_measure_track, checked.case.original, weights)[measure.name]
     rounding = rounding_threshold(measure, checked.case.original, {})
     require(
-        scale > rounding, measure.name, f"it needs a scale above {rounding}, not {scale}: say one of its own"
+        scale > rounding,
+        measure.name,
+        f"it needs a scale above {rounding}, not {scale}: name one of its own with scale=",
     )
 
 
@@ -267,7 +271,7 @@ def check_attacker(attacker: AnyAttacker, track: AnyTrack, cases: Iterable[Track
 def _check_attack(attacker: AnyAttacker, checked: CheckedCase) -> None:
     name, answer = attacker.name, checked.case.answer
     target = checked.build_target()
-    with unchanged_inputs(name, checked):
+    with unchanged_inputs(name, checked, target):
         guesses = checked.make_guesses(attacker, target)
     result = checked.rate(attacker, guesses, answer)
     value = result.rate.value
@@ -306,7 +310,7 @@ def _read_back(name: str, question: AnyQuestion, guess: Any, context: ReleaseCon
     try:
         parsed = question.read(file_content, context)
     except InvalidUpload as error:
-        raise BrokenLaw(f"{name}: no team could send its guess: {error.problems[0]}") from None
+        raise BrokenLaw(f"{name}: no team could send its guess: {error.problems[0].message}") from None
     require(question.write(parsed) == file_content, name, "its guess comes out of its file as it went in")
     return parsed
 
@@ -373,14 +377,16 @@ def find_other_answer(checked: CheckedCase) -> Any | None:
 
 
 @contextmanager
-def unchanged_inputs(part: str, checked: CheckedCase) -> Iterator[None]:
+def unchanged_inputs(part: str, checked: CheckedCase, *given: object) -> Iterator[None]:
     """Raise BrokenLaw if the block changed the inputs of a part.
 
-    All parts share one original, so a part must not change the arrays that are memoized of it either.
+    All parts share one original and one target, so a part must change neither their arrays nor those that are
+    memoized of them. ``given``: what the part is given besides the original.
     """
-    snapshot, arrays = _take_snapshot(checked), _list_memoized_arrays(checked)
+    memo = get_memo(checked.case.original)
+    snapshot, arrays = _take_snapshot(checked), _list_arrays(memo, *given)
     yield
-    is_unchanged = _take_snapshot(checked) == snapshot and arrays <= _list_memoized_arrays(checked)
+    is_unchanged = _take_snapshot(checked) == snapshot and arrays <= _list_arrays(memo, *given)
     require(is_unchanged, part, "what it is given stays as it is")
 
 
@@ -390,8 +396,8 @@ def _take_snapshot(checked: CheckedCase) -> tuple[Any, ...]:
     return original_files, track.files_of(case.release), pickle.dumps(case.answer)
 
 
-def _list_memoized_arrays(checked: CheckedCase) -> set[bytes]:
-    """Return the contents of all arrays in the original's memo; an original need not have one."""
+def _list_arrays(*objects: object) -> set[bytes]:
+    """Return the contents of all arrays in these objects."""
     buffers: list[pickle.PickleBuffer] = []
-    pickle.dumps(get_memo(checked.case.original), protocol=5, buffer_callback=buffers.append)
+    pickle.dumps(objects, protocol=5, buffer_callback=buffers.append)
     return {buffer.raw().tobytes() for buffer in buffers}

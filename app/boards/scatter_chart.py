@@ -34,6 +34,8 @@ _MIN_TEAMS_FOR_FOCUS = 4
 """With fewer teams, the first view contains all points."""
 _LEVEL_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
 _MAX_LEVELS_IN_VIEW = 8
+_X_AT_TOP, _X_AT_BOTTOM = "(datum.end - domain('y')[1])", "(datum.end - domain('y')[0])"
+"""Where a line of equal score crosses the edges of the view."""
 _PALE_DATA = f"color-mix(in srgb, {DATA} 55%, {PAPER})"
 
 
@@ -143,7 +145,7 @@ def _build_levels(x_ends: tuple[float, float], y_ends: tuple[float, float], t: T
     spread = (x_ends[1] - x_ends[0] + y_ends[1] - y_ends[0]) / 2
     step = next(step for step in _LEVEL_STEPS if spread <= step * _MAX_LEVELS_IN_VIEW)
     scores = [round(index * step, 2) for index in range(1, round(1 / step) + 1)]
-    return [{"zero": 0, "end": 2 * score, "text": t.localize_numbers(f"{score:g}")} for score in scores]
+    return [{"end": 2 * score, "text": t.localize_numbers(f"{score:g}")} for score in scores]
 
 
 def _describe(
@@ -187,7 +189,7 @@ def _build_specification(
         "data": {"values": points},
         "height": 480,
         "layer": [
-            *([_draw_levels(position, levels), _draw_level_values(levels)] if levels else []),
+            *([_draw_levels(levels), _draw_level_values(levels)] if levels else []),
             {
                 "name": "front",
                 "transform": [{"filter": "datum.on_front"}],
@@ -216,23 +218,29 @@ def _draw_labels(name: str, test: str, position: Spec) -> Spec:
     }
 
 
-def _draw_levels(position: Spec, levels: Sequence[Spec]) -> Spec:
+def _draw_levels(levels: Sequence[Spec]) -> Spec:
+    """Draw the lines within the view only: browsers take seconds for dashed lines far longer than it."""
+    left, right = (f"clamp({x}, domain('x')[0], domain('x')[1])" for x in (_X_AT_TOP, _X_AT_BOTTOM))
     return {
         "data": {"values": levels},
         "mark": {"type": "rule", "clip": True, "color": "var(--strong-line)", "strokeDash": [1.5, 4]},
         "encoding": {
-            "x": {**position["x"], "field": "zero"},
-            "y": {**position["y"], "field": "end"},
-            "x2": {"field": "end"},
-            "y2": {"field": "zero"},
+            "x": {"value": {"expr": f"scale('x', {left})"}},
+            "y": {"value": {"expr": f"scale('y', {_clamp_y(left)})"}},
+            "x2": {"value": {"expr": f"scale('x', {right})"}},
+            "y2": {"value": {"expr": f"scale('y', {_clamp_y(right)})"}},
         },
     }
 
 
+def _clamp_y(x: str) -> str:
+    return f"clamp(datum.end - {x}, domain('y')[0], domain('y')[1])"
+
+
 def _draw_level_values(levels: Sequence[Spec]) -> Spec:
     """Write the values where the lines leave the view, at its lower or right edge, also when it is zoomed."""
-    at_right_edge = "datum.end - domain('y')[0] > domain('x')[1]"
-    x = f"({at_right_edge} ? domain('x')[1] : datum.end - domain('y')[0])"
+    at_right_edge = f"{_X_AT_BOTTOM} > domain('x')[1]"
+    x = f"({at_right_edge} ? domain('x')[1] : {_X_AT_BOTTOM})"
     return {
         "name": "level_values",
         "data": {"values": levels},

@@ -69,7 +69,7 @@ def test_lines_of_equal_score_bear_their_values() -> None:
     chart = draw(build_board(*SMALL_BOARD), with_levels=True)
     levels = get_layer(chart, "level_values")["data"]["values"]
     assert " ".join(level["text"] for level in levels) == "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1"
-    assert levels[1] == {"zero": 0, "end": 0.4, "text": "0.2"}  # from (0, 0.4) to (0.4, 0)
+    assert levels[1] == {"end": 0.4, "text": "0.2"}  # from (0, 0.4) to (0.4, 0)
 
 
 def test_tied_points_are_one_with_the_number_of_the_others_in_the_label() -> None:

@@ -58,6 +58,10 @@ OVERLAPS_SCRIPT = """[...document.querySelectorAll('.drawing svg')].flatMap(svg 
   return boxes.flatMap(([text, box], index) => boxes.slice(index + 1)
     .filter(([, other]) => meet(box, other)).map(([other]) => [text, other]));
 })"""
+# A browser stops painting at dashed lines far longer than the screen.
+LONG_LINES_SCRIPT = (
+    "[...document.querySelectorAll('svg line')].filter(line => line.getTotalLength() > 3000).length"
+)
 DISPLAYS = [(DESKTOP, False, "en"), (PHONE, True, "ja"), (DESKTOP, True, "ja"), (PHONE, False, "en")]
 
 
@@ -133,6 +137,7 @@ def test_charts_are_accessible_legible_and_labels_do_not_overlap(
         assert inspector.collect_faults() == []
         assert inspector.page.evaluate(TEXTS_SCRIPT) == []
         assert inspector.page.evaluate(OVERLAPS_SCRIPT) == []
+        assert inspector.page.evaluate(LONG_LINES_SCRIPT) == 0
 
 
 def test_point_under_the_pointer_is_described(browser: Browser) -> None:

@@ -31,6 +31,8 @@ def test_verdicts_equal_the_recorded_ones(case: str) -> None:
     release = track.anonymize(track.methods[method], original, rules, rng, {})
     verdict = evaluate(rules, original, *track.shuffle(*release, rng=rng)).to_json()
     recorded_verdict = RECORDED_VERDICTS[case]
+    for part in ("measures", "attackers"):  # later versions may have more of them
+        verdict[part] = {name: verdict[part][name] for name in recorded_verdict[part]}
     assert describe_types(verdict) == describe_types(recorded_verdict), (
         "the same keys, in the same order, of the same types"
     )

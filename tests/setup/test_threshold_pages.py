@@ -86,6 +86,15 @@ def test_report_says_first_that_doing_nothing_leads_and_what_helps(arena: Arena)
     assert places == sorted(places)
 
 
+def test_report_says_what_leads_with_the_recommended_threshold_only(arena: Arena) -> None:
+    path, warnings = create_report(arena), REPORT["contest"]["warnings"]
+    contest = REPORT["contest"] | {"warnings": [], "recommended_warnings": warnings}
+    with transaction() as session:
+        session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1])).report = REPORT | {"contest": contest}
+    html = get_page(arena, path, organizer=True).text
+    assert f"With this threshold: T{warnings[0]['message'][1:]}" in html
+
+
 def test_button_applies_the_recommended_threshold(arena: Arena) -> None:
     path = create_report(arena)
     report = load_report(path)

@@ -3,11 +3,12 @@
 ``python -m tests.support.measures_page`` writes ``docs/measures.md`` and ``docs/ja/measures.md``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
 from anoncup.plugins import BUILT_IN
+from anoncup.rules.parameters import Parameter
 from app.competitions.rules_pages import load_formulas
 from app.core.locale.language import Translator, load_translator
 from app.core.pages.language import adapt_to_track
@@ -46,6 +47,25 @@ TAGS = {
 }
 
 
+KEYS = {"en": "Keys in the competition file", "ja": "設定ファイルのキー"}
+KINDS = {
+    "en": {
+        "columns": "list of {}",
+        "column": "one of {}",
+        "whole": "whole number",
+        "amount": "number from 0",
+        "share": "number from 0 to 1",
+    },
+    "ja": {
+        "columns": "{} の列のリスト",
+        "column": "{} の列",
+        "whole": "整数",
+        "amount": "0 以上の数",
+        "share": "0 から 1 までの数",
+    },
+}
+
+
 def render_page(language: str) -> str:
     """Return the page in Markdown."""
     title, *_ = HEADINGS[language]
@@ -65,6 +85,7 @@ def _iter_track_blocks(name: str, language: str) -> Iterator[str]:
         tags = higher if measure.higher_is_better else lower, weighs if measure.weighs else reported
         formula = formulas["measures"].get(measure.name, "")
         yield from _iter_part_blocks(t, "measure", measure.name, formula, t(", ").join(tags))
+        yield _list_keys(t, measure.parameters)
     if formulas.get("distances"):
         yield f"### {distances}"
         for distance, formula in formulas["distances"].items():
@@ -73,6 +94,7 @@ def _iter_track_blocks(name: str, language: str) -> Iterator[str]:
     for attacker in track.attackers.values():
         tag = "" if attacker.may_count else reported
         yield from _iter_part_blocks(t, "attacker", attacker.name, "", tag)
+        yield _list_keys(t, attacker.parameters)
 
 
 def _iter_part_blocks(t: Translator, kind: str, name: str, formula: str, tags: str = "") -> Iterator[str]:
@@ -83,6 +105,24 @@ def _iter_part_blocks(t: Translator, kind: str, name: str, formula: str, tags: s
         yield f"```math\n{formula}\n```"
         yield escape(t.label(f"where_{name}", ""), quote=False)
     yield f"*{tags}*" if tags else ""
+
+
+def _list_keys(t: Translator, parameters: Sequence[Parameter]) -> str:
+    """Return the parameters of a part, with their kinds and default numbers."""
+    separator = t(", ")
+    keys = []
+    for parameter in parameters:
+        names = parameter.role_or_choices
+        kind = (
+            KINDS[t.language]
+            .get(parameter.kind, "{}")
+            .format(f"`{names}`" if isinstance(names, str) else separator.join(f"`{name}`" for name in names))
+        )
+        number = (
+            "" if parameter.default is None or not parameter.is_number else f"{separator}{parameter.default}"
+        )
+        keys.append(f"`{parameter.name}` ({kind}{number})")
+    return f"{KEYS[t.language]}{t(': ')}{separator.join(keys)}" if keys else ""
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def overwrite_cell(release: Any) -> float:
 
 
 BROKEN_MEASURES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = {
-    "an integer": (lambda release: release.target.rows, {}, "a float, not int"),
+    "an integer": (lambda release: release.target.rows, {}, "a float, as float.* makes, not int"),
     "negative": (lambda _: -1.0, {}, "not below 0"),
     "not a number": (lambda _: float("nan"), {}, "finite"),
     "of the order": (get_first_cell, {}, "the order of the rows"),
@@ -121,18 +121,22 @@ def mark_first_code(scored: Any) -> float:
     return 0.0
 
 
-def mark_first_code_in_attack(target: Any) -> KnownCluster:
-    mark_first_code(target)
-    return answer_cluster_of_two(target)
+def mark_first_code_of_target(scored: Any) -> float:
+    """Change what all parts are given of the release; its table stays as it is."""
+    getattr(scored, "target", scored).codes[0, 0] = -1
+    return 0.0
 
 
-def test_parts_must_not_change_what_is_memoized_of_the_original() -> None:
+@pytest.mark.parametrize("mark", [mark_first_code, mark_first_code_of_target])
+def test_parts_must_not_change_what_others_are_given(mark: Callable[[Any], float]) -> None:
+    def attack(target: Any) -> KnownCluster:
+        mark(target)
+        return answer_cluster_of_two(target)
+
     with pytest.raises(BrokenLaw, match="mine: what it is given stays as it is"):
-        check_measure(Measure("mine", 1, mark_first_code), MICRODATA, build_cases("microdata")[:1])
+        check_measure(Measure("mine", 1, mark), MICRODATA, build_cases("microdata")[:1])
     with pytest.raises(BrokenLaw, match="mine: what it is given stays as it is"):
-        check_attacker(
-            Attacker("mine", 1, mark_first_code_in_attack), MICRODATA, build_cases("microdata")[:1]
-        )
+        check_attacker(Attacker("mine", 1, attack), MICRODATA, build_cases("microdata")[:1])
 
 
 def answer_cluster_of_two(target: Any) -> KnownCluster:
