@@ -30,7 +30,7 @@ def create_draft(source: str) -> str:
     """Return a competition file to start from. It has no threshold, because that depends on the data."""
     if source not in DRAFT_SOURCES:
         raise InvalidInput("drafts start from {names}", code="unknown_template", names=DRAFT_SOURCES)
-    text = _create_template_draft(source) if source in TEMPLATES else _create_empty_draft(source)
+    text = _create_template_draft(source) if source in TEMPLATES else _create_track_draft(source)
     threshold_note = THRESHOLD_NOTE if parse_common_rules(text).excessive else ""
     return text + threshold_note + DESCRIPTION_EXAMPLE
 
@@ -40,11 +40,12 @@ def create_named_draft(source: str, name: str) -> str:
 
     Time zone and phases are those of the template, or of the first one of the track.
     """
+    language = "ja" if re.search("[ぁ-ヿ一-鿿]", name) else "en"
     rules = next(iter(parse_rounds(template(source)).values()))
     return replace_basics(
         create_draft(source),
         slug=make_slug(name) or "draft",
-        titles={"en": name},
+        titles={language: name},
         timezone=rules.timezone,
         phases=rules.phases,
     )
@@ -65,14 +66,19 @@ def _create_template_draft(name: str) -> str:
     return set_threshold(text, None)
 
 
-def _create_empty_draft(track: str) -> str:
-    """Return a competition file of a track in which all measures have equal weights."""
-    text = f'format = 1\nslug = "draft"\ntitle = "draft"\ntrack = {format_value(track)}\ntimezone = "UTC"\n'
-    if TRACKS[track].settings.has_columns:
+def _create_track_draft(track: str) -> str:
+    """Return the draft of a track's first template with all measures, of equal weight, and all attackers."""
+    parts = TRACKS[track]
+    first = next(iter(parts.examples.templates), None)
+    basics = f'format = 1\nslug = "draft"\ntitle = "draft"\ntrack = {format_value(track)}\ntimezone = "UTC"\n'
+    text = _create_template_draft(first) if first else basics
+    if parts.settings.has_columns:
         text = replace_columns(text, PLACEHOLDER_COLUMNS)
-    return set_weights(
-        text, {name: 1.0 for name, measure in TRACKS[track].measures.items() if measure.weighs}
-    )
+    weights = {name: 1.0 for name, measure in parts.measures.items() if measure.weighs}
+    text = set_weights(replace_tables(text, "measures", ""), weights)
+    attackers = [name for name, part in parts.attackers.items() if part.may_count and part.counts_by_default]
+    tables = [format_table(f"attackers.{name}", {"counts": True}) for name in attackers]
+    return replace_tables(text, "attackers", "\n\n".join(tables))
 
 
 def change_columns(text: str, columns: Columns) -> str:

@@ -7,13 +7,18 @@ TEMPLATES = {name: file for track in TRACKS.values() for name, file in track.exa
 THRESHOLD_NOTE = """
 # The threshold depends on the data: the organizers' page "Threshold" or `anoncup threshold` recommends one.
 # It is the key `threshold` below [excessive]. No contest is published without it.
+# しきい値はデータで決まります。「しきい値」のページか `anoncup threshold` の推奨値を [excessive] に書きます。
 """
 DESCRIPTION_EXAMPLE = """
 # Shown first on the page of the competition, in Markdown. With terms, people accept it when they join.
+# コンテストのページの最初に表示されます。terms を true にすると、参加のときに同意が必要になります。
 # [description]
 # terms = true
 # en = '''
 # Purpose, prizes, terms, and whom to ask: <cup@example.org>
+# '''
+# ja = '''
+# 目的、賞、参加条件、問い合わせ先：<cup@example.org>
 # '''
 """
 

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
+from anoncup.competition.drafts import DRAFT_SOURCES, create_draft, create_named_draft
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import TEMPLATES
 from anoncup.plugins import TRACKS
@@ -89,7 +89,7 @@ def test_file_of_the_command_takes_the_data_as_the_page_does(
     assert suggested.status == 0
     assert "columns_left_out: original.csv: columns were left out: 会員番号 (unique)" in suggested.stderr
     (folder / "c.toml").write_text(suggested.stdout, "utf-8")
-    assert suggested.stdout.count("# [description]") == suggested.stdout.count("`anoncup threshold`") == 1
+    assert suggested.stdout.count("# [description]") == suggested.stdout.count("# しきい値は") == 1
     applied = anoncup("organize", "apply", "c.toml", "--original", "Survey 2026.csv")
     assert applied.status == 0, applied.stderr
     assert "columns_left_out: original.csv: columns were left out: 会員番号\n" in applied.stdout
@@ -102,6 +102,11 @@ def test_file_of_the_command_takes_the_data_as_the_page_does(
     assert read_stored_file("survey-2026") == read_stored_file("fresh")
     again = anoncup("organize", "apply", "c.toml", "--original", "Survey 2026.csv")
     assert again.stdout.startswith("nothing changed\n")
+
+
+@pytest.mark.parametrize(("name", "language"), [("住民調査", "ja"), ("かな 2", "ja"), ("Größe", "en")])
+def test_title_from_the_name_of_a_file_has_its_language(name: str, language: str) -> None:
+    assert dict(parse_competition(create_named_draft("2015", name)).title) == {language: name}
 
 
 def test_dates_that_are_left_out_may_be_shortened_by_hand(anoncup: CommandRunner, folder: Path) -> None:

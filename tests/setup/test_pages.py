@@ -12,8 +12,9 @@ from anoncup.competition.drafts import DRAFT_SOURCES, change_columns, create_dra
 from anoncup.competition.parser import parse_competition, parse_rounds
 from anoncup.competition.templates import DESCRIPTION_EXAMPLE, TEMPLATES, THRESHOLD_NOTE
 from anoncup.competition.writer import set_weights
+from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
-from anoncup.rules.toml_text import replace_tables
+from anoncup.rules.toml_text import parse_toml, replace_tables
 from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.column_roles import suggest_roles
 from app.competitions import competitions
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.full
 
 
 TWO_ROUNDS = (
-    create_draft("microdata").replace("format = 1", "format = 2")
+    replace_tables(create_draft("microdata"), "phases", "").replace("format = 1", "format = 2")
     + """
 [[rounds]]
 name = "first"
@@ -155,6 +156,20 @@ def test_drafts_are_competitions_without_a_threshold(start: str) -> None:
     competitions.read_hostable_file(text)
     assert parse_competition(text).threshold is None
     assert "#" not in text.removesuffix(DESCRIPTION_EXAMPLE).removesuffix(THRESHOLD_NOTE)
+    description = DESCRIPTION_EXAMPLE.replace("# ", "").partition("[description]")[2]
+    assert parse_toml(description).keys() == {"terms", "en", "ja"}
+
+
+@pytest.mark.parametrize(("track", "year"), [("microdata", "2015"), ("transactions", "2016")])
+def test_own_table_draft_has_the_settings_of_the_template_and_counts_every_attacker(
+    track: str, year: str
+) -> None:
+    draft, example = (parse_toml(create_draft(source)) for source in (track, year))
+    for table in ("excessive", "ranking", "publication", "limits", "phases"):
+        assert draft[table] == example[table]
+    attackers = {name: {"counts": True} for name, part in TRACKS[track].attackers.items() if part.may_count}
+    weights = {name: {"weight": 1.0} for name, part in TRACKS[track].measures.items() if part.weighs}
+    assert (draft["attackers"], draft["measures"]) == (attackers, weights)
 
 
 def test_columns_of_a_template_are_replaced_with_suggested_roles(new_organizer: Arena) -> None:
