@@ -43,7 +43,7 @@ s_j は、Y の個人 j の元になった X の個人です。
 }
 TAGS = {
     "en": ("lower is better", "higher is better", "can have a weight in U", "reported only"),
-    "ja": ("小さいほどよい", "大きいほどよい", "U で重みを持てる", "参考値"),
+    "ja": ("小さいほど良い", "大きいほど良い", "U で重みを持てる", "参考値"),
 }
 
 
