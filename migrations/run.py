@@ -76,6 +76,28 @@ def require_known_revision(connection: Connection) -> str | None:
     return current_revision
 
 
+def require_newest_revision(connection: Connection) -> str | None:
+    """Return the database's revision. Raise Conflict unless it is the newest that this code knows."""
+    current_revision = require_known_revision(connection)
+    if current_revision is None:
+        raise Conflict("the database has no tables of anoncup: run anoncup migrate")
+    if current_revision != find_newest_revision():
+        raise Conflict("the schema is of revision {at}: run anoncup migrate", at=current_revision)
+    return current_revision
+
+
+def require_migrated(database_url: str) -> None:
+    """Raise Conflict unless the revision is the newest. A database that cannot be reached is not checked."""
+    engine = create_engine(database_url, connect_args={"connect_timeout": 5})
+    try:
+        with engine.connect() as connection:
+            require_newest_revision(connection)
+    except OperationalError:
+        return
+    finally:
+        engine.dispose()
+
+
 def require_all_tables(connection: Connection) -> None:
     """Raise Conflict if the models have more than the database, as after another development version."""
     for difference in compare_metadata(MigrationContext.configure(connection), load_metadata()):

@@ -12,7 +12,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import MetaData, create_engine, select, text
+from sqlalchemy import MetaData, create_engine, inspect, select, text
 from sqlalchemy.exc import ProgrammingError
 
 from anoncup.errors import Conflict, Unavailable
@@ -239,6 +239,25 @@ def test_all_common_database_url_schemes_are_accepted(settings: Settings, scheme
 def test_other_urls_are_refused_without_traceback(url: str, refusal: str) -> None:
     completed = run_migrate(url)
     assert (completed.returncode, completed.stderr) == (2, f"anoncup: {refusal}\n")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("command", ["serve", "admin create-user Ada --password-stdin"])
+def test_database_without_tables_is_refused_and_gets_none(restore_url: str, command: str) -> None:
+    completed = subprocess.run(
+        [Path(sys.executable).parent / "anoncup", *command.split()],
+        env={"DATABASE_URL": restore_url, "REDIS_URL": "redis://127.0.0.1:1/0"},
+        input="correct horse\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    refusal = "anoncup: the database has no tables of anoncup: run anoncup migrate\n"
+    assert (completed.returncode, completed.stderr) == (2, refusal)
+    engine = create_engine(restore_url)
+    assert not inspect(engine).get_table_names()
+    engine.dispose()
 
 
 @pytest.mark.full

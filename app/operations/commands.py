@@ -80,10 +80,10 @@ def serve(
     from app.operations import local_service, supervisor
 
     if local_service.find_configured_services() is not None:
+        from app.operations import service_access
+
         count = web_processes or local_service.count_web_processes()
-        supervisor.replace_process(
-            supervisor.build_web_program(host=host, port=port, env={}, process_count=count)
-        )
+        service_access.become(supervisor.build_web_program(host=host, port=port, env={}, process_count=count))
     local_service.log_to_stdout()
     with (
         supervisor.stop_on_signals(),
@@ -110,15 +110,15 @@ def worker(
 
     It makes one report at a time, beside the other jobs. Start several workers for more.
     """
-    from app.operations import local_service, supervisor
+    from app.operations import local_service, service_access, supervisor
 
-    program = supervisor.build_worker_program(
-        kinds=local_service.parse_queues(queues),
-        jobs=jobs,
-        name=local_service.check_worker_name(name or str(os.getpid())),
+    service_access.become(
+        supervisor.build_worker_program(
+            kinds=local_service.parse_queues(queues),
+            jobs=jobs,
+            name=local_service.check_worker_name(name or str(os.getpid())),
+        )
     )
-    local_service.require_services()
-    supervisor.replace_process(program)
 
 
 def scheduler(
@@ -129,11 +129,10 @@ def scheduler(
     """Turn phases and look for lost work, without a worker; one is enough, and two do no harm."""
     from app.operations import local_service, service_access, supervisor
 
+    if not check:
+        service_access.become(supervisor.build_clock_program(env={}))
     local_service.require_services()
-    if check:
-        service_access.check_clock()
-    else:
-        supervisor.replace_process(supervisor.build_clock_program(env={}))
+    service_access.check_clock()
 
 
 def deliver(
@@ -148,11 +147,10 @@ def deliver(
 ) -> None:
     """Send notifications and mail until stopped; needs DATABASE_URL, a way out and no keys."""
     from app.notifications import deliveries
-    from app.operations import local_service, service_access, supervisor
+    from app.operations import service_access, supervisor
 
     if not send_waiting:
-        local_service.require_services()
-        supervisor.replace_process(supervisor.build_delivery_program(env={}))
+        service_access.become(supervisor.build_delivery_program(env={}))
     service_access.require_data_folder(data)
     with service_access.open_session(data) as session:
         count = deliveries.release_held(session)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import NullPool, create_engine
@@ -19,8 +20,10 @@ from app.core.identity import users
 from app.core.storage import Store, open_store
 from app.jobs import health
 from app.operations.embedded_servers import EmbeddedServices, find_running_services, run_embedded_services
-from app.operations.local_service import build_address_env, find_configured_services
+from app.operations.local_service import build_address_env, find_configured_services, require_services
+from app.operations.supervisor import Program, replace_process
 from migrations.run import migrate as migrate_database
+from migrations.run import require_migrated
 
 _RETRY_PAUSE_S = 0.5
 
@@ -38,6 +41,17 @@ def explain_missing_privilege() -> Iterator[None]:
         ) from problem
 
 
+def become(program: Program) -> NoReturn:
+    """Replace this process by a program that uses the servers named in the environment.
+
+    Raise Conflict if the tables are older or newer than this code.
+    """
+    require_services()
+    with explain_missing_privilege():
+        require_migrated(get_settings().database_url)
+    replace_process(program)
+
+
 def check_clock() -> None:
     """Raise Unavailable unless a recent heartbeat in the database shows that the clock is running.
 
@@ -50,7 +64,10 @@ def check_clock() -> None:
 
 def create_user(data_folder: Path, *, name: str, password: str, role: Role) -> None:
     with reach_services(data_folder) as services:
-        migrate_database(services.database_url)
+        if find_configured_services() is None:  # this may begin a service
+            migrate_database(services.database_url)
+        else:
+            require_migrated(services.database_url)
         use_services(services, data_folder)
         with transaction() as session:
             users.create_user(session, name=name, password=password, role=role)

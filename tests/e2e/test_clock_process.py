@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from app.core.db.models import AuditEntry
 from app.core.db.transaction import transaction
 from app.lifecycle import contest_lifecycle
 from app.operations.embedded_servers import run_embedded_services
-from app.operations.supervisor import build_clock_program
+from app.operations.supervisor import Program, build_clock_program
 from migrations.run import migrate
 from tests.support.contest import Contest, load_round_id
 from tests.support.phase_changes import submit_with_verdict
@@ -125,6 +126,13 @@ def test_clock_killed_midway_leaves_no_child_and_is_resumed(client: TestClient, 
         assert psutil.wait_procs(workers, timeout=TIMEOUT_S)[1] == []
     with run_clock(tmp_path):
         require_eventually(lambda: count_transitions() == EACH_TRANSITION_ONCE)
+
+
+def test_clock_starts_while_the_database_cannot_be_reached(tmp_path: Path) -> None:
+    env = NO_QUEUE | {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
+    command, log = [sys.executable, "-m", "anoncup.cli", "scheduler"], tmp_path / "clock.log"
+    with run_program(Program(name="scheduler", command=command, env=env, log=log)):
+        require_eventually(lambda: "the database cannot be reached right now" in log.read_text())
 
 
 @pytest.mark.full

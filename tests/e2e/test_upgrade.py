@@ -140,12 +140,13 @@ def test_upgrade_of_a_stopped_service_scores_what_waited_and_cannot_be_undone(
     with run_web_server(installation.logs) as url, run_worker(installation.logs):
         installation.wait_until_scored(url, queued)
         assert read_boards(url) == boards
-    completed = installation.run("migrate")
-    assert completed.returncode == 2
-    assert completed.stderr == (
-        "anoncup: the database is of revision 9999, which this version of anoncup does not know: "
-        "install the version that made it, or restore the backup from before the upgrade\n"
-    )
+    for command in ("migrate", "serve", "worker", "scheduler", "deliver"):
+        completed = installation.run(command)
+        assert completed.returncode == 2
+        assert completed.stderr == (
+            "anoncup: the database is of revision 9999, which this version of anoncup does not know: "
+            "install the version that made it, or restore the backup from before the upgrade\n"
+        )
     report = installation.run("doctor")
     assert report.returncode == 1
     assert "install the version that made it" in " ".join(report.stdout.split())

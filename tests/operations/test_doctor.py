@@ -98,6 +98,7 @@ def test_each_database_role_can_be_used(
     _, checks = examine(tmp_path, **variables)
     for check in ("database", "deliveries", "store", "clock"):
         assert checks[check][0] == "ok", checks[check]
+    assert f" as {role}, " in checks["database"][1]
     assert check_clock(tmp_path, variables) == (0, "")
 
 
@@ -141,6 +142,7 @@ def test_unreachable_server_is_a_problem(
     _, checks = examine(tmp_path, **build_variables(settings, **{variable: value}))
     assert checks[check][0] == "problem"
     assert "cannot be reached" in checks[check][1]
+    assert ("without Redis" in checks["workers"][1]) == (check == "queue")
 
 
 def test_queue_that_is_full_is_a_problem(settings: Settings, tmp_path: Path) -> None:
