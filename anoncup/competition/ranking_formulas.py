@@ -71,6 +71,11 @@ def compares_teams(rules: Rules) -> bool:
     return any(formula.compares_teams for formula in formulas)
 
 
+def scores_alone(rules: Rules) -> bool:
+    """Return whether a formula ranks releases that needs no others, so that each has a score of its own."""
+    return rules.ranking.rule == "formula" and not compares_teams(rules)
+
+
 def list_counting_attackers(rules: Rules) -> dict[str, tuple[str, ...]]:
     """Return the questions of the competition that each attacker that counts answers."""
     track = TRACKS[rules.track]

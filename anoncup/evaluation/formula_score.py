@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from anoncup.competition.ranking_formulas import (
-    build_strongest,
     compares_teams,
     evaluate_defence,
     list_counting_attackers,
@@ -12,7 +11,7 @@ from anoncup.competition.ranking_formulas import (
 from anoncup.competition.ranking_functions import rank_board
 from anoncup.evaluation.attacks import AttackerResult
 from anoncup.evaluation.evaluate import Verdict
-from anoncup.formulas.evaluation import TeamNumbers
+from anoncup.evaluation.verdict_numbers import collect_numbers, extract_numbers
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.ranking_board import BoardAttack, BoardSubmission, RankingBoard
@@ -35,27 +34,10 @@ def compute_formula_scores(rules: Rules, verdicts: Sequence[Verdict]) -> list[fl
     if rules.ranking.function:
         ranked = rank_board(rules.ranking.function, _build_board(rules, verdicts))
         return [entry.score for entry in ranked]
-    rounding = {name: result.rounding for name, result in verdicts[0].measures.items()}
-    scores = evaluate_defence(rules, [_collect_numbers(rules, verdict) for verdict in verdicts], rounding)
+    releases = [extract_numbers(verdict.to_json()) for verdict in verdicts]
+    names = [collect_numbers(rules, release) for release in releases]
+    scores = evaluate_defence(rules, names, releases[0].rounding)
     return [score if math.isfinite(score) else None for score in scores]
-
-
-def _collect_numbers(rules: Rules, verdict: Verdict) -> TeamNumbers:
-    attackers = list_counting_attackers(rules)
-    results = {name: verdict.attackers[name] for name in attackers}
-
-    def find_risks(question: str) -> list[float]:
-        return [_find_risk(results[name], question) for name in attackers if question in attackers[name]]
-
-    names = {
-        **{name: result.value for name, result in verdict.measures.items()},
-        **{name: result.rate.risk for name, result in results.items()},
-        "utility": verdict.utility,
-        "security": verdict.security,
-        "penalty": 0.0,
-    }
-    questions = tuple(TRACKS[rules.track].select_questions(rules))
-    return TeamNumbers(names, {"strongest": build_strongest(questions, find_risks)})
 
 
 def _build_board(rules: Rules, verdicts: Sequence[Verdict]) -> RankingBoard:

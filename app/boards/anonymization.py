@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from anoncup.evaluation.ranking import find_pareto_front
+from anoncup.evaluation.verdict_numbers import VerdictNumbers
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
@@ -17,7 +18,7 @@ from app.boards import entries, verdicts
 from app.boards.load_facts import qualified_conditions
 from app.boards.models import AttackStanding, Standing
 from app.boards.release_board import ComputedStanding
-from app.boards.verdicts import VerdictNumbers, is_any
+from app.boards.verdicts import is_any
 from app.competitions.visibility import BoardAccess, BoardScope, ReleaseScores
 from app.core.db.models import Evaluation, Series, Submission, Team
 from app.core.spreadsheet import render_board_csv

@@ -1,26 +1,22 @@
 """Entries of releases on a board: the best of each team, and the scores that rank them."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from anoncup.competition.ranking_formulas import (
-    build_strongest,
     compares_teams,
     evaluate_defence,
-    list_counting_attackers,
 )
 from anoncup.errors import CompetitionUnavailable
 from anoncup.evaluation.ranking import compute_overall_loss
-from anoncup.formulas.evaluation import TeamNumbers
+from anoncup.evaluation.verdict_numbers import VerdictNumbers, collect_numbers
 from anoncup.formulas.ranks import sort_for_board
 from anoncup.formulas.syntax import FormulaError
-from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from app.boards.facts import FinishedRelease
-from app.boards.verdicts import VerdictNumbers
 
 RisksByQuestion = dict[str, dict[UUID, float]]
 """The largest risk that each team's guesses found in a release, by question and team."""
@@ -100,7 +96,7 @@ def apply_formula(
     """
     if rules.ranking.is_by_overall:
         return entries
-    is_comparison, attackers = compares_teams(rules), list_counting_attackers(rules)
+    is_comparison = compares_teams(rules)
     counted = [
         (entry, entry.numbers)
         for entry in entries
@@ -108,13 +104,12 @@ def apply_formula(
     ]
     rounding = {name: limit for _, numbers in counted for name, limit in numbers.rounding.items()}
     names = [
-        _collect_numbers(
+        collect_numbers(
             rules,
-            entry,
             numbers,
-            rival_risks=risks.get(entry.release.submission_id, {}),
+            security=entry.security,
             penalty=find_penalty(entry.release.team_id, adjustments),
-            attackers=attackers,
+            rival_risks=_list_rival_risks(entry.release, risks.get(entry.release.submission_id, {})),
         )
         for entry, numbers in counted
     ]
@@ -141,35 +136,9 @@ def find_penalty(team_id: UUID, adjustments: Mapping[UUID, float]) -> float:
     return 0.0 - adjustments.get(team_id, 0.0)
 
 
-def _collect_numbers(
-    rules: Rules,
-    entry: Entry,
-    numbers: VerdictNumbers,
-    *,
-    rival_risks: RisksByQuestion,
-    penalty: float,
-    attackers: Mapping[str, Collection[str]],
-) -> TeamNumbers:
-    """Return the numbers of an entry by their names in formulas.
-
-    ``attackers`` has the questions of those that count.
-    """
-    track = TRACKS[rules.track]
-    names = {
-        **{name: numbers.measures.get(name, math.nan) for name in track.measures},
-        **{name: numbers.attackers.get(name, math.nan) for name in attackers},
-        "utility": numbers.utility,
-        "security": entry.security or 0.0,
-        "penalty": penalty,
+def _list_rival_risks(release: FinishedRelease, found: RisksByQuestion) -> dict[str, list[float]]:
+    """Return the risks that other teams found with each question."""
+    return {
+        question: [risk for team_id, risk in by_team.items() if team_id != release.team_id]
+        for question, by_team in found.items()
     }
-
-    def list_risks(question: str) -> list[float]:
-        """Return the risks that other teams and the attackers that count found with a question."""
-        by_team, owner_id = rival_risks.get(question, {}), entry.release.team_id
-        return [
-            *(risk for team_id, risk in by_team.items() if team_id != owner_id),
-            *(numbers.find_risk(name, question) for name, asked in attackers.items() if question in asked),
-        ]
-
-    questions = tuple(track.select_questions(rules))
-    return TeamNumbers(names, {"strongest": build_strongest(questions, list_risks)})

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+from anoncup.evaluation.verdict_numbers import VerdictNumbers
 from anoncup.rules.model import Rules
-from app.boards.verdicts import VerdictNumbers
 from app.competitions import phases
 from app.core.db.models import Series
 

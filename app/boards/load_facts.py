@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, ScalarSelect, and_, func, or_, select, tru
 from sqlalchemy.orm import Session, aliased
 
 from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.evaluation.verdict_numbers import VerdictNumbers
 from anoncup.formulas.ranks import TIE_TOLERANCE
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -24,7 +25,7 @@ from app.boards.facts import (
     TeamAdjustment,
 )
 from app.boards.models import AttackStanding, Standing
-from app.boards.verdicts import VerdictNumbers, has_same_versions
+from app.boards.verdicts import has_same_versions
 from app.core.db.models import (
     Adjustment,
     Evaluation,

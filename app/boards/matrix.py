@@ -8,13 +8,13 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup.evaluation.verdict_numbers import VerdictNumbers
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import AnyAttacker
 from app.boards import load_facts, verdicts
 from app.boards.facts import BoardTarget
-from app.boards.verdicts import VerdictNumbers
 from app.competitions.visibility import BoardAccess, BoardScope
 from app.core import spreadsheet
 from app.core.db.models import Guess, Round, State, Team

@@ -1,8 +1,7 @@
-"""The numbers of verdicts that boards use."""
+"""The recorded verdicts whose numbers boards use."""
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -11,39 +10,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from anoncup.competition.scoring_versions import Versions
-from anoncup.evaluation.ranking import compute_overall_loss
-from anoncup.messages import JsonObject
+from anoncup.evaluation.verdict_numbers import VerdictNumbers, extract_numbers
 from app.core.db.models import RecordedVerdict
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictNumbers:
-    """Numbers of a verdict.
-
-    ``attackers`` maps each attacker to the risk that enters E; ``risks`` maps attackers that answer several
-    questions to their risk by question; ``correct`` maps attackers that count records to the (possibly
-    expected) number they re-identified. ``rounding`` maps each measure to the largest value that is rounding
-    noise. ``versions`` maps each part to its version, as in ``[scored_by]``.
-    """
-
-    utility: float
-    security: float
-    violations: tuple[str, ...] = ()
-    measures: Mapping[str, float] = field(default_factory=dict)
-    rounding: Mapping[str, float] = field(default_factory=dict)
-    attackers: Mapping[str, float] = field(default_factory=dict)
-    risks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    correct: Mapping[str, float] = field(default_factory=dict)
-    versions: Versions = field(default_factory=dict)
-
-    @property
-    def overall(self) -> float:
-        return compute_overall_loss(self.utility, self.security)
-
-    def find_risk(self, attacker: str, question: str) -> float:
-        """Return the risk that an attacker found with a question; NaN if it did not answer it."""
-        by_question = self.risks.get(attacker, {question: self.attackers.get(attacker, math.nan)})
-        return by_question.get(question, math.nan)
 
 
 def load_numbers(session: Session, evaluation_ids: Iterable[UUID]) -> dict[UUID, VerdictNumbers]:
@@ -56,27 +24,6 @@ def load_numbers(session: Session, evaluation_ids: Iterable[UUID]) -> dict[UUID,
 def is_any(column: InstrumentedAttribute[UUID], ids: Iterable[UUID]) -> ColumnElement[bool]:
     """Build the condition that a column has one of these values; IN would take a parameter for each."""
     return column == any_(literal(list(ids), ARRAY(Uuid)))
-
-
-def extract_numbers(verdict: JsonObject) -> VerdictNumbers:
-    """Return the numbers of a stored verdict, which was checked when it was recorded."""
-    measures, attackers = verdict["measures"], verdict["attackers"]
-    return VerdictNumbers(
-        utility=verdict["utility"],
-        security=verdict["security"],
-        violations=tuple(violation["code"] for violation in verdict["violations"]),
-        measures={name: result["value"] for name, result in measures.items()},
-        rounding={name: result["rounding"] for name, result in measures.items()},
-        attackers={name: result.get("risk", result["rate"]) for name, result in attackers.items()},
-        risks={name: result["risks"] for name, result in attackers.items() if result.get("risks")},
-        correct={
-            name: correct
-            for name, result in attackers.items()
-            if (correct := result.get("correct")) is not None
-        },
-        versions={f"measures.{name}": str(result["version"]) for name, result in measures.items()}
-        | {f"attackers.{name}": str(result["version"]) for name, result in attackers.items()},
-    )
 
 
 def has_same_versions(scored_by: Versions) -> ColumnElement[bool]:

@@ -7,6 +7,9 @@ from typing import Literal
 
 from sqlalchemy.orm import Session
 
+from anoncup.competition.ranking_formulas import evaluate_defence, scores_alone
+from anoncup.evaluation.verdict_numbers import collect_numbers, extract_numbers
+from anoncup.messages import JsonObject
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import RoundSettings
 from app.accounts import memberships
@@ -91,6 +94,17 @@ class Frame:
     def next_boundary(self) -> PhaseBoundary | None:
         """The phase boundary that the countdown shows, or None in a pause and after the last phase."""
         return phases.find_next_boundary(self.rules, self.status)
+
+    @property
+    def scores_alone(self) -> bool:
+        """Whether each release has a score that needs no others."""
+        return scores_alone(self.rules)
+
+    def compute_score(self, verdict: JsonObject) -> float:
+        """Return that score, without guesses of other teams and penalties; NaN if it is missing."""
+        numbers = collect_numbers(self.rules, extract_numbers(verdict))
+        (score,) = evaluate_defence(self.rules, [numbers], {})
+        return score
 
 
 def load_frame(session: Session, principal: Principal | None, slug: str) -> Frame:

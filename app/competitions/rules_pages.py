@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from anoncup import tracks
-from anoncup.competition.ranking_formulas import TOTAL_KEYS, compares_teams, find_total_formula
+from anoncup.competition.ranking_formulas import TOTAL_KEYS, find_total_formula, scores_alone
 from anoncup.competition.scoring_versions import counts_towards_security
 from anoncup.formulas.syntax import Formula
 from anoncup.plugins import BUILT_IN, INSTALLED
@@ -98,7 +98,7 @@ def render_rules(page: Page, frame: Frame, *, with_description: bool = False) ->
         ranking_formulas=ranking_formulas,
         ranking_functions=_list_ranking_functions(rules),
         explained_names=_list_explained_names(ranking_formulas.values()),
-        shows_score=rules.ranking.rule == "formula" and not compares_teams(rules),
+        shows_score=scores_alone(rules),
         find_distance_formula=_find_distance_formula,
         limits={name: getattr(rules.limits, name) for name in _LIMIT_NAMES},
         settings=_format_settings(rules, track),

@@ -9,12 +9,12 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.competition.ranking_formulas import scores_alone
+from anoncup.evaluation.verdict_numbers import VerdictNumbers
 from anoncup.formulas.ranks import sort_for_board
 from app.boards import verdicts
 from app.boards.entries import Entry, apply_formula, build_entry
 from app.boards.facts import FinishedRelease
-from app.boards.verdicts import VerdictNumbers
 from app.core.db.models import Adjustment, Evaluation, RecordedVerdict, Round, State, Submission, Team
 
 
@@ -37,7 +37,7 @@ def choose_finals(session: Session, round_: Round) -> list[Submission]:
     ).all()
     candidates: Sequence[Entry] = [_build_candidate(*row) for row in valid]
     # By a formula that compares teams, a team's release is chosen by ``overall``.
-    if ranking.rule == "formula" and not compares_teams(round_.rules):
+    if scores_alone(round_.rules):
         candidates = _apply_formula(session, round_, candidates)
     submissions = [submission for submission, *_ in valid]
     pairs = zip(submissions, [candidate.loss for candidate in candidates], strict=True)

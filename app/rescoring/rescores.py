@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 from anoncup import schemas
 from anoncup.competition.parser import read_file
 from anoncup.errors import Conflict, NotFound
+from anoncup.evaluation.verdict_numbers import VerdictNumbers
 from anoncup.messages import PluralMessage
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import replace_round_phases
@@ -23,7 +24,6 @@ from anoncup.schemas import RescoreOutcome
 from app.boards import anonymization, standing_updates, verdicts
 from app.boards.anonymization import RankedStanding
 from app.boards.models import Standing
-from app.boards.verdicts import VerdictNumbers
 from app.competitions import competitions, revisions
 from app.competitions.revisions import Revision, RoundRevision
 from app.core import audit

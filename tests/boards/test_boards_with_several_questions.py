@@ -10,12 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.evaluation.verdict_numbers import extract_numbers
 from anoncup.plugins import TRACKS
 from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import Attacker
 from app.boards.matrix import build_built_in_cell
-from app.boards.verdicts import extract_numbers
 from app.core.db.models import Guess, State, Submission, Target, Team
 from app.core.db.transaction import transaction
 from app.core.pages.notation import format_hundredths

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.competition.parser import parse_competition
+from anoncup.evaluation.verdict_numbers import VerdictNumbers
 from anoncup.plugins import TRACKS
 from anoncup.tracks.ranking_board import Ranked, RankingBoard
 from app.boards.attack_board import AttackBoard
@@ -25,7 +26,6 @@ from app.boards.facts import (
 from app.boards.fold import fold
 from app.boards.function_ranking import BoardState
 from app.boards.release_board import ReleaseBoard
-from app.boards.verdicts import VerdictNumbers
 from app.competitions import phases
 from app.core.db.models import Series
 from tests.support.arena import ROWS

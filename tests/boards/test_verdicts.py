@@ -7,8 +7,8 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
+from anoncup.evaluation.verdict_numbers import VerdictNumbers
 from app.boards import anonymization, matrix, reidentification, verdicts
-from app.boards.verdicts import VerdictNumbers
 from app.competitions import visibility
 from app.core.db.models import RecordedVerdict
 from app.core.db.transaction import transaction

@@ -1,16 +1,18 @@
 """The page of a submission: utility and risk, the limit, and visibility."""
 
 import pytest
+from fastapi.testclient import TestClient
 
 from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from app.competitions.competitions import build_published_file
+from app.core.pages.notation import format_number
 from app.submissions.verdict_parts import build_attacker_lines, build_measure_lines, compare_with_threshold
 from tests.recorded import build_verdict
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import load_round
-from tests.support.page_requests import extract_text, get_page
+from tests.support.page_requests import extract_text, extract_words, get_page
 from tests.support.team_pages import submit_and_score
 from tests.support.uploads import score_everything
 
@@ -56,3 +58,19 @@ def test_rejected_submission_has_no_overall_score_on_its_page_and_in_the_list(ar
         text = extract_text(get_page(arena, path, team="red"))
         assert "Rejected" in text
         assert score not in text
+
+
+@pytest.mark.parametrize("formula", ["max(utility, strongest() / 3) + k_min / 7", "rank('security')"])
+def test_pages_show_the_score_of_a_formula_that_needs_no_other_release(
+    client: TestClient, formula: str
+) -> None:
+    arena = Arena.create(client, extra_toml=f'[ranking]\ndefence = "{formula}"\n')
+    identifier = submit_and_score(arena)
+    (row,) = arena.get("/competitions/small/boards/anonymization", team="red").json()["rows"]
+    label, value = ("Overall", row["overall"]) if "rank" in formula else ("Score", row["score"])
+    number = format_number(value)
+    for path in (f"/submissions/{identifier}", "/competitions/small/submissions"):
+        words = extract_words(get_page(arena, path, team="red").text)
+        assert f" {label} {number} Utility loss " in " ".join(words)
+    words = extract_words(get_page(arena, "/competitions/small/organize/submissions", organizer=True).text)
+    assert {label, number} <= set(words)
