@@ -30,6 +30,7 @@ from tests.support.visitor_pages import (
 pytestmark = pytest.mark.full
 
 ZONE = "Asia/Tokyo"
+UE = ("utility", "security")
 
 
 def play(contest: Contest) -> Iterator[str]:
@@ -72,7 +73,7 @@ class Reader:
 def format_losses(row: dict[str, Any], digits: int | None) -> list[str]:
     """Return U and E with the decimals that the reader may see."""
     shown_digits = 4 if row["own"] or digits is None else digits
-    return [notation.format_score(row[name], shown_digits) for name in ("utility", "security")]
+    return [notation.format_score(row[name], shown_digits) for name in UE]
 
 
 def format_rank(row: dict[str, Any]) -> str:
@@ -148,7 +149,7 @@ def check_own_place(reader: Reader, html: str, rows: list[dict[str, Any]]) -> No
             expected.append(notation.format_score(distance))
         elif better and better[-1]["score"] is not None:
             expected.append(notation.format_number(abs(row["score"] - better[-1]["score"])))
-        expected += [notation.format_score(row[name]) for name in ("utility", "security")]
+        expected += [notation.format_score(row[name]) for name in UE]
         assert [extract_text(value) for value in values] == expected
 
 
@@ -252,6 +253,14 @@ def check_exact_losses_are_hidden(reader: Reader, html: str, board: dict[str, An
                 assert text in own_texts or not re.search(rf"{text}(?!\d)", html)
 
 
+def format_own_score(rule: str, result: dict[str, Any]) -> str:
+    """Return what ranks a release: the value of ``FORMULA_TOML`` without guesses, or else ``overall``."""
+    if rule != "formula":
+        return notation.format_score(result["overall"])
+    utility, security, euc1 = result["utility"], result["security"], result["attackers"]["euc1"]["rate"]
+    return notation.format_number(min(1 - utility, 1 - security) - security / 3 - euc1 / 7)
+
+
 def check_submissions(reader: Reader) -> None:
     """Check the page and the list of the reader's submissions."""
     if not reader.viewer.get("team"):
@@ -260,9 +269,9 @@ def check_submissions(reader: Reader) -> None:
     submissions = arena.get(path, team=reader.viewer["team"]).json()
     lines = re.findall(r'<dl class="scores.*?</dl>', reader.read_page(path), re.DOTALL)
     results = [submission["result"] for submission in submissions]
-    names = ("overall", "utility", "security")
     assert [re.findall(r"<dd[^>]*>([^<]*)</dd>", line) for line in lines] == [
-        [notation.format_score(result[name]) for name in names] for result in results
+        [format_own_score(reader.rule, result), *(notation.format_score(result[name]) for name in UE)]
+        for result in results
     ]
     for submission, result in zip(submissions, results, strict=True):
         html = reader.read_page(f"/submissions/{submission['id']}")
