@@ -52,7 +52,7 @@ def draw_scatter(board: Board, t: Translator, *, with_levels: bool) -> Chart | N
     return Chart(
         "scatter",
         t("Utility loss against risk"),
-        _describe(points, x_ends, y_ends, t),
+        _describe(points, x_ends, y_ends, t, min(get_score_digits(board, row) for row in rows)),
         _build_specification(points, x_ends, y_ends, levels, t),
         head=(t("Team"), t("Utility loss (lower is better)"), t("Risk (lower is better)"), t("Pareto front")),
         rows=[
@@ -108,7 +108,7 @@ def _describe_stack(stack: Sequence[BoardRow], board: Board, t: Translator) -> s
         names.append(t("{count} more", count=len(stack) - _MAX_LISTED_NAMES))
     digits = get_score_digits(board, stack[0])
     x, y = (localize_score(value, t, digits) for value in (stack[0].utility, stack[0].security))
-    return t("{name}: utility loss {x}, risk {y}", name=", ".join(names), x=x, y=y)
+    return t("{name}: utility loss {x}, risk {y}", name=t(", ").join(names), x=x, y=y)
 
 
 def _name_with_rank(row: BoardRow, t: Translator) -> str:
@@ -149,7 +149,11 @@ def _build_levels(x_ends: tuple[float, float], y_ends: tuple[float, float], t: T
 
 
 def _describe(
-    points: Sequence[Spec], x_ends: tuple[float, float], y_ends: tuple[float, float], t: Translator
+    points: Sequence[Spec],
+    x_ends: tuple[float, float],
+    y_ends: tuple[float, float],
+    t: Translator,
+    digits: int,
 ) -> str:
     x_values, y_values = ([point[field] for point in points] for field in ("utility", "security"))
     values = {
@@ -163,9 +167,9 @@ def _describe(
         "Utility loss from {x_least} to {x_largest}, risk from {y_least} to {y_largest}.",
         teams=sum(point["teams"] for point in points if not point["baseline"]),
         front=sum(point["on_front"] for point in points),
-        **{name: localize_score(value, t) for name, value in values.items()},
+        **{name: localize_score(value, t, digits) for name, value in values.items()},
     )
-    own = [f"{point['description']}." for point in points if point["own"]]
+    own = [t("{text}.", text=point["description"]) for point in points if point["own"]]
     outside = sum(
         not (x_ends[0] <= point["utility"] <= x_ends[1] and y_ends[0] <= point["security"] <= y_ends[1])
         for point in points

@@ -97,7 +97,7 @@ def build_readme(
     available files of the original data.
     """
     secret, secret_header = track.answer_spec.file, headers[track.answer_spec.file.name]
-    secret_examples = (lines[1:] for lines in secret.excerpts if lines[0] == secret_header)
+    secret_examples = [lines[1:] for lines in secret.excerpts if lines[0] == secret_header]
     min_share = rules.limits.min_rows_kept
     example_options = f"{_build_release_options(track, 'example')} --secret example/{secret.name}.csv"
     own_options = _build_release_options(track, "mine")
@@ -122,7 +122,7 @@ def build_readme(
             phases=phases,
             headers=headers,
             secret=secret,
-            secret_lines=(secret_header, *next(secret_examples, ("…",))),
+            secret_lines=(secret_header, *next(iter(secret_examples), ("…",))),
             min_share="" if min_share is None else f"{100 * min_share:.12g}%",
             contest_options=_build_contest_options(track, originals),
             # Where the service allocates the answer, the team gets it only after it has signed in.

@@ -100,6 +100,13 @@ def test_points_beyond_the_edge_are_counted_in_the_text() -> None:
 def test_rounded_values_have_as_many_decimals_as_on_the_board() -> None:
     chart = draw(build_board({"team": "A", "rank": 1, "utility": 0.1, "security": 0.3}, digits=2))
     assert list_points(chart, "description") == [("\u2068A\u2069 (rank 1): utility loss 0.10, risk 0.30",)]
+    assert chart.description.endswith("Utility loss from 0.10 to 0.10, risk from 0.30 to 0.30.")
+
+
+def test_japanese_sentences_end_with_their_mark() -> None:
+    chart = draw_scatter(build_board(*SMALL_BOARD), JA, with_levels=False)
+    assert chart is not None
+    assert chart.description.endswith("リスク 0.2000。")
 
 
 def test_board_without_scores_has_no_chart() -> None:

@@ -55,7 +55,7 @@ def test_file_errors_keep_their_values() -> None:
     with pytest.raises(InvalidUpload) as excinfo:
         UPLOAD_ERRORS["not a number"]()
     first = excinfo.value.problems[0].message
-    assert translate_sentence(first, JA) == "2 行目、income 列：10 進数の数値ではありません。"
+    assert translate_sentence(first, JA) == "2 行目、income 列：10 進数ではありません。"
     assert translate_sentence(first, EN) == "income, row 2: not a decimal number."
     header = Message("column {place} is {found!r}; it must be {name!r}", place=2, found='年"齢', name="it's")
     assert translate_sentence(header, JA) == "ヘッダー行の 2 列目は「年\"齢」です（「it's」としてください）。"

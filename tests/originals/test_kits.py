@@ -85,7 +85,8 @@ def test_microdata_kit_has_an_example_that_its_commands_accept(arena: Arena, tmp
     assert b"[scales]" in files["competition.toml"]
     readme = files["README.md"].decode()
     assert "    sex,age,income,rent\n" in readme
-    assert "    original_row\n" in readme
+    assert readme.count("    original_row\n    17\n") == len(LANGUAGES)
+    assert readme.splitlines()[2] == "日本語の説明は、英語の説明の後にあります。"
     assert ("# Small cup\n" in readme, "# 小さな杯\n" in readme) == (True, True)
     assert_example_accepted(files, tmp_path)
 
