@@ -1,5 +1,7 @@
 """The three pages of the set-up in a browser: faults, and the preview of the rules page while typing."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -47,6 +49,7 @@ def test_setup_pages_have_no_faults(
         inspector.check_page("/competitions/fresh/organize/publish")
         inspector.go("/competitions/fresh/organize/file")
         expect(page.locator("#preview #measures")).to_be_visible()
+        expect(page).to_have_title(re.compile("^(The competition file|設定ファイル)"))
         assert inspector.collect_faults() == []
         page.locator("#text").fill("no TOML")
         expect(page.locator("#preview").get_by_role("alert")).to_be_visible()

@@ -86,6 +86,13 @@ def test_page_describes_every_measure_and_attacker(arena: Arena) -> None:
     assert html.count("<math") >= len(track.measures) + 5
 
 
+def test_japanese_page_lists_columns_with_japanese_marks(client: TestClient) -> None:
+    arena = Arena.create(client, extra_toml="[attackers.id_rand]\nquasi_identifiers = ['sex', 'age']\n")
+    text = read_rules_text(arena, language="ja")
+    assert text.count("sex、age") == 2
+    assert "sex, age" not in text
+
+
 def test_page_shows_weights_scales_and_parameters(client: TestClient) -> None:
     measure = '[measures.cross_mean]\nweight = 4.0\ncolumns = ["age"]\ntarget = ["rent"]\n'
     attacker = "[attackers.euc1]\ncounts = false\n[limits]\nvalid_per_day = 7\nguesses_per_target = 1234"

@@ -48,6 +48,7 @@ def test_upload_stores_nothing_until_the_shown_table_is_saved(new_organizer: Are
         "sensitive",
     ]
     assert translate("identifying_unique") in response.text
+    assert "No data yet" not in response.text
     path = IMPORT_PATH.format("original")
     assert post_form(new_organizer, path, fields | {"do": "save"}, organizer=True).status_code == 303
     assert staging.load(fields["held"]) is None  # it contained the ids that were left out
