@@ -146,7 +146,12 @@ def test_two_users_serve_back_up_and_restore(host: Host) -> None:
         for program in programs:
             process = stack.enter_context(run_program(program))
         wait_until_healthy(f"{url}/readyz", check=lambda: require_running(process, folder / "web.log"))
-        assert "created administrator Ada" in host.run(environment, check)
+        report = host.run(environment, check)
+        assert re.findall("as (anoncup_web|anoncup_worker|anoncup),", report) == [
+            "anoncup_web",
+            "anoncup_worker",
+        ]
+        assert "created administrator Ada" in report
         with Client(url) as client:
             token = client.create_token("Ada", PASSWORD)
         contest = publish_contest(
