@@ -106,6 +106,8 @@ def apply(
         if not as_json:
             _print_changes(changes)
             _print_uploads(uploads)
+            if uploads and competition.published_at:
+                print("warning: teams may have the earlier data: announce the new ones", file=sys.stderr)
             if stored is not None and not changes and not uploads:
                 print("nothing changed")
             _print_competition(client, competition, review)

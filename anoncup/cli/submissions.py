@@ -94,7 +94,9 @@ _DETAIL_COLUMNS: ColumnSpec[schemas.Submission] = {
     "competition": "competition",
     "team": "team",
     "status": "status",
-    "step": lambda entry: f"{entry.step} of {entry.steps} {entry.step_name}".rstrip(),
+    "step": lambda entry: (
+        None if entry.result else f"{entry.step} of {entry.steps} {entry.step_name}".rstrip()
+    ),
     "before it": "queue_position",
     "received": make_time_column("received_at"),
     "finished": make_time_column("finished_at"),

@@ -8,6 +8,7 @@ THRESHOLD_NOTE = """
 # The threshold depends on the data: the organizers' page "Threshold" or `anoncup threshold` recommends one.
 # It is the key `threshold` below [excessive]. No contest is published without it.
 # しきい値はデータで決まります。「しきい値」のページか `anoncup threshold` の推奨値を [excessive] に書きます。
+# しきい値がなければ公開できません。
 """
 DESCRIPTION_EXAMPLE = """
 # Shown first on the page of the competition, in Markdown. With terms, people accept it when they join.

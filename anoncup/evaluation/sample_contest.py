@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.random import PCG64, Generator
 
+from anoncup.competition.ranking_formulas import list_counting_attackers
 from anoncup.errors import InvalidCompetition
 from anoncup.evaluation.evaluate import Verdict, Violation, evaluate
 from anoncup.evaluation.formula_score import compute_formula_scores
@@ -333,5 +334,9 @@ def _list_remedies_against_doing_nothing(
         message = Message("other columns in the cross-tables, so that methods that merge values lose less")
         yield CodedMessage("columns", message)
     if not is_security_lowered:
-        message = Message("other attackers that count towards E, because no accepted sample method lowers it")
+        message = Message(
+            "other attackers that count towards E, because no accepted sample method lowers it; these count: "
+            "{names}",
+            names=tuple(list_counting_attackers(rules)),
+        )
         yield CodedMessage("attackers", message)

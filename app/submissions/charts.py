@@ -58,7 +58,7 @@ def draw_distances(excess: Excess, comparison: ThresholdComparison, t: Translato
             "{count} individuals, at distances from {least} to {largest}.",
             count=localize_number(sum(count for _, _, count in bins), t),
             least=localize_number(bins[0][0], t),
-            largest=localize_number(bins[-1][1], t),
+            largest=localize_number(excess.max, t),
         ),
         {
             "height": 240,
