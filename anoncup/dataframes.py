@@ -222,11 +222,12 @@ def guess(
 
 
 def anonymize(
-    original: Tables, method: str, *, competition: Competition, seed: int = 0, **parameters: object
+    original: Tables, method: str, *, competition: Competition, seed: int | None = None, **parameters: object
 ) -> AnonymizedTables:
     """Make a release with a sample method; its rows are in a random order.
 
-    ``parameters`` are those of the method, such as ``k=5``. Raises InvalidInput for an unknown method.
+    ``seed`` makes the same release and secret again; by default each has a random one. ``parameters`` are
+    those of the method, such as ``k=5``. Raises InvalidInput for an unknown method.
     """
     contest = _load_contest(original, competition)
     track, rng = contest.track, np.random.default_rng(seed)

@@ -159,6 +159,19 @@ def test_guess_for_an_unchanged_release_is_right(original: pd.DataFrame, competi
     assert (guess["original_row"] == made.secret["original_row"]).all()
 
 
+def test_secrets_are_random_unless_a_seed_is_given(original: pd.DataFrame, competition: str) -> None:
+    secrets = [
+        tuple(
+            anoncup.anonymize(original, "microaggregate", competition=competition, seed=seed).secret[
+                "original_row"
+            ]
+        )
+        for seed in (None, None, 1, 1)
+    ]
+    assert len(set(secrets)) == 3
+    assert secrets[2] == secrets[3]
+
+
 def test_comparison_lists_the_best_first(original: pd.DataFrame, competition: str) -> None:
     made = {
         name: anoncup.anonymize(original, "add_noise", competition=competition, strength=strength)

@@ -32,7 +32,14 @@ def anonymize(
         list[str] | None,
         typer.Option("--set", help="a parameter of the method, such as k=5 or columns=sex,age"),
     ] = None,
-    seed: Seed = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="NUMBER",
+            help="repeats a release; whoever knows it knows the secret; default: random",
+        ),
+    ] = None,
     keep_order: Annotated[
         bool, typer.Option("--keep-order", help="leave the rows in the original's order")
     ] = False,

@@ -189,7 +189,7 @@ def _build_notebook(rules: Rules, track: AnyTrack, originals: Collection[str]) -
             "code",
             "code-2",
             [
-                f"mine = anoncup.anonymize(original, {method}, competition=competition, seed=1)\n"
+                f"mine = anoncup.anonymize(original, {method}, competition=competition)\n"
                 "anoncup.score(original, mine.tables, mine.secret, competition=competition)"
             ],
         ),
