@@ -85,13 +85,19 @@ def test_draft_is_published_with_the_password_and_consent_to_warnings(
     assert anoncup(*command).stdout.startswith(ONCE_MORE)
 
 
+def apply_draft(anoncup: CommandRunner, arena: Arena, folder: Path) -> str:
+    """Create a draft with data from ``c.toml`` and ``X.csv``, and return its file."""
+    text = build_competition_toml("made")
+    (folder / "c.toml").write_text(text, "utf-8")
+    (folder / "X.csv").write_bytes(write_csv(arena.table))
+    assert anoncup("organize", "apply", "c.toml", "--original", "X.csv").status == 0
+    return text
+
+
 def test_changed_file_is_applied_and_its_changes_are_told(
     anoncup: CommandRunner, organized_arena: Arena, folder: Path
 ) -> None:
-    text = build_competition_toml("made")
-    (folder / "c.toml").write_text(text, "utf-8")
-    (folder / "X.csv").write_bytes(write_csv(organized_arena.table))
-    assert anoncup("organize", "apply", "c.toml", "--original", "X.csv").status == 0
+    text = apply_draft(anoncup, organized_arena, folder)
     (folder / "c.toml").write_text(text.replace("threshold = 0.2", "threshold = 0.3"), "utf-8")
     result = anoncup("organize", "apply", "c.toml", "--json")
     assert result.json["changes"] == [{"key": "excessive.threshold", "old": 0.2, "new": 0.3}]
@@ -173,10 +179,7 @@ def test_invalid_data_are_refused_with_file_and_row(
 def test_file_and_data_that_do_not_fit_change_nothing(
     anoncup: CommandRunner, organized_arena: Arena, folder: Path
 ) -> None:
-    text = build_competition_toml("made")
-    (folder / "c.toml").write_text(text, "utf-8")
-    (folder / "X.csv").write_bytes(write_csv(organized_arena.table))
-    assert anoncup("organize", "apply", "c.toml", "--original", "X.csv").status == 0
+    text = apply_draft(anoncup, organized_arena, folder)
     stored = organized_arena.get("/competitions/made").json()
     (folder / "c.toml").write_text(text.replace('["income", "rent"]', '["income", "wealth"]'), "utf-8")
     unknown = anoncup("organize", "apply", "c.toml", "--original", "X.csv")
