@@ -81,6 +81,7 @@ _SUBMISSION_COLUMNS: ColumnSpec[schemas.Submission] = {
     "id": "id",
     "status": "status",
     "received": make_time_column("received_at"),
+    "score": "score",
     "overall": _get_overall,
     "utility loss": "result.utility",
     "risk": "result.security",
@@ -129,12 +130,8 @@ def submissions(
     """List your team's submissions, newest first, or show one with every measure."""
     with connect() as client:
         if identifier is None:
-            print_entries(
-                client.list_submissions(slug),
-                _SUBMISSION_COLUMNS,
-                as_json=as_json,
-                empty_text="no submissions",
-            )
+            entries = client.list_submissions(slug)
+            print_entries(entries, _choose_columns(entries), as_json=as_json, empty_text="no submissions")
             return
         submission = client.get_submission(identifier)
     if slug not in (submission.competition, submission.competition.partition(".")[0]):
@@ -144,6 +141,12 @@ def submissions(
             competition=replace_unprintable(submission.competition),
         )
     show_submission(submission, as_json=as_json)
+
+
+def _choose_columns(entries: Iterable[schemas.Submission]) -> ColumnSpec[schemas.Submission]:
+    """Return the columns of the list, with the number by which the competition ranks."""
+    unused = "score" if all(entry.score is None for entry in entries) else "overall"
+    return {heading: field for heading, field in _SUBMISSION_COLUMNS.items() if heading != unused}
 
 
 def show_submission(submission: schemas.Submission, *, as_json: bool) -> None:
@@ -156,6 +159,8 @@ def show_submission(submission: schemas.Submission, *, as_json: bool) -> None:
         print(f"SHA-256 of {replace_unprintable(name)}: {digest}")
     if submission.result is not None:
         show_verdict(submission.result, [*submission.warnings, *(submission.result.warnings or ())])
+    if submission.score is not None:
+        print(f"{'score':>12}  {format_cell(submission.score)}  (by the competition's formula)")
 
 
 def cancel(identifier: Identifier, as_json: AsJson = False) -> None:

@@ -3,15 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from anoncup.competition.ranking_formulas import (
-    compares_teams,
-    evaluate_defence,
-    list_counting_attackers,
-)
+from anoncup.competition.ranking_formulas import compares_teams, list_counting_attackers
 from anoncup.competition.ranking_functions import rank_board
 from anoncup.evaluation.attacks import AttackerResult
 from anoncup.evaluation.evaluate import Verdict
-from anoncup.evaluation.verdict_numbers import collect_numbers, extract_numbers
+from anoncup.evaluation.verdict_numbers import evaluate_releases, extract_numbers
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.ranking_board import BoardAttack, BoardSubmission, RankingBoard
@@ -34,10 +30,7 @@ def compute_formula_scores(rules: Rules, verdicts: Sequence[Verdict]) -> list[fl
     if rules.ranking.function:
         ranked = rank_board(rules.ranking.function, _build_board(rules, verdicts))
         return [entry.score for entry in ranked]
-    releases = [extract_numbers(verdict.to_json()) for verdict in verdicts]
-    names = [collect_numbers(rules, release) for release in releases]
-    scores = evaluate_defence(rules, names, releases[0].rounding)
-    return [score if math.isfinite(score) else None for score in scores]
+    return evaluate_releases(rules, [extract_numbers(verdict.to_json()) for verdict in verdicts])
 
 
 def _build_board(rules: Rules, verdicts: Sequence[Verdict]) -> RankingBoard:

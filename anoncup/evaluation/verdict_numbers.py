@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from anoncup.competition.ranking_formulas import build_strongest, list_counting_attackers
+from anoncup.competition.ranking_formulas import (
+    build_strongest,
+    evaluate_defence,
+    list_counting_attackers,
+    scores_alone,
+)
 from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import compute_overall_loss
 from anoncup.formulas.evaluation import TeamNumbers
@@ -96,3 +101,18 @@ def collect_numbers(
 
     questions = tuple(track.select_questions(rules))
     return TeamNumbers(names, {"strongest": build_strongest(questions, list_risks)})
+
+
+def evaluate_releases(rules: Rules, releases: Sequence[VerdictNumbers]) -> list[float | None]:
+    """Return the scores of releases by the formula of the rules, without guesses of others and penalties.
+
+    None for a score without a finite value.
+    """
+    names = [collect_numbers(rules, release) for release in releases]
+    scores = evaluate_defence(rules, names, releases[0].rounding)
+    return [score if math.isfinite(score) else None for score in scores]
+
+
+def compute_lone_score(rules: Rules, verdict: JsonObject) -> float | None:
+    """Return that score of a stored verdict; None if no formula ranks, or one that compares releases."""
+    return evaluate_releases(rules, [extract_numbers(verdict)])[0] if scores_alone(rules) else None

@@ -127,8 +127,11 @@ class Submission(Receipt, FailureFields):
     started_at: Annotated[datetime | None, example("2027-01-11T05:30:01Z")]
     finished_at: Annotated[datetime | None, example("2027-01-11T05:30:04Z")]
     scorer: Annotated[str | None, example("1")]
+    score: Annotated[float | None, example(0.132)]
+    """value of the formula that ranks, without guesses of other teams, penalties and bonuses; null if no
+    formula ranks, if it compares releases, or if the release does not count"""
     result: Verdict | None
-    """the verdict as `anoncup score --json` prints it, without `score` (see the board)"""
+    """the verdict as `anoncup score --json` prints it, without `score`"""
 
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]

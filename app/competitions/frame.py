@@ -7,8 +7,8 @@ from typing import Literal
 
 from sqlalchemy.orm import Session
 
-from anoncup.competition.ranking_formulas import evaluate_defence, scores_alone
-from anoncup.evaluation.verdict_numbers import collect_numbers, extract_numbers
+from anoncup.competition.ranking_formulas import scores_alone
+from anoncup.evaluation.verdict_numbers import compute_lone_score
 from anoncup.messages import JsonObject
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import RoundSettings
@@ -100,11 +100,9 @@ class Frame:
         """Whether each release has a score that needs no others."""
         return scores_alone(self.rules)
 
-    def compute_score(self, verdict: JsonObject) -> float:
-        """Return that score, without guesses of other teams and penalties; NaN if it is missing."""
-        numbers = collect_numbers(self.rules, extract_numbers(verdict))
-        (score,) = evaluate_defence(self.rules, [numbers], {})
-        return score
+    def compute_score(self, verdict: JsonObject) -> float | None:
+        """Return that score, without guesses of other teams and penalties; None if it is missing."""
+        return compute_lone_score(self.rules, verdict)
 
 
 def load_frame(session: Session, principal: Principal | None, slug: str) -> Frame:

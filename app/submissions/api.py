@@ -1,6 +1,7 @@
 """Routes of submissions: submit, check, follow and list them, mark finals, read the quota."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated
 from uuid import UUID
 
@@ -9,10 +10,11 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from anoncup.errors import NotFound
+from anoncup.errors import CompetitionUnavailable, NotFound
+from anoncup.evaluation.verdict_numbers import compute_lone_score
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET_FILE
-from app.core.db.models import State, Submission
+from app.core.db.models import Evaluation, Round, State, Submission
 from app.core.db.paging import Position
 from app.core.db.transaction import transaction
 from app.core.http.bodies import key_by_file_name
@@ -106,7 +108,7 @@ def list_submissions(slug: str, principal: CurrentPrincipal, page: RequestedPage
     """List your team's submissions, newest first."""
     with transaction() as session:
         rows = submissions.list_own(session, principal, slug, cursor=page.position, limit=page.fetch_limit)
-        return _serialize_submissions(session, slug, page.take_page(rows, _get_position))
+        return _serialize_submissions(session, page.take_page(rows, _get_position))
 
 
 @router.get("/competitions/{slug}/submissions/all")
@@ -122,19 +124,19 @@ def list_all_submissions(
         rows = submissions.list_for_organizer(
             session, principal, slug, team_id=team, state=state, cursor=page.position, limit=page.fetch_limit
         )
-        return _serialize_submissions(session, slug, page.take_page(rows, _get_position))
+        return _serialize_submissions(session, page.take_page(rows, _get_position))
 
 
 def _get_position(submission: Submission) -> Position:
     return submission.received_at, submission.id
 
 
-def _serialize_submissions(
-    session: Session, slug: str, rows: Sequence[Submission]
-) -> list[schemas.Submission]:
+def _serialize_submissions(session: Session, rows: Sequence[Submission]) -> list[schemas.Submission]:
     """Return many submissions, with a single query for their positions in the queue."""
     positions = submissions.load_queue_positions(session, rows)
-    return [_build_submission(slug, row, positions.get(row.id)) for row in rows]
+    return [
+        _build_submission(session.get_one(Round, row.round_id), row, positions.get(row.id)) for row in rows
+    ]
 
 
 @router.get("/submissions/{submission_id}")
@@ -190,19 +192,20 @@ def get_quota(slug: str, principal: CurrentPrincipal) -> schemas.Quota:
 
 
 def serialize_submission(session: Session, submission: Submission) -> schemas.Submission:
-    slug = submissions.get_competition_slug(session, submission)
-    (serialized,) = _serialize_submissions(session, slug, [submission])
+    (serialized,) = _serialize_submissions(session, [submission])
     return serialized
 
 
-def _build_submission(slug: str, submission: Submission, queue_position: int | None) -> schemas.Submission:
+def _build_submission(
+    round_: Round, submission: Submission, queue_position: int | None
+) -> schemas.Submission:
     evaluation = submission.evaluation
     return schemas.Submission.from_row(
         submission,
         status=evaluation.state,
         sha256=key_by_file_name(submission.uploaded_sha256),
         warnings=submission.parsed_remarks,
-        competition=slug,
+        competition=round_.address,
         team=submission.team.name,
         disqualified=submission.disqualified_at is not None,
         step=evaluation.step,
@@ -214,5 +217,14 @@ def _build_submission(slug: str, submission: Submission, queue_position: int | N
         finished_at=evaluation.finished_at,
         **schemas.build_failure_fields(evaluation.failure),
         scorer=evaluation.scorer,
+        score=_compute_score(round_, evaluation),
         result=evaluation.parsed_verdict,
     )
+
+
+def _compute_score(round_: Round, evaluation: Evaluation) -> float | None:
+    if evaluation.state != State.SCORED or evaluation.verdict is None:
+        return None
+    with suppress(CompetitionUnavailable):
+        return compute_lone_score(round_.rules, evaluation.verdict)
+    return None

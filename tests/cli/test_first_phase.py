@@ -133,6 +133,24 @@ def test_submissions_are_listed_with_all_measures(
     assert anoncup("submissions", "other", identifier).status == 2
 
 
+def test_submissions_are_listed_with_the_score_of_the_formula(
+    anoncup: CommandRunner, sign_in_as: SignIn, arena: Arena
+) -> None:
+    formula = "[ranking]\ndefence = 'utility + 2 * security'\n"
+    arena = Arena.create(arena.client, slug="weighted", extra_toml=formula)
+    sign_in_as(arena.get_team_token("red"))
+    identifier = arena.submit("red").json()["id"]
+    waiting = anoncup("submissions", "weighted").stdout
+    score_everything()
+    listed, details = anoncup("submissions", "weighted"), anoncup("submissions", "weighted", identifier)
+    result = arena.get_submission(identifier, "red")["result"]
+    score = f"{result['utility'] + 2 * result['security']:.6g}"
+    assert "overall" in waiting
+    assert f" {score} " in listed.stdout
+    assert "overall" not in listed.stdout
+    assert f"score  {score}  (by" in details.stdout
+
+
 @pytest.mark.full
 def test_cancelled_submission_restores_the_quota(
     anoncup: CommandRunner, arena: Arena, release_options: list[str | Path]

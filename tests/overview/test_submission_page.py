@@ -69,6 +69,7 @@ def test_pages_show_the_score_of_a_formula_that_needs_no_other_release(
     (row,) = arena.get("/competitions/small/boards/anonymization", team="red").json()["rows"]
     label, value = ("Overall", row["overall"]) if "rank" in formula else ("Score", row["score"])
     number = format_number(value)
+    assert arena.get_submission(identifier, "red")["score"] == (None if "rank" in formula else row["score"])
     for path in (f"/submissions/{identifier}", "/competitions/small/submissions"):
         words = extract_words(get_page(arena, path, team="red").text)
         assert f" {label} {number} Utility loss " in " ".join(words)
