@@ -31,6 +31,7 @@ from anoncup.excessive.question import AdviceQuestion
 from anoncup.excessive.threshold_advisor import ThresholdAdvice
 from anoncup.formulas.ranks import sort_for_board
 from anoncup.geometry.arrays import IntArray
+from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import describe_parameters
@@ -227,11 +228,13 @@ def anonymize(
     """Make a release with a sample method; its rows are in a random order.
 
     ``seed`` makes the same release and secret again; by default each has a random one. ``parameters`` are
-    those of the method, such as ``k=5``. Raises InvalidInput for an unknown method.
+    those of the method, such as ``k=5``. Raises InvalidInput for an unknown method or parameter.
     """
     contest = _load_contest(original, competition)
     track, rng = contest.track, np.random.default_rng(seed)
     chosen = _choose(track.methods, method, "methods")
+    for name in parameters:
+        _choose({entry.name: entry for entry in chosen.parameters}, name, "parameters")
     release, answer = track.anonymize(chosen, contest.original, contest.rules, rng, parameters)
     release, answer = track.shuffle(release, answer, rng=rng)
     return AnonymizedTables(track.files_of(release), track.answer_spec.write(answer))
@@ -250,8 +253,13 @@ def compare(
     columns = {"utility": "U", "security": "E", "overall": "overall", "is_accepted": "accepted"}
     rows = [[getattr(score, name) for name in columns] for score in scores.values()]
     table = pd.DataFrame(rows, index=pd.Index(scores, name="release"), columns=list(columns.values()))
-    warnings = tuple(remark for score in scores.values() for remark in score.warnings)
-    return ResultTable(table=table.iloc[order], warnings=warnings)
+    warnings = [
+        Remark(remark.code, Message("{release}: {warning}", release=name, warning=remark.message))
+        for name, score in scores.items()
+        for remark in score.warnings
+        if remark not in contest.remarks
+    ]
+    return ResultTable(table=table.iloc[order], warnings=(*contest.remarks, *warnings))
 
 
 def advise(
@@ -419,7 +427,7 @@ def _convert_column(column: pd.Series, table_name: str) -> pd.Series:
     if is_missing.any():
         raise InvalidInput(
             "{name}, {column}, row {row}: a missing value (NaN, None) in a column of text; an empty cell is "
-            'the text "". Read files with keep_default_na=False',
+            'the text "". Use fillna(""), or read files with keep_default_na=False',
             name=table_name,
             column=str(column.name),
             row=int(is_missing.argmax()) + 1,

@@ -332,7 +332,7 @@ def _check_part(
             f"{name} is called {part.name}: a name is one word of small letters, the same in both"
         )
     if name in reserved:
-        raise InvalidPlugin(f"there is {name} already")
+        raise InvalidPlugin(f"there is {name} already, perhaps in the same package")
 
 
 def _check_formula(track: AnyTrack, measure: str, formula: str) -> None:

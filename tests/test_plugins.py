@@ -34,8 +34,8 @@ BROKEN_PLUGINS = {
     "PLUGIN = Plugin(api=7, measures=coins())": "it is made for api 7; this is api 0",
     "PLUGIN = Plugin(api=0, measures=7)": "AttributeError: 'int' object has no attribute 'items'",
     "PLUGIN = Plugin(api=0, measures={'chess': coins()['microdata']})": "there is no track chess",
-    "PLUGIN = Plugin(api=0, measures=coins('mean_mae'))": "there is mean_mae already",
-    "PLUGIN = Plugin(api=0, measures=coins('euc1'))": "there is euc1 already",
+    "PLUGIN = Plugin(api=0, measures=coins('mean_mae'))": "there is mean_mae already, perhaps in the same package",
+    "PLUGIN = Plugin(api=0, measures=coins('euc1'))": "there is euc1 already, perhaps in the same package",
     "PLUGIN = Plugin(api=0, attackers=coins())": "coins is no Attacker",
     "PLUGIN = Plugin(api=0, measures={'microdata': {'tails': coins()['microdata']['coins']}})": (
         "tails is called coins: a name is one word of small letters, the same in both"
@@ -117,7 +117,7 @@ def test_first_of_two_packages_with_the_same_part_wins(tmp_path: Path) -> None:
     assert (second_package["name"], second_package["parts"], second_package["broken"]) == (
         "b-coins",
         [],
-        "there is coins already",
+        "there is coins already, perhaps in the same package",
     )
 
 
@@ -217,7 +217,7 @@ def test_packages_in_environments_add_tracks_or_say_why_not(tmp_path: Path) -> N
         "b": "its environment has version 0.0.1 of anoncup; add it again with anoncup packages add",
         "c": "it extends a track of others: install it into the service's own interpreter",
         "d": "KeyError: 'plugins'",
-        "e": "there is chess already",
+        "e": "there is chess already, perhaps in the same package",
     }
     provider = installed.find_provider("tracks.chess")
     assert provider is not None

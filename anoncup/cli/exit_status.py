@@ -13,13 +13,14 @@ from collections.abc import Callable
 from importlib.metadata import distribution
 
 from anoncup.cli import options
-from anoncup.errors import DomainError, InvalidUpload, Unavailable, describe_error
+from anoncup.errors import DomainError, InvalidResult, InvalidUpload, Unavailable, describe_error
 from anoncup.messages import Message, replace_control_characters
 
 _WRONG_INPUT = 2
 _UNREACHABLE = 3
 INTERNAL_ERROR = 70
 """A bug or failure of the program itself."""
+_STATUSES = ((Unavailable, _UNREACHABLE), (InvalidResult, INTERNAL_ERROR))
 _OUTPUT_FAILED = 74
 """The output could not be written: the disk is full or failing."""
 _PIPE_CLOSED = 141
@@ -82,7 +83,7 @@ def _run_command(command: Callable[[], object]) -> int:
         raise
     except DomainError as problem:
         _print_problem(problem)
-        return _UNREACHABLE if isinstance(problem, Unavailable) else _WRONG_INPUT
+        return next((status for kind, status in _STATUSES if isinstance(problem, kind)), _WRONG_INPUT)
     except OSError as problem:
         if problem.errno in _DISK_ERRORS:
             raise

@@ -11,7 +11,7 @@ from anoncup.competition.templates import DESCRIPTION_EXAMPLE, TEMPLATES, THRESH
 from anoncup.competition.writer import replace_basics, replace_columns, set_threshold, set_weights
 from anoncup.errors import InvalidCompetition, InvalidInput
 from anoncup.messages import Message
-from anoncup.plugins import TRACKS
+from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.parameters import Parameter, Roles
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import format_table, format_value, parse_toml, replace_tables
@@ -67,14 +67,21 @@ def _create_template_draft(name: str) -> str:
 
 
 def _create_track_draft(track: str) -> str:
-    """Return the draft of a track's first template with all measures, of equal weight, and all attackers."""
+    """Return the draft of a track's first template with its measures, of equal weight, and its attackers.
+
+    Parts that packages add to the track do not count.
+    """
     parts = TRACKS[track]
     first = next(iter(parts.examples.templates), None)
     basics = f'format = 1\nslug = "draft"\ntitle = "draft"\ntrack = {format_value(track)}\ntimezone = "UTC"\n'
     text = _create_template_draft(first) if first else basics
     if parts.settings.has_columns:
         text = replace_columns(text, PLACEHOLDER_COLUMNS)
-    weights = {name: 1.0 for name, measure in parts.measures.items() if measure.weighs}
+    weights = {
+        name: 1.0
+        for name, measure in parts.measures.items()
+        if measure.weighs and INSTALLED.find_provider(f"{track}.measures.{name}") is None
+    }
     text = set_weights(replace_tables(text, "measures", ""), weights)
     attackers = [name for name, part in parts.attackers.items() if part.may_count and part.counts_by_default]
     tables = [format_table(f"attackers.{name}", {"counts": True}) for name in attackers]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from anoncup.errors import InvalidResult
+from anoncup.errors import InvalidInput, InvalidResult
 from anoncup.evaluation.results import ResultChecker, judge_guess
 from anoncup.messages import JsonObject, Message, serialize_prefixed
 from anoncup.rules.model import Rules
@@ -103,17 +103,20 @@ def rate_attack(
 ) -> AttackerResult:
     """Return what an attacker's guesses get right, given the answer.
 
-    Raises InvalidResult if a guess is no array where it should be one, or has another number of rows than its
-    file may have.
+    Raises InvalidResult if a guess is no array where it should be one, has another number of rows than its
+    file may have, or names rows that do not exist.
     """
     if not guesses:
         return AttackerResult(Outcome(0.0, note=_NOT_ASKED), attacker.version)
     for name, guess in guesses.items():
         if not isinstance(guess, BuiltInGuess):
             _check_shape(attacker, guess, answer, context, question=track.questions[name])
-    outcomes = {
-        name: judge_guess(track.questions[name], guess, answer, context) for name, guess in guesses.items()
-    }
+    outcomes = {}
+    for name, guess in guesses.items():
+        try:
+            outcomes[name] = judge_guess(track.questions[name], guess, answer, context)
+        except InvalidInput as error:
+            raise _build_error(attacker, guess, error.message, context.rules) from None
     is_mean = track.security == "mean" and len(track.select_questions(context.rules)) > 1
     if len(attacker.questions) == 1 and not is_mean:
         (rate,) = outcomes.values()

@@ -108,7 +108,7 @@ def answer(request: bytes, progress: int | None = None) -> bytes:
         return _RETURNED + _serialize({"value": job.handler(job, ProgressSender(progress))})
     except MemoryError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _describe_error(error, job)
 
 
@@ -125,7 +125,7 @@ class ProgressSender:
             os.write(self.descriptor, json.dumps([number, total, name]).encode())
 
 
-def _describe_error(error: Exception, job: AnyJob) -> bytes:
+def _describe_error(error: Exception | SystemExit, job: AnyJob) -> bytes:
     broken = next((package for package in INSTALLED.packages if package.broken), None)
     if isinstance(error, InvalidCompetition | CompetitionUnavailable) and broken:
         return _CRASHED + _serialize(_Crash(trace=broken.broken, package=broken.name))
@@ -139,7 +139,7 @@ def _describe_error(error: Exception, job: AnyJob) -> bytes:
     return _CRASHED + _serialize(_Crash(trace=trace, package=_find_failed_package(error)))
 
 
-def _find_failed_package(error: Exception) -> str:
+def _find_failed_package(error: Exception | SystemExit) -> str:
     """Return the package whose code raised the error or returned a wrong result; empty if there is none."""
     if isinstance(error, InvalidResult):
         return str(error.message.values.get("package", ""))

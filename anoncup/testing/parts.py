@@ -340,7 +340,7 @@ def _run_method(method: AnyMethod, checked: CheckedCase) -> tuple[dict[str, byte
     try:
         parsed_release = CheckedCase(track, case).parse_release(files)
     except InvalidUpload as error:
-        raise BrokenLaw(f"{method.name}: its release would be refused: {error.problems[0]}") from None
+        raise BrokenLaw(f"{method.name}: its release would be refused: {error}") from None
     sizes = track.count_sizes(case.original, parsed_release)
     try:
         track.answer_spec.check(answer, sizes)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.cli import exit_status
+from anoncup.errors import InvalidResult
+
 PROGRAM = Path(sys.executable).parent / "anoncup"
 SHORT_COMMAND, LONG_COMMAND = ("template", "2015"), ("generate", "--rows", "8333")
 
@@ -50,3 +53,12 @@ def test_unwritable_output_is_reported(arguments: tuple[str, ...]) -> None:
 def test_command_may_start_without_stdout(arguments: tuple[str, ...], status: int) -> None:
     line = f"exec {PROGRAM} {' '.join(arguments)} >&- 2>&-"
     assert subprocess.run(["/bin/sh", "-c", line], check=False, timeout=120).returncode == status
+
+
+def test_wrong_result_of_a_package_is_a_failure_of_scoring() -> None:
+    def score() -> None:
+        raise InvalidResult("it returned nan")
+
+    with pytest.raises(SystemExit) as end:
+        exit_status.run(score)
+    assert end.value.code == exit_status.INTERNAL_ERROR

@@ -8,10 +8,11 @@ from random import Random
 
 import pytest
 
+from anoncup.competition import drafts
 from anoncup.competition.drafts import DRAFT_SOURCES, create_draft, create_named_draft
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import TEMPLATES
-from anoncup.plugins import TRACKS
+from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.rules.settings import Columns
 from anoncup.tracks.transactions.example import load_tc400
 from app.core.storage import get_store
@@ -124,6 +125,13 @@ def test_commands_on_local_files_read_what_the_service_cleans(anoncup: CommandRu
     result = anoncup("threshold", "--competition", "c.toml", "--original", "X.csv", "--draws", "0")
     assert (result.status, "format_guessed: " in result.stderr) == (0, True)
     assert "recommended threshold" in result.stdout
+
+
+def test_draft_gives_no_weight_to_measures_of_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = Package("extra", "1.0", "extra:PLUGIN", ("microdata.measures.cor_mae",))
+    monkeypatch.setattr(drafts, "INSTALLED", InstalledParts({}, (package,)))
+    weights = parse_competition(create_draft("microdata")).weights
+    assert ("cor_mae" in weights, "mean_mae" in weights) == (False, True)
 
 
 @pytest.mark.parametrize(

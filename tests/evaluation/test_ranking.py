@@ -1,10 +1,12 @@
 """Scores, ranks and rates."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+from anoncup.errors import InvalidInput
 from anoncup.evaluation.ranking import (
     compute_overall_loss,
     compute_utility_loss,
@@ -71,6 +73,24 @@ def test_abstentions_are_never_correct() -> None:
     rate = rate_guess(guess, np.array([0, 1, 1]), rows=4)
     assert (rate.value, rate.correct, rate.trials, rate.shown_baseline) == (1 / 3, 1, 3, 0.25)
     assert type(rate.correct) is int
+
+
+@pytest.mark.parametrize(
+    ("guess", "source", "named"),
+    [
+        (["1", "2"], [0, 1], "guess"),
+        ([0, 1], ["1", "2"], "source"),
+        ([0, 1], [1, 2], "source"),
+        ([0, 2], [0, 1], "guess"),
+        ([0, -2], [0, 1], "guess"),
+        ([0, 1], [0, -1], "source"),
+        ([0, 1, 1], [0, 1], "guess"),
+        ([[0, 1]], [[0, 1]], "source"),
+    ],
+)
+def test_guesses_that_are_no_row_numbers_from_0_are_refused(guess: Any, source: Any, named: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{named}: a row number from .* released row$"):
+        rate_guess(guess, source, rows=2)
 
 
 def test_expected_rates_have_the_deviation_of_independent_choices() -> None:

@@ -102,6 +102,13 @@ def test_impossible_scale_names_its_package(provider: None, value: float) -> Non
         scales(replace(MICRODATA, measures={"cor_mae": measure}), ORIGINAL, {})
 
 
+@pytest.mark.parametrize("guess", [np.arange(1, 7), np.full(6, -2), np.full(6, 0.5)], ids=repr)
+def test_guess_of_rows_that_do_not_exist_names_the_attacker(guess: Any) -> None:
+    careless: AnyAttacker = Attacker("careless", 1, lambda _: guess)
+    with pytest.raises(InvalidResult, match=r"attackers\.careless returned .* a row number from -1 to 5"):
+        rate_attack(careless, {"link": guess}, np.arange(6), CONTEXT, track=MICRODATA)
+
+
 @pytest.mark.parametrize(
     "outcome",
     [

@@ -302,6 +302,7 @@ def test_problem_of_an_organizers_file_is_not_told_to_the_guesser(monkeypatch: p
     ("error", "package", "ending"),
     [
         (KeyError("a secret cell"), "mine", "KeyError"),
+        (SystemExit("a secret cell"), "mine", "SystemExit"),
         (
             InvalidResult("{package} returned nan", package="other"),
             "other",
@@ -311,7 +312,7 @@ def test_problem_of_an_organizers_file_is_not_told_to_the_guesser(monkeypatch: p
     ],
 )
 def test_error_names_the_package_whose_code_failed_without_its_message(
-    monkeypatch: pytest.MonkeyPatch, error: Exception, package: str, ending: str
+    monkeypatch: pytest.MonkeyPatch, error: Exception | SystemExit, package: str, ending: str
 ) -> None:
     def fail(*_: object) -> Any:
         raise error

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.random import Generator
 
+from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tracks.outcomes import Outcome, wilson_interval
@@ -91,10 +92,14 @@ def rate_guess(guess: LinkGuess, source: IntArray, *, rows: int) -> Outcome:
     """Return the share of rows whose guess is right, #{j : g_j = s_j} / n'; an abstention is not a hit.
 
     The value is in [0, 1]; 0 is best for the anonymizer. It is an expectation for guesses at random.
-    ``source`` (n',) is the answer, and ``rows`` is n.
+    ``source`` (n',) is the answer, counted from 0, and ``rows`` is n. Raises InvalidInput for anything but
+    row numbers.
     """
     if isinstance(guess, BuiltInGuess):
         return guess.judge(source, {"originals": rows})
+    guess, source = np.asarray(guess), np.asarray(source)
+    _require_row_numbers("guess", guess, least=ABSTAIN, rows=rows, shape=source.shape)
+    _require_row_numbers("source", source, least=0, rows=rows, shape=(len(guess),))
     correct, trials = int((guess == source).sum()), len(source)
     return Outcome(
         correct / max(trials, 1),
@@ -103,6 +108,19 @@ def rate_guess(guess: LinkGuess, source: IntArray, *, rows: int) -> Outcome:
         interval=wilson_interval(correct, trials),
         shown_baseline=1 / rows,
     )
+
+
+def _require_row_numbers(
+    name: str, numbers: IntArray, *, least: int, rows: int, shape: tuple[int, ...]
+) -> None:
+    is_whole = numbers.dtype.kind in "iu" or not numbers.size
+    if not is_whole or numbers.shape != shape or ((numbers < least) | (numbers >= rows)).any():
+        raise InvalidInput(
+            "{name}: a row number from {least} to {last}, counted from 0, for each released row",
+            name=name,
+            least=least,
+            last=rows - 1,
+        )
 
 
 def _compute_expected_outcome(hit_probabilities: FloatArray, *, rows: int) -> Outcome:

@@ -68,7 +68,10 @@ def _check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
             problems.add("header", message, column=name, line=1)
     for name in header:
         if name not in roles:
-            message = Message("the competition file gives the column {name!r} no role", name=name[:80])
+            message = Message(
+                "the competition file gives the column {name!r} no role: leave the column out, or list it",
+                name=name[:80],
+            )
             problems.add("column_without_role", message, column=name[:80], line=1)
     problems.raise_if_any()
     for role in (columns.quasi_identifiers, columns.sensitive):
