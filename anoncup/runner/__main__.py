@@ -34,7 +34,10 @@ def _serve(caller: socket.socket, mechanisms: Sandbox, options: dict[str, Any]) 
     privileges.are_libraries_public()  # remembers the answer for all children
     gc.collect()
     gc.freeze()  # else the collector of each child would write to all memory that they share
-    caller.send(b"ready")
+    try:
+        caller.send(b"ready")
+    except BrokenPipeError:  # the caller was killed meanwhile
+        return
     # The code of packages gets a process for each job.
     jobs_per_child = 1 if finder.runs_packages else options["jobs_per_child"]
     confinement = Confinement(mechanisms, ruleset, finder.load)

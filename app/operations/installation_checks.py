@@ -160,7 +160,9 @@ def _find_existing(folder: Path) -> Path:
 def _check_address() -> str:
     settings = get_settings()
     if settings.is_local:
-        raise CheckWarning("only this machine can use the service: set ANONCUP_PUBLIC_URL for others")
+        raise CheckWarning(
+            f"only this machine reaches {settings.public_url}: ANONCUP_PUBLIC_URL is the address for others"
+        )
     if not settings.public_url.startswith("https:"):
         raise CheckWarning(f"{settings.public_url} is not encrypted: use https")
     return settings.public_url

@@ -31,8 +31,12 @@ def test_health_page_reports_missing_clock_and_workers(arena: Arena) -> None:
     with transaction() as session:
         for task in (health.SWEEP_TASK, "turn"):
             health.record_heartbeat(session, task)
-    well = translate("All is well: work gets done, and the regular tasks run.")
+    well = translate("All is well: no work waits for long, and the regular tasks run.")
     assert well in get_page_text(arena, "/health")
+    arena.team_tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
+    assert (
+        well not in get_page(arena, f"{ORGANIZE_PATH}/health", team="root").text
+    )  # who sees that no worker answers
     with transaction() as session:
         session.execute(update(Evaluation).values(created_at=read_clock(session) - timedelta(minutes=5)))
     html = get_page_text(arena, "/health")
