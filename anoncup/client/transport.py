@@ -279,8 +279,14 @@ def parse_model(model: type[ModelT], content: object) -> ModelT:
     """Validate a response; fields that the model does not know are kept."""
     try:
         return model.model_validate(content, extra="allow")
-    except ValidationError:
-        raise Unavailable(_NOT_THE_SERVICE) from None
+    except ValidationError as error:
+        fields = dict.fromkeys(".".join(map(str, entry["loc"])) for entry in error.errors())
+        raise Unavailable(
+            "what answers at this address is not the service, or not of the version of this program: {name} "
+            "without a valid {fields}",
+            name=model.__name__,
+            fields=tuple(fields)[:3],
+        ) from None
 
 
 def _parse_json(response: httpx2.Response) -> object:

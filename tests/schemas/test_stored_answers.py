@@ -5,6 +5,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from anoncup import schemas
 from anoncup.client import transport
+from anoncup.errors import Unavailable
 from anoncup.messages import Message, describe_in_english
 from anoncup.runner.results import VerdictForm
 from tests import recorded
@@ -49,6 +50,14 @@ def test_client_accepts_unknown_reasons_for_unreadable_competitions() -> None:
         schemas.UnavailableCompetition,
         "broken",
     )
+
+
+def test_client_names_what_an_answer_of_another_version_lacks() -> None:
+    earlier_guess = {name: value for name, value in RESPONSES["Guess"].items() if name != "target_id"}
+    with pytest.raises(
+        Unavailable, match="not of the version of this program: Guess without a valid target_id"
+    ):
+        transport.parse_model(schemas.Guess, earlier_guess)
 
 
 def test_client_accepts_verdicts_that_workers_reject() -> None:
