@@ -288,7 +288,14 @@ def _list_remedies(
         yield CodedMessage("limit", message)
     if len(cheats) < len(leaders):
         is_lowered = min(lowest, limited_lowest) < 1.0
-        yield from _list_remedies_against_doing_nothing(rules, is_security_lowered=is_lowered)
+        better = [
+            release
+            for release in releases
+            if release.kind == "method"
+            and release.violations == (_EXCESS,)
+            and release.overall < leaders[0].overall
+        ]
+        yield from _list_remedies_against_doing_nothing(rules, better, is_security_lowered=is_lowered)
 
 
 def _find_lowest_risk(releases: Sequence[PlayedRelease]) -> float:
@@ -327,13 +334,24 @@ def _is_led_by_method(accepted: Sequence[PlayedRelease]) -> bool:
 
 
 def _list_remedies_against_doing_nothing(
-    rules: Rules, *, is_security_lowered: bool
+    rules: Rules, better: Sequence[PlayedRelease], *, is_security_lowered: bool
 ) -> Iterator[CodedMessage]:
+    """Yield what helps besides a formula. ``better``: methods that only the threshold keeps from leading."""
     measures = TRACKS[rules.track].measures
     if is_security_lowered and any(measures[name].cross_table_parameter for name in rules.weights):
         message = Message("other columns in the cross-tables, so that methods that merge values lose less")
         yield CodedMessage("columns", message)
-    if not is_security_lowered:
+    if not is_security_lowered and better:
+        nearest = min(better, key=lambda release: release.mean_distance)
+        message = Message(
+            "a threshold above {distance:.4f}, because this one rejects all sample methods that lower E, as "
+            "{method} does to {lowest:.4f}; above the recommended one, cheats that keep more may pass",
+            distance=nearest.mean_distance,
+            method=nearest.method,
+            lowest=nearest.security,
+        )
+        yield CodedMessage("larger_threshold", message)
+    elif not is_security_lowered:
         message = Message(
             "other attackers that count towards E, because no accepted sample method lowers it; these count: "
             "{names}",

@@ -176,6 +176,23 @@ def test_named_threshold_accepts_the_methods_that_the_present_one_rejects() -> N
     assert list_codes(play(tables, build_rules(threshold), GROUPS)) == ([], [])
 
 
+def test_larger_threshold_is_named_where_the_present_one_rejects_what_would_lead() -> None:
+    names = [name for name, part in TRACKS["microdata"].attackers.items() if part.may_count]
+    more = "".join(f"[attackers.{name}]\ncounts = {str(name == 'id_rand').lower()}\n" for name in names)
+
+    def play_with(threshold: float) -> SampleContest:
+        limit = f"[excessive]\nthreshold = {threshold!r}\n"
+        rules = build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], more + limit)
+        return play(build_unique_table(60), rules, ("q0",))
+
+    contest = play_with(0.05)
+    assert list_codes(contest) == (["unchanged_leads"], ["larger_threshold"])
+    distance = contest.remedies[0].message.values["distance"]
+    assert isinstance(distance, float)
+    assert list_codes(play_with(distance - 1e-6))[0] == ["unchanged_leads"]
+    assert play_with(distance + 1e-6).releases[0].method == contest.remedies[0].message.values["method"]
+
+
 def test_remedy_says_that_doing_nothing_leads_with_the_named_threshold() -> None:
     table = build_unique_table(60)
     (remedy,) = play(table, build_unique_rules()).remedies
