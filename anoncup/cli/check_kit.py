@@ -50,7 +50,11 @@ def _check_digests(folder: Path) -> int:
     """Return the number of files; raise InvalidInput if one is missing or changed."""
     sums = folder / "SHA256SUMS"
     if not sums.exists():
-        raise InvalidInput("there is no SHA256SUMS in {folder}", code="no_manifest", folder=str(folder))
+        raise InvalidInput(
+            "there is no SHA256SUMS in {folder}: this is for the folder of an unpacked kit",
+            code="no_manifest",
+            folder=str(folder),
+        )
     lines = sums.read_text("utf-8", "replace").splitlines()
     for line in lines:
         match = re.fullmatch(r"([0-9a-f]{64}) [ *]((?:\w[\w.-]*/)?\w[\w.-]*)", line)

@@ -12,7 +12,7 @@ from anoncup.cli.connection import connect, make_password_prompt, read_password,
 from anoncup.cli.credentials import Credentials
 from anoncup.cli.options import AsJson, Slug
 from anoncup.cli.output import print_result, replace_unprintable
-from anoncup.errors import NotSignedIn
+from anoncup.errors import InvalidInput, NotSignedIn
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -40,8 +40,8 @@ def login(
     """Sign in: save the service's address and a token in a file that only you can read."""
     from anoncup.client import Client
 
-    address = _resolve_address(url)
-    name = name or typer.prompt("Name", err=True)
+    address = _resolve_address(url, password_stdin=password_stdin)
+    name = name or _ask("Name", "--name", password_stdin=password_stdin)
     with translate_api_errors(), Client(address) as client:
         token = client.create_token(name, read_password(from_stdin=password_stdin), label=_make_token_label())
     _save_token(address, token)
@@ -59,9 +59,9 @@ def sign_up(
     """Create an account with an invite code, in a new team or in the team of the invite; then sign in."""
     from anoncup.client import Client
 
-    link_address, code = _split_link(invite or typer.prompt("Invite", err=True))
-    address = _resolve_address(url or link_address)
-    person = name or typer.prompt("Name", err=True)
+    link_address, code = _split_link(invite or _ask("Invite", "--invite", password_stdin=password_stdin))
+    address = _resolve_address(url or link_address, password_stdin=password_stdin)
+    person = name or _ask("Name", "--name", password_stdin=password_stdin)
     password = read_password(from_stdin=password_stdin, confirm=True)
     with translate_api_errors(), Client(address) as client:
         token = client.sign_up(
@@ -154,12 +154,21 @@ def _save_token(address: str, token: str) -> "schemas.Me":
     return person
 
 
-def _resolve_address(url: str | None) -> str:
+def _ask(question: str, option: str, *, password_stdin: bool) -> str:
+    """Ask for what an option did not give, unless the answer would be the password."""
+    if password_stdin:
+        raise InvalidInput("--password-stdin needs {option}, too", code="missing_option", option=option)
+    answer: str = typer.prompt(question, err=True)
+    return answer
+
+
+def _resolve_address(url: str | None, *, password_stdin: bool) -> str:
     """Return the given address or the saved one; prompt for it if there is neither."""
     from anoncup.client.transport import validate_url
 
     account = None if url else credentials.load()
-    address = validate_url(url or (account.url if account else typer.prompt("Service", err=True)))
+    saved = account.url if account else None
+    address = validate_url(url or saved or _ask("Service", "--url", password_stdin=password_stdin))
     if _is_unencrypted(address):
         print(f"warning: the connection to {address} is not encrypted", file=sys.stderr)
     return address

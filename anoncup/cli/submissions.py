@@ -50,11 +50,12 @@ MAX_OUTAGE_S = 60.0
 _MISTAKES = {
     "secret_of_another_file",
     "sent_before",
+    "rows_in_original_order",
     "too_few_rows",
     "deleted_rows",
     "excessive_anonymization",
 }
-"""Codes of warnings about a release that the rules reject, or that scores nothing new."""
+"""Codes of warnings about a release that the rules reject, that hides nothing, or that scores nothing new."""
 Checks = Annotated[
     bool, typer.Option("--check/--no-check", help="check the files first: malformed ones cost no attempt")
 ]
@@ -207,7 +208,8 @@ def submit(
     anyway: Annotated[
         bool,
         typer.Option(
-            "--anyway", help="send it although the check finds a wrong secret, a broken rule or a repetition"
+            "--anyway",
+            help="send it although the check finds a wrong secret, a broken rule or a repetition",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -247,6 +249,7 @@ def _require_no_mistake(warnings: Iterable[schemas.Notice]) -> None:
     """Raise InvalidInput if the dry run found what costs an attempt in vain."""
     mistakes = [f"{entry.code}: {entry.message}" for entry in warnings if entry.code in _MISTAKES]
     if mistakes:
+        show_warnings(entry for entry in warnings if entry.code not in _MISTAKES)
         raise InvalidInput(
             "nothing was sent. {mistakes}. Add --anyway to send it all the same",
             code="not_sent",

@@ -92,6 +92,18 @@ def test_invalid_address_is_refused(anoncup: CommandRunner, address: str) -> Non
     assert "is not an address" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "missing"),
+    [(["login"], "--url"), (["sign-up", "--invite", "code"], "--url"), (["sign-up"], "--invite")],
+)
+def test_password_on_standard_input_is_no_answer_to_another_question(
+    anoncup: CommandRunner, arguments: list[str], missing: str
+) -> None:
+    result = anoncup(*arguments, "--password-stdin", typed=f"{PASSWORD}\n")
+    assert (result.status, f"--password-stdin needs {missing}" in result.stderr) == (2, True)
+    assert PASSWORD not in result.stdout + result.stderr
+
+
 def test_new_team_signs_up_and_invites_a_member(
     anoncup: CommandRunner, arena: Arena, url: str, folder: Path
 ) -> None:
