@@ -49,7 +49,7 @@ from anoncup.tables.csv_text import (
 )
 from anoncup.tables.files import Remark
 from anoncup.tables.foreign_formats import INVISIBLE_PATTERN, find_invalid_utf8, reject_binary_formats
-from anoncup.tables.identifiers import find_identifying_reason, has_fixed_format, is_amount
+from anoncup.tables.identifiers import find_identifying_reason, has_fixed_format, holds_amounts, is_amount
 from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
 from anoncup.tracks.files import FileSpec
 
@@ -71,6 +71,8 @@ _NUMBER_PATTERNS = {
     for decimal_mark, thousands_mark in ((".", ","), (",", "."))
 }
 """Patterns of numbers with or without thousands separators, by decimal mark."""
+_HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+"""Full-width digits, letters and signs of Japanese input, and the half-width ones."""
 
 
 def guess_format(job: GuessFormatJob | CleanTableJob, _: object) -> TableFormat:
@@ -157,7 +159,7 @@ def _find_missing_texts(table: pd.DataFrame) -> tuple[str, ...]:
     for name in table.columns:
         values = table[name].unique()
         words = {value for value in values if value and not re.match(NUMBER_PATTERN, value)}
-        if words <= _MISSING_TEXTS and len(words) < len(values):
+        if {word.translate(_HALF_WIDTH) for word in words} <= _MISSING_TEXTS and len(words) < len(values):
             missing |= words
     return tuple(sorted(missing))
 
@@ -229,11 +231,17 @@ def _write_all_numbers(table: pd.DataFrame, table_format: TableFormat) -> pd.Dat
 
 
 def _write_numbers(name: str, column: pd.Series, table_format: TableFormat) -> pd.Series:
-    """Return a column of numbers with decimal points and without thousands separators, others unchanged."""
+    """Return a column of numbers with half-width digits, decimal points and no thousands separators.
+
+    Few cells among many numbers may be anything else. They stay as they are, as do other columns.
+    """
     decimal_mark, is_filled = table_format.decimal_mark, column != ""
-    if column[is_filled].str.fullmatch(_NUMBER_PATTERNS[decimal_mark]).all():
-        column = column.str.replace(f"[^0-9eE+{re.escape(decimal_mark)}-]", "", regex=True)
-        column = column.str.replace(decimal_mark, ".", regex=False)
+    cells = column.str.translate(_HALF_WIDTH)
+    is_number = cells.str.fullmatch(_NUMBER_PATTERNS[decimal_mark])
+    cells = cells.str.replace(f"[^0-9eE+{re.escape(decimal_mark)}-]", "", regex=True)
+    rewritten = cells.str.replace(decimal_mark, ".", regex=False).where(is_number, column)
+    if holds_amounts(pa.array(rewritten[is_filled].unique())):
+        column = rewritten
     if table_format.fills_zeros and is_amount(name, pa.array(column)):
         column = column.where(is_filled, "0")
     return column

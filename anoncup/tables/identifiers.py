@@ -70,9 +70,9 @@ def find_identifying_reason(name: str, column: pa.Array, values: pa.Array) -> Id
     """Return why a column identifies individuals; None if nothing indicates it."""
     distinct, rows = len(values), len(column)
     if distinct <= MAX_CATEGORIES or is_attribute_name(name):
-        return "unique" if _is_nearly_unique(distinct, rows) and not _holds_amounts(values) else None
+        return "unique" if _is_nearly_unique(distinct, rows) and not holds_amounts(values) else None
     numbers = _parse_whole_numbers(column)
-    if numbers is None and _holds_amounts(values):
+    if numbers is None and holds_amounts(values):
         return None
     if _is_identifier_name(name, distinct=distinct, rows=rows, is_text=numbers is None):
         return "unique" if _is_nearly_unique(distinct, rows) else "name"
@@ -154,7 +154,7 @@ def _parse_whole_numbers(column: pa.Array) -> IntArray | None:
     return np.asarray(column.cast(pa.int64()), dtype=np.int64)
 
 
-def _holds_amounts(values: pa.Array) -> bool:
+def holds_amounts(values: pa.Array) -> bool:
     """Return whether all values are numbers, or many of them and the few words mean that one is missing."""
     texts = values.to_pylist()
     word_count = sum(not re.match(NUMBER_PATTERN, text) for text in texts)

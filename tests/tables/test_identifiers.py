@@ -252,6 +252,27 @@ def test_missing_amounts_are_recognized_and_filled_only_on_request(missing_text:
         assert filled[name].tolist() == table[name].replace("", "0").tolist()
 
 
+@pytest.mark.parametrize(
+    ("numbers", "odd", "kept", "missing"),
+    [
+        ([f"{number:,}" for number in range(5000, 5040)], "約５千", "約５千", ()),
+        ([f"{number:,}" for number in range(5000, 5040)], "－", "", ("－",)),
+        (["６，５５２", "６，５５３"] * 20, "－１２．５", "-12.5", ()),
+    ],
+)
+def test_odd_cell_leaves_a_column_of_numbers_as_it_is(
+    numbers: list[str], odd: str, kept: str, missing: tuple[str, ...]
+) -> None:
+    content = "\n".join(["city;pages", *(f'x;"{cell}"' for cell in [*numbers, odd])]).encode()
+    table_format = guess(content)
+    assert table_format.missing_texts == missing
+    pages = read_table(content, "original", table_format)["pages"].tolist()
+    assert pages[-1] == kept
+    assert all(cell.isascii() and cell.isdigit() for cell in pages[:-1])
+    (column,) = (column for column in describe(content).columns if column.name == "pages")
+    assert (column.reason, column.role) == (None, "quasi_identifiers" if odd == kept else "sensitive")
+
+
 def test_suggested_identifiers_have_reasons() -> None:
     tables = [describe(generate_csv(table)) for table in PUBLIC_TABLES]
     reasons = {column.name: column.reason for table in tables for column in table.columns}
