@@ -263,8 +263,7 @@ def _print_competition(
             if notices:
                 print(f"{heading}:")
                 _print_notices(notices)
-        advice = "complete it, then apply its file" if review.missing else "apply its file"
-        print(f"draft at {link}, for organizers only; to make it public: {advice} with --publish")
+        print(f"draft at {link}, for organizers only; --publish makes it public once nothing is missing")
 
 
 @app.command()

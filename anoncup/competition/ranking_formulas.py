@@ -39,6 +39,12 @@ def find_defence_formula(rules: Rules) -> Formula:
     return parse_any_length(f"sum({ranks})")
 
 
+def names_penalty(ranking: Ranking) -> bool:
+    """Return whether penalties and bonuses count in any formula."""
+    formulas = filter(None, (ranking.utility, ranking.defence, ranking.attack))
+    return any("penalty" in formula.collect_value_names() for formula in formulas)
+
+
 def find_total_formula(ranking: Ranking, key: str, rounds: Sequence[RoundSettings]) -> Formula | None:
     """Return the formula ``total`` or ``attack_total``, by default the weighted sum of the rounds.
 

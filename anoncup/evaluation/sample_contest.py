@@ -188,7 +188,7 @@ def play_contest(
         releases=releases,
         warnings=tuple(_list_warnings(releases)),
         recommended_warnings=tuple(_list_warnings(limited)),
-        remedies=tuple(_list_remedies(rules, releases, limited, recommended)),
+        remedies=tuple(_list_remedies(rules, original, releases, limited, recommended)),
     )
 
 
@@ -251,6 +251,7 @@ def _list_warnings(releases: Sequence[PlayedRelease]) -> Iterator[CodedMessage]:
 
 def _list_remedies(
     rules: Rules,
+    original: HasRows,
     releases: Sequence[PlayedRelease],
     limited: Sequence[PlayedRelease],
     recommended: float | None,
@@ -295,7 +296,9 @@ def _list_remedies(
             and release.violations == (_EXCESS,)
             and release.overall < leaders[0].overall
         ]
-        yield from _list_remedies_against_doing_nothing(rules, better, is_security_lowered=is_lowered)
+        yield from _list_remedies_against_doing_nothing(
+            rules, original, better, is_security_lowered=is_lowered
+        )
 
 
 def _find_lowest_risk(releases: Sequence[PlayedRelease]) -> float:
@@ -334,7 +337,7 @@ def _is_led_by_method(accepted: Sequence[PlayedRelease]) -> bool:
 
 
 def _list_remedies_against_doing_nothing(
-    rules: Rules, better: Sequence[PlayedRelease], *, is_security_lowered: bool
+    rules: Rules, original: HasRows, better: Sequence[PlayedRelease], *, is_security_lowered: bool
 ) -> Iterator[CodedMessage]:
     """Yield what helps besides a formula. ``better``: methods that only the threshold keeps from leading."""
     measures = TRACKS[rules.track].measures
@@ -353,8 +356,17 @@ def _list_remedies_against_doing_nothing(
         yield CodedMessage("larger_threshold", message)
     elif not is_security_lowered:
         message = Message(
-            "other attackers that count towards E, because no accepted sample method lowers it; these count: "
-            "{names}",
+            "fewer or coarser columns, first of all {columns}, or other attackers that count towards E, "
+            "because no accepted sample method lowers it; these count: {names}",
+            columns=_find_most_distinct_columns(rules, original),
             names=tuple(list_counting_attackers(rules)),
         )
         yield CodedMessage("attackers", message)
+
+
+def _find_most_distinct_columns(rules: Rules, original: HasRows) -> tuple[str, ...]:
+    """Return the three columns by which individuals are told apart best."""
+    track = TRACKS[rules.track]
+    table = track.build_frames(original)[0]
+    columns = [name for name in track.distances.group_columns(rules)[0] if name in table]
+    return tuple(sorted(columns, key=lambda name: -table[name].nunique())[:3])

@@ -291,7 +291,8 @@ def _finish_contest(
         _play_attacks(url, contest.slug, organizer=organizer, tokens=tokens)
     with Client(url, organizer["token"]) as client:
         board = client.get_board(contest.slug)
-        print(f"{board.competition}: {board.title['en']} (0 is best)")
+        title = board.title.get("en") or board.title["ja"]
+        print(f"{board.competition}: {title} (0 is best)")
         accounts = {
             "ended as": lambda row: outcomes.get(row.team),
             "sign in as": lambda row: team_accounts[row.team]["name"],
@@ -299,7 +300,7 @@ def _finish_contest(
         print_table(board.rows, {**select_columns(schemas.BoardRow.COLUMNS), **accounts})
         if contest.has_attack_phase:
             attackers = client.get_attackers_board(contest.slug)
-            print(f"{attackers.competition}: {attackers.title['en']}")
+            print(f"{attackers.competition}: {title}")
             ranked = [row for row in attackers.rows if row.rank is not None]
             print_table(ranked, select_columns(attackers.columns))
 

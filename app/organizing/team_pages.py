@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup import schemas
+from anoncup.competition import ranking_formulas
 from anoncup.errors import DomainError, NotFound
 from anoncup.schemas import Entrant
 from app.accounts import passwords
@@ -91,6 +92,7 @@ def _render_team(
         most=schemas.MAX_GRANT,
         points="" if points is None else points,
         longest=decisions.MAX_REASON_LENGTH,
+        names_penalty=ranking_formulas.names_penalty(frame.rules.ranking),
         lets_guess_again=decisions.reinstating_allows_guesses(frame.round),
         cap=cap,
         amount=amount,
@@ -213,7 +215,7 @@ def adjust_team(
 def withdraw_adjustment(page: RequestedOrganizerPage, team_id: UUID, adjustment_id: UUID) -> Response:
     with transaction() as session:
         decisions.withdraw_adjustment(session, page.principal, adjustment_id)
-    return see_other(f"{page.path}/teams/{team_id}", notice="withdrawn")
+    return see_other(f"{page.path}/teams/{team_id}", notice="adjusted")
 
 
 @router.post("/{team_id}/{act}")

@@ -72,7 +72,7 @@ def test_draft_is_published_with_the_password_and_consent_to_warnings(
     incomplete = anoncup(*command, typed=password)
     assert (incomplete.status, "the original data are missing" in incomplete.stderr) == (2, True)
     page = f"{url}/competitions/made"
-    assert f"draft at {page}, for organizers only; to make it public: complete it" in incomplete.stdout
+    assert f"draft at {page}, for organizers only; --publish makes it public once" in incomplete.stdout
     shown = anoncup("organize", "show", "made").stdout
     assert "missing:\n  no_original: the original data are missing\n" in shown
     warned = anoncup(*command, "--original", "X.csv", typed=password)

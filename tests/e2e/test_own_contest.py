@@ -47,7 +47,7 @@ TABLE = "\r\n".join(["性別,年代,収入", *ROWS, ""])
 MONTHLY_COMPETITION = """
 format = 1
 slug = "own-shop"
-title = { en = "Own shop" }
+title = { ja = "自分の店" }
 track = "monthly"
 timezone = "Asia/Tokyo"
 [measures.deleted]
@@ -138,7 +138,7 @@ def test_own_contest_with_files_that_the_service_draws_is_played(folder: Path) -
     }.items():
         (folder / name).write_text("\n".join([*lines, ""]), "utf-8")
     with run_demo(folder, find_free_port(), "shop.toml", "customers.csv", "transactions.csv") as printed:
-        assert "own-shop: Own shop (0 is best)" in printed
+        assert "own-shop: 自分の店 (0 is best)" in printed
         assert "pseudonyms in own-shop" in printed
 
 

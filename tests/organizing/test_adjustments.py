@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.support.arena import Arena
 from tests.support.contest import Contest, set_submission_times
+from tests.support.database_rows import load_team_id
+from tests.support.organizer_pages import get_page_text
 from tests.support.page_requests import get_page
 from tests.support.translations import translate
 
@@ -110,3 +113,10 @@ def test_an_adjustment_is_withdrawn_once_and_audited(contest: Contest) -> None:
     details = {"points": -1.5, "reason": "late"}
     assert changes["team.adjust"] == ("red", None, details)
     assert changes["team.withdraw_adjustment"] == ("red", details, None)
+
+
+@pytest.mark.parametrize(("ranking", "is_named"), [(FORMULA_TOML, True), ("", False)])
+def test_page_says_if_points_change_nothing(client: TestClient, ranking: str, is_named: bool) -> None:
+    arena = Arena.create(client, extra_toml=ranking)
+    arena.get_team_token("red")
+    assert ("points change nothing" not in get_page_text(arena, f"/teams/{load_team_id('red')}")) is is_named
