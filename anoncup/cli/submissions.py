@@ -208,8 +208,7 @@ def submit(
     anyway: Annotated[
         bool,
         typer.Option(
-            "--anyway",
-            help="send it although the check finds a wrong secret, a broken rule or a repetition",
+            "--anyway", help="send it although the check finds a wrong secret, a broken rule or a repetition"
         ),
     ] = False,
     as_json: AsJson = False,

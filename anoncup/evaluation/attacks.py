@@ -115,6 +115,8 @@ def rate_attack(
     for name, guess in guesses.items():
         try:
             outcomes[name] = judge_guess(track.questions[name], guess, answer, context)
+        except InvalidResult:
+            raise
         except InvalidInput as error:
             raise _build_error(attacker, guess, error.message, context.rules) from None
     is_mean = track.security == "mean" and len(track.select_questions(context.rules)) > 1

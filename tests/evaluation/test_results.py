@@ -11,7 +11,6 @@ from anoncup.errors import InvalidCompetition, InvalidResult
 from anoncup.evaluation import results
 from anoncup.evaluation.attacks import make_guesses, rate_attack
 from anoncup.evaluation.evaluate import evaluate
-from anoncup.evaluation.results import judge_guess
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.schemas.verdicts import AttackerVerdict
@@ -122,8 +121,8 @@ def test_guess_of_rows_that_do_not_exist_names_the_attacker(guess: Any) -> None:
     ids=repr,
 )
 def test_impossible_outcome_names_the_package_of_the_track(provider: None, outcome: Any) -> None:
-    with pytest.raises(InvalidResult, match=r"questions\.first of the package small-cup returned"):
-        judge_guess(QUESTIONS["first"], outcome, None, CONTEXT)
+    with pytest.raises(InvalidResult, match=r"^questions\.first of the package small-cup returned"):
+        rate_attack(BOTH, {"first": outcome}, None, CONTEXT, track=TWO_QUESTIONS)
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, None, lambda _: 0.0, lambda _: 1e-12])
