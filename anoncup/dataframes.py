@@ -318,6 +318,7 @@ def _describe_advice(report: AdvisorReport) -> str:
     advice, contest = report.advice, report.contest
     warnings = [str(part.message) for part in contest.warnings]
     remedies = [str(part.message) for part in contest.remedies]
+    with_recommended = [part for part in contest.recommended_warnings if part not in contest.warnings]
     problem = [] if contest.problem is None else [str(contest.problem.message)]
     recommended = (
         f"none, because no threshold is guaranteed to stop every cheat: {advice.remedy}"
@@ -330,7 +331,7 @@ def _describe_advice(report: AdvisorReport) -> str:
             *(["what helps: " + "; ".join(remedies)] if remedies else []),
             *problem,
             f"recommended threshold: {recommended}",
-            *(f"with it, {part.message}" for part in contest.recommended_warnings if not warnings),
+            *(f"with it, {part.message}" for part in with_recommended),
             *([_LEFT_OUT + ", ".join(report.left_out)] if report.left_out else []),
         ]
     )

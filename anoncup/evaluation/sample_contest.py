@@ -70,9 +70,10 @@ class PlayedRelease:
 class SampleContest:
     """The releases in the order of the ranking rule, under the rejection rule of the competition.
 
-    ``threshold``: that of the rejection rule. ``warnings`` say if the unchanged original or a cheat leads,
-    ``recommended_warnings`` if it would with the recommended threshold, and ``remedies`` what helps.
-    ``problem``: why the contest cannot be played; there are then no releases.
+    ``threshold``: that of the rejection rule. ``warnings`` say if the unchanged original or a cheat leads, or
+    if the threshold does not stop every cheat, ``recommended_warnings`` what would be wrong with the
+    recommended threshold, and ``remedies`` what helps. ``problem``: why the contest cannot be played; there
+    are then no releases.
     """
 
     individuals: int
@@ -187,7 +188,7 @@ def play_contest(
         threshold=threshold,
         releases=releases,
         warnings=tuple(_list_warnings(releases)),
-        recommended_warnings=tuple(_list_warnings(limited)),
+        recommended_warnings=(*_list_warnings(limited), *_warn_of_rejected_leader(releases, limited)),
         remedies=tuple(_list_remedies(rules, original, releases, limited, recommended)),
     )
 
@@ -247,6 +248,23 @@ def _list_warnings(releases: Sequence[PlayedRelease]) -> Iterator[CodedMessage]:
     if "cheat" in kinds:
         message = Message("a cheat leads: no sample method does better than exchanging individuals")
         yield CodedMessage("cheat_leads", message)
+
+
+def _warn_of_rejected_leader(
+    releases: Sequence[PlayedRelease], limited: Sequence[PlayedRelease]
+) -> Iterator[CodedMessage]:
+    """Yield what the recommended threshold costs if it rejects the sample method that leads now."""
+    leader = releases[0]
+    kept = {(release.method, str(release.parameters)) for release in limited if not release.violations}
+    if limited and leader.kind == "method" and (leader.method, str(leader.parameters)) not in kept:
+        message = Message(
+            "the recommended threshold rejects the sample method that leads, {method} with an E of "
+            "{leading:.4f}; those that it accepts have {lowest:.4f} at best",
+            method=leader.method,
+            leading=leader.security,
+            lowest=_find_lowest_risk(limited),
+        )
+        yield CodedMessage("leader_rejected", message)
 
 
 def _list_remedies(

@@ -1,6 +1,7 @@
 """The report on the threshold: the advice of P2, and a contest played on the same data."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from anoncup.evaluation.sample_contest import (
     SampleContest,
@@ -12,7 +13,7 @@ from anoncup.evaluation.sample_contest import (
 from anoncup.excessive import ProgressCallback, ignore_progress
 from anoncup.excessive.question import AdviceQuestion, drop_identifying_columns, resolve_question
 from anoncup.excessive.threshold_advisor import ThresholdAdvice, advise
-from anoncup.messages import JsonObject
+from anoncup.messages import CodedMessage, JsonObject, Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.parts import HasRows
@@ -67,4 +68,16 @@ def make_report(
         recommended=advice.threshold,
         progress=lambda step, _, name: progress(_ADVICE_STEPS + step, steps, name),
     )
+    contest = replace(contest, warnings=(*contest.warnings, *_warn_of_threshold(contest.threshold, advice)))
     return AdvisorReport(advice, contest, identifying if is_default else ())
+
+
+def _warn_of_threshold(threshold: float | None, advice: ThresholdAdvice) -> Iterator[CodedMessage]:
+    """Yield that the threshold in use lets cheats pass, if a smaller one would not."""
+    if threshold is not None and advice.threshold is not None and threshold >= advice.high:
+        message = Message(
+            "the threshold in use, {threshold}, does not stop every cheat; one below {high:.4f} does",
+            threshold=threshold,
+            high=advice.high,
+        )
+        yield CodedMessage("threshold_too_high", message)

@@ -64,8 +64,9 @@ class SampleContest(VerdictPart):
     """A contest of sample methods, cheats and the unchanged original, in the order of the ranking rule.
 
     ``threshold`` is that of the competition, by which releases are rejected. ``warnings`` say if the
-    unchanged original or a cheat leads, ``recommended_warnings`` if it would with the recommended threshold,
-    and ``remedies`` what helps. ``problem`` says why the contest was not played.
+    unchanged original or a cheat leads, or if the threshold does not stop every cheat,
+    ``recommended_warnings`` what would be wrong with the recommended threshold, and ``remedies`` what helps.
+    ``problem`` says why the contest was not played.
     """
 
     individuals: int

@@ -141,13 +141,13 @@ def test_remedies_against_doing_nothing_help() -> None:
     table = pd.DataFrame({"q": ["a", "b", "c", "d"] * 15, "income": income})
     more = "[scales]\ninformation_loss = 0.03\n[excessive]\nthreshold = 0.05\n"
     contest = play(table, build_small_rules(["q"], ["information_loss"], more))
-    assert list_codes(contest) == (["unchanged_leads"], ["formula", "limit"])
+    assert list_codes(contest) == (["unchanged_leads", "threshold_too_high"], ["formula", "limit"])
     limit = contest.remedies[1].message.values["lowest"]
     assert isinstance(limit, float)
     for formula in ("max(utility, security)", f"(utility + security) / 2 + (security > {limit + 0.01!r})"):
         rules = build_small_rules(["q"], ["information_loss"], f'{more}[ranking]\ndefence = "{formula}"\n')
         ranked = play(table, rules)
-        assert list_codes(ranked) == ([], [])
+        assert list_codes(ranked) == (["threshold_too_high"], [])
         assert ranked.releases[0].method == "add_noise"
 
 
@@ -174,6 +174,25 @@ def test_named_threshold_accepts_the_methods_that_the_present_one_rejects() -> N
     assert isinstance(threshold, float)
     assert contest.recommended_warnings == ()
     assert list_codes(play(tables, build_rules(threshold), GROUPS)) == ([], [])
+
+
+def test_threshold_in_use_and_the_recommended_one_have_their_warnings() -> None:
+    names = [name for name, part in TRACKS["microdata"].attackers.items() if part.may_count]
+    more = "".join(f"[attackers.{name}]\ncounts = {str(name == 'id_rand').lower()}\n" for name in names)
+    limit = "[excessive]\nthreshold = 0.5\n"
+    contest = play(build_unique_table(60), build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], more + limit))
+    assert list_codes(contest) == (["threshold_too_high"], [])
+    (warning,) = contest.recommended_warnings
+    assert (warning.code, warning.message.values["leading"]) == (
+        "leader_rejected",
+        contest.releases[0].security,
+    )
+    threshold = contest.warnings[0].message.values["high"]
+    assert isinstance(threshold, float)
+    limit = f"[excessive]\nthreshold = {threshold * 0.999!r}\n"
+    ranked = play(build_unique_table(60), build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], more + limit))
+    assert list_codes(ranked)[0] == []
+    assert contest.releases[0].parameters != ranked.releases[0].parameters
 
 
 def test_larger_threshold_is_named_where_the_present_one_rejects_what_would_lead() -> None:

@@ -149,7 +149,11 @@ def guess_at_random(target: Any) -> Any:
 
 BROKEN_ATTACKERS: dict[str, tuple[Callable[[Any], Any], dict[str, Any], str]] = {
     "other answers each time": (guess_at_random, {}, "the same answer"),
-    "a row that there is not": (lambda target: np.full(target.rows, target.original.rows), {}, "could send"),
+    "a row that there is not": (
+        lambda target: np.full(target.rows, target.original.rows),
+        {},
+        "a row number from -1 to",
+    ),
     "nothing": (
         lambda _: None,
         {},
