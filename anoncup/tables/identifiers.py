@@ -166,10 +166,11 @@ def _is_mostly(values: pa.Array, pattern: str) -> bool:
 
 
 def is_amount(name: str, column: pa.Array) -> bool:
-    """Return whether a column holds amounts; empty cells are missing amounts."""
-    values = list(filter(None, pc.unique(column).to_pylist()))
+    """Return whether a column holds amounts; empty cells and few words are missing amounts."""
+    values = pc.unique(column)
+    values = values.filter(pc.not_equal(values, ""))
     return (
-        all(re.match(NUMBER_PATTERN, value) for value in values)
+        holds_amounts(values)
         and len(values) > MAX_CATEGORIES
         and not is_attribute_name(name)
         and not has_leading_zeros(column)

@@ -436,7 +436,11 @@ def _submit_entry(
     if not account["token"]:
         with Client(url) as client:
             account["token"] = client.sign_up(
-                invite=invite, team=entry.team, name=account["name"], password=account["password"]
+                invite=invite,
+                team=entry.team,
+                name=account["name"],
+                password=account["password"],
+                accept_terms=True,
             )
         demo_accounts.save()
     with Client(url, account["token"]) as client:

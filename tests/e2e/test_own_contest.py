@@ -52,6 +52,9 @@ track = "monthly"
 timezone = "Asia/Tokyo"
 [measures.deleted]
 weight = 1.0
+[description]
+terms = true
+ja = "誰も特定しません。"
 """
 
 

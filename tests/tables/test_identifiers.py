@@ -270,7 +270,7 @@ def test_odd_cell_leaves_a_column_of_numbers_as_it_is(
     assert pages[-1] == kept
     assert all(cell.isascii() and cell.isdigit() for cell in pages[:-1])
     (column,) = (column for column in describe(content).columns if column.name == "pages")
-    assert (column.reason, column.role) == (None, "quasi_identifiers" if odd == kept else "sensitive")
+    assert (column.reason, column.role) == (None, "sensitive")
 
 
 def test_suggested_identifiers_have_reasons() -> None:

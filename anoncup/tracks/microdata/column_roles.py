@@ -20,18 +20,15 @@ def suggest_roles(content: bytes, rules: Rules) -> dict[str, str]:
     """Suggest roles for the columns of a table.
 
     Columns of the competition file keep their roles. Columns that identify individuals are left out, other
-    amounts are sensitive, and all else is a quasi-identifier. If nothing is sensitive, the numbers with the
-    most values are. If everything is, the column with the fewest values becomes a quasi-identifier, because
-    the others single out more people.
+    amounts without gaps are sensitive, and all else is a quasi-identifier. If nothing is sensitive, the
+    numbers with the most values are. If everything is, the column with the fewest values becomes a
+    quasi-identifier, because the others single out more people.
     """
     table = read_cells(content, read_header(content, "original"), "original")
     columns = dict(iterate_text_columns(table))
     counts = {name: count_distinct_numbers(column) or 0 for name, column in columns.items()}
     stored_roles = _list_stored_roles(rules)
-    roles = {
-        name: stored_roles.get(name) or _suggest_role(name, column, is_number=counts[name] > 0)
-        for name, column in columns.items()
-    }
+    roles = {name: stored_roles.get(name) or _suggest_role(name, column) for name, column in columns.items()}
     numeric = [name for name, role in roles.items() if role and counts[name]]
     if SENSITIVE not in roles.values() and numeric:
         roles[max(numeric, key=lambda name: (not _is_code(name, columns[name]), counts[name]))] = SENSITIVE
@@ -47,10 +44,11 @@ def _list_stored_roles(rules: Rules) -> dict[str, str]:
     return quasi_identifiers | dict.fromkeys(rules.columns.sensitive, SENSITIVE)
 
 
-def _suggest_role(name: str, column: pa.Array, *, is_number: bool) -> str:
-    if find_identifying_reason(name, column, pc.unique(column)):
+def _suggest_role(name: str, column: pa.Array) -> str:
+    values = pc.unique(column)
+    if find_identifying_reason(name, column, values):
         return LEFT_OUT
-    return SENSITIVE if is_number and is_amount(name, column) else QUASI_IDENTIFIER
+    return SENSITIVE if is_amount(name, column) and "" not in values.to_pylist() else QUASI_IDENTIFIER
 
 
 def _is_code(name: str, column: pa.Array) -> bool:
