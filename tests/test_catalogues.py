@@ -1,11 +1,14 @@
 """``make words`` keeps the translation of a text that changes, and ``make check`` asks for it."""
 
+from collections import defaultdict
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 
 from tests.support.catalogues import (
     get_label_path,
+    index_messages,
+    list_catalogues,
     list_faults,
     read_catalogue,
     read_labels,
@@ -48,3 +51,13 @@ def test_changed_label_keeps_its_translation_until_somebody_has_checked_it(tmp_p
         assert f'#, fuzzy\nmsgid "score"\nmsgstr "{JAPANESE}"' in path.read_text("utf-8")
         faults = list_faults(read_labels("labels", tmp_path), read_labels("labels", tmp_path, "ja"))
         assert faults == [f"marked as fuzzy: {NEW}"]
+
+
+def test_a_text_has_one_translation_in_all_folders() -> None:
+    """The pages merge the catalogues, so that of two translations any would win."""
+    translations = defaultdict(set)
+    for path in list_catalogues():
+        if path.parts[-3] == "ja":
+            for key, message in index_messages(read_catalogue(path)).items():
+                translations[key].add(str(message.string))
+    assert {key: texts for key, texts in translations.items() if len(texts) > 1} == {}
