@@ -80,6 +80,14 @@ end = 2027-01-02T00:00:00Z
     )
 
 
+ONLY_ID_RAND = "".join(
+    f"[attackers.{name}]\ncounts = {str(name == 'id_rand').lower()}\n"
+    for name, part in TRACKS["microdata"].attackers.items()
+    if part.may_count
+)
+"""The tables of attackers of which only one counts, against which methods that merge values help."""
+
+
 def build_unique_rules(more: str = "") -> Rules:
     return build_small_rules(UNIQUE_COLUMNS, ("cross_count", "information_loss"), more)
 
@@ -177,10 +185,10 @@ def test_named_threshold_accepts_the_methods_that_the_present_one_rejects() -> N
 
 
 def test_threshold_in_use_and_the_recommended_one_have_their_warnings() -> None:
-    names = [name for name, part in TRACKS["microdata"].attackers.items() if part.may_count]
-    more = "".join(f"[attackers.{name}]\ncounts = {str(name == 'id_rand').lower()}\n" for name in names)
     limit = "[excessive]\nthreshold = 0.5\n"
-    contest = play(build_unique_table(60), build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], more + limit))
+    contest = play(
+        build_unique_table(60), build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], ONLY_ID_RAND + limit)
+    )
     assert list_codes(contest) == (["threshold_too_high"], [])
     (warning,) = contest.recommended_warnings
     assert (warning.code, warning.message.values["leading"]) == (
@@ -190,18 +198,18 @@ def test_threshold_in_use_and_the_recommended_one_have_their_warnings() -> None:
     threshold = contest.warnings[0].message.values["high"]
     assert isinstance(threshold, float)
     limit = f"[excessive]\nthreshold = {threshold * 0.999!r}\n"
-    ranked = play(build_unique_table(60), build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], more + limit))
+    ranked = play(
+        build_unique_table(60), build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], ONLY_ID_RAND + limit)
+    )
     assert list_codes(ranked)[0] == []
     assert contest.releases[0].parameters != ranked.releases[0].parameters
 
 
 def test_larger_threshold_is_named_where_the_present_one_rejects_what_would_lead() -> None:
-    names = [name for name, part in TRACKS["microdata"].attackers.items() if part.may_count]
-    more = "".join(f"[attackers.{name}]\ncounts = {str(name == 'id_rand').lower()}\n" for name in names)
 
     def play_with(threshold: float) -> SampleContest:
         limit = f"[excessive]\nthreshold = {threshold!r}\n"
-        rules = build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], more + limit)
+        rules = build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], ONLY_ID_RAND + limit)
         return play(build_unique_table(60), rules, ("q0",))
 
     contest = play_with(0.05)
@@ -223,9 +231,7 @@ def test_remedy_says_that_doing_nothing_leads_with_the_named_threshold() -> None
 
 
 def test_remedy_says_that_the_named_threshold_rejects_the_best_method() -> None:
-    names = [name for name, part in TRACKS["microdata"].attackers.items() if part.may_count]
-    more = "".join(f"[attackers.{name}]\ncounts = {str(name == 'id_rand').lower()}\n" for name in names)
-    rules = build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], more)
+    rules = build_small_rules(UNIQUE_COLUMNS, ["mean_mae"], ONLY_ID_RAND)
     contest = play(build_unique_table(60), rules, bits=100)
     assert list_codes(contest) == (["cheat_leads"], ["threshold"])
     assert str(contest.remedies[0].message).endswith("but also the best sample method")
