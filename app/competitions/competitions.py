@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from uuid import UUID
 
@@ -289,6 +290,14 @@ def complete_file(file: str, scales: Mapping[str, float], scored_by: Versions) -
 
     A file that is not TOML is returned unchanged; whoever parses it will report the error.
     """
+    return _complete_file(file, tuple(sorted(scales.items())), tuple(sorted(scored_by.items())))
+
+
+@lru_cache(maxsize=16)
+def _complete_file(
+    file: str, scales: tuple[tuple[str, float], ...], scored_by: tuple[tuple[str, str], ...]
+) -> str:
+    """Cached because each job needs it, and editing TOML takes longer than all else in claiming one."""
     try:
         file = replace_scales(file, dict(scales)) if scales else file
         return replace_scored_by(file, dict(scored_by)) if scored_by else file

@@ -9,10 +9,11 @@ cancelled no longer counts as valid, but its attempt still counts.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, func, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, true
 from sqlalchemy.orm import Session
 
 from anoncup.errors import TooManyRequests
@@ -76,39 +77,14 @@ def load_caps(
     A day is bounded above, too: an upload from before midnight may be accepted after those of today.
     """
     midnight, next_midnight = phases.find_midnights(now, round_.rules.timezone)
-
-    def is_own(table: Any) -> ColumnElement[bool]:
-        return and_(table.team_id == team_id, table.round_id == round_.id)
-
-    def is_today(moment: Any) -> ColumnElement[bool]:
-        return and_(moment >= midnight, moment < next_midnight)
-
-    def count(moment: Any) -> Select[int, int]:
-        return select(func.count().label("total"), func.count().filter(is_today(moment)).label("per_day"))
-
-    begun = (
-        count(Attempt.started_at).where(is_own(Attempt), Attempt.phase == phase, Attempt.counts).subquery()
-    )
-    if phase == REIDENTIFICATION:
-        accepted_query = count(Guess.received_at).where(is_own(Guess), Guess.state != State.REFUSED)
-    else:
-        accepted_query = (
-            count(Submission.received_at)
-            .join_from(Submission, Evaluation, Evaluation.submission_id == Submission.id)
-            .where(is_own(Submission), Evaluation.current, Evaluation.state.not_in(REFUNDED_STATES))
-        )
-    accepted = accepted_query.subquery()
-    columns = []
-    for name in _CAPS[phase]:
-        counted, _, period = name.partition("_")
-        used = begun.c[period] if counted == "attempts" else accepted.c[period]
-        columns.append(used - accepted.c[period] if phase == REIDENTIFICATION else used)
-        grants = _select_granted(round_, team_id, name)
-        columns.append(
-            (grants.where(is_today(Grant.granted_at)) if period == "per_day" else grants).scalar_subquery()
-        )
-    row = session.execute(select(*columns).select_from(begun.join(accepted, true()))).one()
-    counts = list(map(int, row))
+    parameters = {
+        "team_id": team_id,
+        "round_id": round_.id,
+        "phase": phase,
+        "midnight": midnight,
+        "next_midnight": next_midnight,
+    }
+    counts = list(map(int, session.execute(_select_used_and_granted(phase), parameters).one()))
     return tuple(
         QuotaCap(
             name,
@@ -120,10 +96,47 @@ def load_caps(
     )
 
 
-def _select_granted(round_: Round, team_id: UUID, name: str) -> Select[int]:
-    return select(func.coalesce(func.sum(Grant.amount), 0)).where(
-        Grant.team_id == team_id, Grant.round_id == round_.id, Grant.cap == name
+@lru_cache(maxsize=len(_CAPS))
+def _select_used_and_granted(phase: str) -> Select[*tuple[int, ...]]:
+    """Build the statement. It is cached because building it takes longer than running it."""
+    begun = _count(Attempt.started_at).where(
+        _is_own(Attempt), Attempt.phase == bindparam("phase"), Attempt.counts
     )
+    if phase == REIDENTIFICATION:
+        accepted = _count(Guess.received_at).where(_is_own(Guess), Guess.state != State.REFUSED)
+    else:
+        accepted = (
+            _count(Submission.received_at)
+            .join_from(Submission, Evaluation, Evaluation.submission_id == Submission.id)
+            .where(_is_own(Submission), Evaluation.current, Evaluation.state.not_in(REFUNDED_STATES))
+        )
+    begun_counts, accepted_counts = begun.subquery(), accepted.subquery()
+    columns = list[ColumnElement[int]]()
+    for name in _CAPS[phase]:
+        counted, _, period = name.partition("_")
+        used = begun_counts.c[period] if counted == "attempts" else accepted_counts.c[period]
+        columns.append(used - accepted_counts.c[period] if phase == REIDENTIFICATION else used)
+        grants = _select_granted(name)
+        columns.append(
+            (grants.where(_is_today(Grant.granted_at)) if period == "per_day" else grants).scalar_subquery()
+        )
+    return select(*columns).select_from(begun_counts.join(accepted_counts, true()))
+
+
+def _count(moment: Any) -> Select[int, int]:
+    return select(func.count().label("total"), func.count().filter(_is_today(moment)).label("per_day"))
+
+
+def _is_own(table: Any) -> ColumnElement[bool]:
+    return and_(table.team_id == bindparam("team_id"), table.round_id == bindparam("round_id"))
+
+
+def _is_today(moment: Any) -> ColumnElement[bool]:
+    return and_(moment >= bindparam("midnight"), moment < bindparam("next_midnight"))
+
+
+def _select_granted(name: str) -> Select[int]:
+    return select(func.coalesce(func.sum(Grant.amount), 0)).where(_is_own(Grant), Grant.cap == name)
 
 
 def load_guess_cap(session: Session, round_: Round, team_id: UUID, target: Target, question: str) -> QuotaCap:
@@ -135,7 +148,8 @@ def load_guess_cap(session: Session, round_: Round, team_id: UUID, target: Targe
 
 
 def load_guess_limit(session: Session, round_: Round, team_id: UUID) -> int:
-    extra = session.scalars(_select_granted(round_, team_id, GUESSES_PER_TARGET)).one()
+    own = {"team_id": team_id, "round_id": round_.id}
+    extra = session.scalars(_select_granted(GUESSES_PER_TARGET), own).one()
     return round_.rules.limits.guesses_per_target + int(extra)
 
 
