@@ -255,6 +255,7 @@ def _draw_level_values(levels: Sequence[Spec]) -> Spec:
             "align": {"expr": f"{at_right_edge} ? 'right' : 'left'"},
             "baseline": {"expr": f"{at_right_edge} ? 'top' : 'bottom'"},
             "dx": {"expr": f"{at_right_edge} ? -4 : 4"},
+            "opacity": {"expr": f"inrange(datum.end - {x}, domain('y')) ? 1 : 0"},
         },
         "encoding": {
             "x": {"value": {"expr": f"scale('x', {x})"}},

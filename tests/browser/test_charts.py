@@ -196,4 +196,5 @@ def test_numbers_are_open_without_scripts(browser: Browser) -> None:
     assert page.evaluate(
         "[...document.querySelectorAll('.numbers td')].every(cell => cell.checkVisibility())"
     )
+    assert page.get_by_role("button").count() == 0
     page.close()
