@@ -100,13 +100,14 @@ def apply(
         if stored is None and not as_json:  # also if the data are refused
             print(f"created {replace_unprintable(str(tables['slug']))}")
         address = ".".join(filter(None, (str(tables["slug"]), round_name)))
+        had_data = bool(client.get_competition(address).original_sha256)
         uploads = _upload_originals(client, address, originals)
         competition = client.get_competition(address)
         review = _review_draft(client, competition)
         if not as_json:
             _print_changes(changes)
             _print_uploads(uploads)
-            if uploads and competition.published_at:
+            if uploads and had_data and competition.published_at:
                 print("warning: teams may have the earlier data: announce the new ones", file=sys.stderr)
             if stored is not None and not changes and not uploads:
                 print("nothing changed")
@@ -254,7 +255,7 @@ def _print_competition(
     columns: ColumnSpec[schemas.Competition] = {
         "threshold": lambda _: tables.get("excessive", {}).get("threshold"),
         "page": lambda _: link,
-        "report": lambda _: f"{link}/organize/threshold",
+        "report": lambda _: f"{link}/organize/threshold" if "excessive" in tables else None,
         "invites": lambda _: f"{link}/organize/teams",
     }
     print_fields(competition, {**_COMPETITION_COLUMNS, **columns})

@@ -4,12 +4,14 @@ It contains what everybody may read by then. Teams are named, people are not.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
-from app.boards import anonymization, matrix, reidentification
+from anoncup.errors import NotFound
+from app.boards import anonymization, matrix, reidentification, total
 from app.competitions import competitions, visibility
 from app.competitions.visibility import BoardAccess, Viewer
 from app.core.db.models import Guess, Round, State, Target
@@ -22,6 +24,7 @@ from app.exports import guess_table
 from app.submissions import uploads
 from app.targets import targets
 
+_TOTALS = {"total": total.build_release_total, "attack-total": total.build_attack_total}
 _TARGET_COLUMNS = ("target", "team", "rows", "commitment", "salt", "sha256 of the secret")
 
 
@@ -95,11 +98,16 @@ def build_boards(session: Session, access: BoardAccess) -> dict[str, tuple[BaseM
     releases = anonymization.build_board(session, access)
     trials = matrix.build_matrix(session, access)
     attacks = reidentification.build_board(session, access)
-    return {
+    boards: dict[str, tuple[BaseModel, bytes]] = {
         "anonymization": (releases, anonymization.render_csv(releases)),
         "matrix": (trials, matrix.render_csv(trials)),
         "reidentification": (attacks, reidentification.render_csv(attacks)),
     }
+    with suppress(NotFound):  # without rounds
+        for name, build in _TOTALS.items():
+            board = build(session, access)
+            boards[name] = board, total.render_csv(board)
+    return boards
 
 
 def _format_targets(revealed: Sequence[Target]) -> bytes:

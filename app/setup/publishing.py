@@ -57,8 +57,11 @@ def review_draft(session: Session, principal: Principal, round_: Round) -> Publi
     """Review the competition of a round. Only the round that begins first must be complete."""
     first = competitions.find(session, principal, round_.competition.slug)
     missing, warnings = list_missing_parts(first), list(_iter_report_warnings(session, principal, first))
-    if sealed_inputs.list_missing_files(session, first):
-        message = Message("files that only organizers have are missing: no team can be given its data")
+    if missing_files := sealed_inputs.list_missing_files(session, first):
+        message = Message(
+            "no team can be given its data before you upload {files} on the page of the original data",
+            files=tuple(f"{name}.csv" for name in missing_files),
+        )
         warnings.append(CodedMessage("no_truth", message))
     if not invites.list_open(session, principal, first.address):
         warnings.append(CodedMessage("no_invites", Message("nobody can join: there is no open invite")))

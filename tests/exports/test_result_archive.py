@@ -16,6 +16,7 @@ from tests.support.arena import PASSWORD
 from tests.support.contest import Contest
 from tests.support.database_rows import load_one
 from tests.support.secret_search import find_leaks
+from tests.support.two_rounds import FORMULAS, create_two_rounds, play_both_rounds
 
 pytestmark = pytest.mark.full
 
@@ -71,6 +72,18 @@ def test_archive_contains_what_was_revealed(contest: Contest) -> None:
     for board in ("anonymization", "reidentification", "matrix"):
         for name, media_type in ((f"{board}.csv", "csv"), (board, "json")):
             public = arena.client.get(f"/api/v1{contest.path}/boards/{name}").content
+            assert files[f"boards/{board}.{media_type}"] == public
+
+
+def test_archive_of_a_round_contains_the_totals(client: TestClient) -> None:
+    rounds = create_two_rounds(client, extra_toml=FORMULAS)
+    play_both_rounds(rounds)
+    final = rounds["final"]
+    final.close_attacks()
+    files = unpack(download_archive(final))
+    for board in ("total", "attack-total"):
+        for name, media_type in ((f"{board}.csv", "csv"), (board, "json")):
+            public = final.arena.client.get(f"/api/v1{final.path}/boards/{name}").content
             assert files[f"boards/{board}.{media_type}"] == public
 
 
