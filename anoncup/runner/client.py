@@ -88,7 +88,8 @@ NO_STEP = ProgressStep(0, 0, "")
 class RunnerOptions:
     """``python`` is the interpreter; ``variables`` are for its libraries and are not secret.
 
-    Without ``preloads`` it starts fast, and each job imports what it needs.
+    Without ``preloads`` it starts fast, and each job imports what it needs. ``shows_errors``: its errors go
+    where those of this process do. Code that a package runs there before any job could write secrets.
     """
 
     python: str
@@ -98,6 +99,7 @@ class RunnerOptions:
     start_limit_s: float = 120.0
     variables: Mapping[str, str] = field(default_factory=dict)
     preloads: bool = True
+    shows_errors: bool = True
 
 
 class Runner:
@@ -272,6 +274,7 @@ class _TemplateProcess:
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                stderr=None if options.shows_errors else subprocess.DEVNULL,
                 env=inherited | LIBRARY_VARIABLES | dict(options.variables),
                 pass_fds=[theirs.fileno()],
             )

@@ -87,6 +87,7 @@ NOISE = """
 import os, sys
 print("noise")
 os.write(1, b"noise\\n")
+os.write(2, b"noise\\n")
 assert not sys.stdin.read(), "the requests are for the service's program"
 """
 """Code of a package that reads and prints when it is imported."""
@@ -114,6 +115,7 @@ class Service:
             check=False,
         )
         assert completed.returncode == 0, completed.stderr
+        assert "noise" not in completed.stderr
         return json.loads(completed.stdout.splitlines()[-1])
 
     @property
@@ -128,6 +130,8 @@ def install(tmp_path: Path) -> Service:
     plugin = track / "anoncup_places/__init__.py"
     plugin.write_text(plugin.read_text() + NOISE)
     environment.install(track, tmp_path / "wheels")
+    (packages,) = environment.folder.glob("lib/python*/site-packages")
+    (packages / "noise.pth").write_text("import os; os.write(2, b'noise')\n")
     service = Service(tmp_path / "packages", environment)
     service.describe()
     return service

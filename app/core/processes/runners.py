@@ -58,7 +58,7 @@ def _build_options(settings: Settings, environment: str) -> RunnerOptions:
     mechanisms, folder = sandbox.choose(settings.sandbox), find_environments_folder().resolve()
     limits: dict[str, Any] = {"jobs_per_child": settings.jobs_per_child, "idle_s": settings.runner_idle_s}
     if environment:
-        return build_environment_options(folder / environment, mechanisms, **limits)
+        return build_environment_options(folder / environment, mechanisms, shows_errors=False, **limits)
     return RunnerOptions(sys.executable, mechanisms, variables={FOLDER_VARIABLE: str(folder)}, **limits)
 
 
