@@ -107,7 +107,7 @@ def create_app(*, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.features = features
-    app.state.admission = Admission(get_settings())
+    app.state.admission, app.state.package_admission = Admission(get_settings()), Admission(get_settings())
     app.add_middleware(CancelledRequestMiddleware)
     app.add_middleware(SafeGzipMiddleware, minimum_size=1024, compresslevel=5)
     is_https_only = get_settings().requires_https("localhost")

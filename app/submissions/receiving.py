@@ -33,7 +33,7 @@ CheckT = TypeVar("CheckT")
 async def receive_upload(request: Request, principal: Principal, upload: Upload[AcceptedT, Any]) -> AcceptedT:
     """Receive an upload and accept it, or return what was accepted earlier under its key."""
     await run_in_threadpool(_begin, principal, upload)
-    admission = get_admission(request)
+    admission = get_admission(request, upload.rules.track)
     team_key = f"team:{upload.team_id}" if upload.attempt else f"user:{principal.user_id}"
     async with _record_failure_on_error(upload):
         await run_in_threadpool(check_store)
@@ -53,7 +53,7 @@ async def receive_upload(request: Request, principal: Principal, upload: Upload[
 async def receive_dry_run(request: Request, principal: Principal, upload: Upload[Any, CheckT]) -> CheckT:
     """Check an upload without accepting it: nothing is stored, and no attempt is counted."""
     await run_in_threadpool(_begin_dry_run, principal, upload)
-    admission = get_admission(request)
+    admission = get_admission(request, upload.rules.track)
     async with (
         admission.hold_slot(admission.check_slots, upload.round.competition_id, f"team:{upload.team_id}"),
         open_form(request, names=upload.file_names, file_mb=upload.rules.limits.file_mb) as form,

@@ -16,6 +16,7 @@ from httpx2 import Response
 from sqlalchemy import func, select
 from starlette.datastructures import UploadFile
 
+from anoncup.plugins import TRACKS, InstalledParts, Package
 from anoncup.tables.csv_text import write_csv
 from app.config import Settings, get_settings
 from app.core.http import admission, throttle
@@ -226,3 +227,15 @@ def test_original_upload_waits_for_the_byte_budget(arena: Arena, monkeypatch: py
         admission.parse_budget.used_bytes = 0
         assert send().status_code < 400
     assert admission.parse_budget.used_bytes == 0
+
+
+def test_uploads_that_packages_read_have_limits_of_their_own(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app: Any = arena.client.app
+    monkeypatch.setattr(app.state.package_admission, "max_wait_s", 0.01)
+    monkeypatch.setattr(app.state.package_admission, "upload_slots", asyncio.Semaphore(0))
+    assert arena.submit("red").status_code == 202
+    package = Package("mine", "1", "", parts=("tracks.microdata",))
+    monkeypatch.setattr(admission, "INSTALLED", InstalledParts(TRACKS, (package,)))
+    assert arena.submit("red", seed=2).status_code == 503

@@ -24,6 +24,7 @@ from redis.asyncio.lock import Lock
 from starlette.requests import Request
 
 from anoncup.errors import Unavailable
+from anoncup.plugins import INSTALLED
 from app.config import Settings, get_settings
 from app.core.http.redis_client import CONNECTION_ERRORS, open_async_client
 
@@ -142,6 +143,9 @@ async def _release_lock(lock: Lock) -> None:
         await lock.release()
 
 
-def get_admission(request: Request) -> Admission:
-    admission: Admission = request.app.state.admission
+def get_admission(request: Request, track: str = "") -> Admission:
+    """Return the limits for a track. Those of packages have others, so that their loops delay nobody else."""
+    is_of_package = INSTALLED.find_provider(f"tracks.{track}") is not None
+    state = request.app.state
+    admission: Admission = state.package_admission if is_of_package else state.admission
     return admission
