@@ -248,7 +248,6 @@ def _write_numbers(name: str, column: pd.Series, table_format: TableFormat) -> p
 
 
 def describe_table(job: DescribeTableJob, _: object) -> ImportedTable:
-    """Describe the columns of a table, with suggested roles; raises InvalidUpload."""
     name, table_format = job.name, job.table_format
     table, rules = read_table(job.content, name, table_format), parse_common_rules(job.competition_file)
     spec, names = _find_spec(rules, name), list(table.columns)
@@ -305,10 +304,6 @@ def _describe_column(column: pd.Series, role: str) -> ImportedColumn:
 
 
 def import_table(job: ImportTableJob, _: object) -> tuple[str, bytes]:
-    """Return the competition file and the CSV file for a table whose columns have these roles.
-
-    Raises InvalidUpload for a table without the fixed columns of its file.
-    """
     file, name, roles = job.competition_file, job.name, job.roles
     table, rules = read_table(job.content, name, job.table_format), parse_common_rules(file)
     if len(roles) != len(table.columns):
@@ -364,10 +359,6 @@ def _select_columns(
 
 
 def clean_table(job: CleanTableJob, _: object) -> tuple[bytes, tuple[Remark, ...]]:
-    """Return the columns that the competition file names as CSV, and what was guessed and changed.
-
-    Raises InvalidUpload for a file that cannot be read or lacks a column.
-    """
     file, rules, table_format = job.name, parse_common_rules(job.competition_file), guess_format(job, _)
     cells, spec = _read_text_cells(job.content, file, table_format), _find_spec(rules, file)
     table, names = _write_all_numbers(cells, table_format), list(cells.columns)

@@ -4,9 +4,9 @@ import pickle
 from functools import lru_cache
 from typing import Any
 
-from anoncup.competition.required_packages import check_unchanged
-from anoncup.errors import InvalidCompetition, PackageChangeError
-from anoncup.plugins import INSTALLED, Package
+from anoncup.competition.required_packages import find_package_change
+from anoncup.errors import PackageChangeError
+from anoncup.plugins import INSTALLED
 from anoncup.runner.calls import READ_SETTINGS, CallJob, OpaqueSettings, find_kind
 from anoncup.tracks.descriptions import RemoteFunction, use_caller
 from app.config import get_settings
@@ -33,14 +33,6 @@ def _run_cached(function: RemoteFunction, content: bytes) -> Any:
         job = CallJob(path=function.path, arguments=content)
         return parsing.run_sandboxed(job, get_settings(), packages[0])
     except Exception:
-        for package in packages:  # if one has changed, that is the reason
-            _require_unchanged(package)
+        if change := next(filter(None, map(find_package_change, packages)), None):
+            raise PackageChangeError(change) from None  # if one has changed, that is the reason
         raise
-
-
-def _require_unchanged(package: Package) -> None:
-    """Raise PackageChangeError if a package was upgraded or removed."""
-    try:
-        check_unchanged(package)
-    except InvalidCompetition as problem:
-        raise PackageChangeError(problem.message) from None
