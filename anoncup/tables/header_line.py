@@ -23,10 +23,10 @@ def _compile_header(separator: str) -> re.Pattern[bytes]:
     return re.compile(rb'(?:(?:"(?:[^"]|"")*+")?[^%b\r\n]*+%b?+)*+' % (mark, mark))
 
 
-def parse_header(header_text: str, separator: str = ",", *, strict: bool = True) -> list[str]:
+def parse_header(header_text: str, separator: str = ",") -> list[str]:
     """Return the names of the columns; raise csv.Error if the header is malformed."""
     lines = io.StringIO(header_text, newline="")
-    names = next(csv.reader(lines, delimiter=separator, strict=strict), [""])
+    names = next(csv.reader(lines, delimiter=separator, strict=True), [""])
     return list(map(replace_line_breaks, names))
 
 

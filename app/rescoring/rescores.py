@@ -287,7 +287,6 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     session.execute(update(Evaluation).where(of_submissions, is_new).values(current=True))
     details = _summarize_changes(result)
     rejudgements.apply(session, rescore)
-    rescore.replaced_file = round_.file
     round_.competition.file = _keep_phases(rescore.competition_file, round_.competition)
     round_.scales, round_.scored_by = rescore.scales, rescore.scored_by
     round_.allocation = competitions.describe_allocation(round_.rules)

@@ -710,8 +710,6 @@ class Rescore(Base):
     """Name and version of each measure and attacker that counts under the changed rules."""
     replaces: Mapped[str]
     """SHA-256 of the competition's file in force when the rescore began."""
-    replaced_file: Mapped[str | None]
-    """The round's rules until the rescore was applied; None if it was not applied."""
     created_at: Mapped[datetime] = inserted_at_column()
     applied_at: Mapped[datetime | None]
     cancelled_at: Mapped[datetime | None]

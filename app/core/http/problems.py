@@ -95,8 +95,8 @@ def _handle_invalid_request(_: Request, error: Exception) -> Response:
 class DomainHTTPException(HTTPException):
     """A domain error raised while the framework reads the request, which passes on HTTPExceptions only."""
 
-    def __init__(self, error: errors.DomainError, *, headers: dict[str, str] | None = None) -> None:
-        super().__init__(get_status(error), str(error), headers)
+    def __init__(self, error: errors.DomainError) -> None:
+        super().__init__(get_status(error), str(error))
         self.error = error
 
 

@@ -71,11 +71,11 @@ def open_log(path: Path) -> IO[bytes]:
     return path.open("ab")
 
 
-def read_tail(path: Path, *, max_bytes: int = 1500) -> str:
-    """Return the last ``max_bytes`` of a log as text; empty if there is none."""
+def read_tail(path: Path) -> str:
+    """Return the last 1,500 bytes of a log as text; empty if there is none."""
     if not path.exists():
         return ""
-    return path.read_bytes()[-max_bytes:].decode(errors="replace").strip()
+    return path.read_bytes()[-1500:].decode(errors="replace").strip()
 
 
 def end_with_parent(parent_pid: int, signal_number: int) -> None:
