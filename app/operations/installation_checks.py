@@ -161,7 +161,8 @@ def _check_address() -> str:
     settings = get_settings()
     if settings.is_local:
         raise CheckWarning(
-            f"only this machine reaches {settings.public_url}: ANONCUP_PUBLIC_URL is the address for others"
+            f"only this machine reaches {settings.public_url or 'the service'}:"
+            " ANONCUP_PUBLIC_URL is the address for others"
         )
     if not settings.public_url.startswith("https:"):
         raise CheckWarning(f"{settings.public_url} is not encrypted: use https")
