@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from anoncup.evaluation.ranking import find_pareto_front
@@ -15,15 +14,13 @@ from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.boards import entries, verdicts
-from app.boards.load_facts import qualified_conditions
-from app.boards.models import AttackStanding, Standing
+from app.boards.load_facts import load_newest, qualified_conditions
+from app.boards.models import Standing
 from app.boards.release_board import ComputedStanding
 from app.boards.verdicts import is_any
 from app.competitions.visibility import BoardAccess, BoardScope, ReleaseScores
-from app.core.db.models import Evaluation, Series, Submission, Team
+from app.core.db.models import Evaluation, Submission, Team
 from app.core.spreadsheet import render_board_csv
-
-TeamStandingT = TypeVar("TeamStandingT", Standing, AttackStanding)
 
 
 class RankedStanding(NamedTuple):
@@ -55,23 +52,10 @@ def build_board(session: Session, access: BoardAccess) -> Board:
     )
 
 
-def load_newest(
-    session: Session, table: type[TeamStandingT], round_id: UUID, series: Series, *, before: datetime
-) -> list[TeamStandingT]:
-    """Return the standing of each team just before a moment, which is its newest row."""
-    query = (
-        select(table)
-        .where(table.round_id == round_id, table.series == series, table.at < before)
-        .ext(distinct_on(table.team_id))
-        .order_by(table.team_id, table.at.desc())
-    )
-    return list(session.scalars(query))
-
-
 def load_ranked(session: Session, access: BoardAccess) -> list[RankedStanding]:
     """Return the standings that the viewer sees, in the order of the board."""
     round_, scope = access.round, access.scope
-    newest = load_newest(session, Standing, round_.id, scope.series, before=scope.before)
+    newest = load_newest(session, Standing, round_, scope.series, before=scope.before)
     return rank_standings(session, round_.rules, newest)
 
 

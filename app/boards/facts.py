@@ -1,7 +1,7 @@
 """What happened in a round, as far as its standings depend on it: events and their moments."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -91,6 +91,7 @@ class BoardTarget(NamedTuple):
 class RoundFacts:
     """What happened in a round; disqualified teams and submissions are left out.
 
+    ``omitted`` has the number of releases of a team that are left out because they can no longer be its best.
     ``targets`` are by submission. From ``published_at`` on, only they and baselines are compared. ``teams``
     are in order of creation. ``earlier_releases`` and ``earlier_attacks`` are for the functions that rank
     these boards; of several scores of a team at one moment the last holds. The order of everything else does
@@ -106,6 +107,7 @@ class RoundFacts:
     published_at: datetime | None
     earlier_releases: Sequence[EarlierScore] = ()
     earlier_attacks: Sequence[EarlierScore] = ()
+    omitted: Mapping[UUID, int] = field(default_factory=dict)
 
     def list_guesses(self, series: Series) -> Sequence[JudgedGuess]:
         """Return the guesses with the moments from which they count in the series.

@@ -1,15 +1,16 @@
 """Read what the standings of a round are computed from."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
+from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, ScalarSelect, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, func, or_, select, true
 from sqlalchemy.orm import Session, aliased
 
-from anoncup.competition.ranking_formulas import compares_teams
+from anoncup.competition.ranking_formulas import compares_teams, scores_alone
 from anoncup.evaluation.verdict_numbers import VerdictNumbers
 from anoncup.formulas.ranks import TIE_TOLERANCE
 from anoncup.plugins import TRACKS
@@ -25,7 +26,7 @@ from app.boards.facts import (
     TeamAdjustment,
 )
 from app.boards.models import AttackStanding, Standing
-from app.boards.verdicts import has_same_versions
+from app.boards.verdicts import has_same_versions, is_any
 from app.core.db.models import (
     Adjustment,
     Evaluation,
@@ -40,8 +41,9 @@ from app.core.db.models import (
     Target,
     Team,
 )
-from app.core.db.transaction import END
+from app.core.db.transaction import BEGINNING, END
 
+TeamStandingT = TypeVar("TeamStandingT", Standing, AttackStanding)
 _ENDED_STATES = (State.SCORED, State.REJECTED)
 _SERIES_BY_FEEDBACK = {
     "hidden": Series.WITHOUT_GUESSES,
@@ -65,9 +67,16 @@ def load_facts(
     """
     rules = (proposed_by or round_).rules
     targets = {target.submission_id: target for target in load_targets(session, round_, proposed_by)}
+    is_needed: ColumnElement[bool] = true() if team_ids is None else Team.id.in_(team_ids)
+    omitted: Mapping[UUID, int] = {}
+    if team_ids is None and _ranks_by_stored_best(round_, since):
+        is_needed = _is_needed(session, round_, since, targets)
+        counts = _select_releases(round_, proposed_by, Team.id, func.count()).where(~is_needed)
+        omitted = dict(session.execute(counts.group_by(Team.id)).all())
     facts = RoundFacts(
         rules=rules,
-        releases=_load_releases(session, round_, rules, team_ids, proposed_by),
+        releases=_load_releases(session, round_, rules, is_needed, proposed_by),
+        omitted=omitted,
         guesses=_load_guesses(session, rules, targets.values(), team_ids, proposed_by),
         adjustments=list(_iter_adjustments(session, round_.id)),
         targets=targets,
@@ -86,26 +95,61 @@ def _is_counted(rescore: Rescore | None) -> ColumnElement[bool]:
     return Evaluation.current.is_(True) if rescore is None else Evaluation.rescore_id == rescore.id
 
 
-def _load_releases(
-    session: Session,
-    round_: Round,
-    rules: Rules,
-    team_ids: Collection[UUID] | None,
-    rescore: Rescore | None,
-) -> list[FinishedRelease]:
-    """Return the finished submissions in order of receipt, with utility and security only."""
-    query = (
-        select(
-            Submission.id,
-            Evaluation.id,
-            Submission.team_id,
-            Team.baseline,
-            Submission.received_at,
-            func.coalesce(_select_first_verdict_at(), Evaluation.finished_at),
-            and_(Evaluation.state == State.SCORED, has_same_versions(rules.scored_by)),
-            RecordedVerdict.content["utility"].as_float(),
-            RecordedVerdict.content["security"].as_float(),
-        )
+def _ranks_by_stored_best(round_: Round, since: datetime) -> bool:
+    """Return whether the best release of a team stays the best until the team has a new verdict.
+
+    It does if ``overall`` chooses it, which guesses change for targets only.
+    """
+    is_by_overall = not scores_alone(round_.rules) and not round_.rules.ranking.list_functions()
+    return is_by_overall and (round_.published_at or BEGINNING) < since
+
+
+def _is_needed(
+    session: Session, round_: Round, since: datetime, targets: Collection[UUID]
+) -> ColumnElement[bool]:
+    """Build the condition that a submission can be the best of its team from a moment on.
+
+    These are the stored best ones, targets, and all of the teams that have a new verdict.
+    """
+    stored_ids = {
+        standing.submission_id
+        for series in Series
+        for standing in load_newest(session, Standing, round_, series, before=since)
+    }
+    changed_teams = (
+        select(Submission.team_id)
+        .join(Evaluation, Evaluation.submission_id == Submission.id)
+        .outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
+        .where(Submission.round_id == round_.id)
+        .where(func.coalesce(Rescore.applied_at, Evaluation.finished_at) >= since)
+    )
+    return or_(is_any(Submission.id, stored_ids | set(targets)), Submission.team_id.in_(changed_teams))
+
+
+def load_newest(
+    session: Session, table: type[TeamStandingT], round_: Round, series: Series, *, before: datetime
+) -> list[TeamStandingT]:
+    """Return the standing of each team just before a moment, which is its newest row.
+
+    The index finds each; the older rows, of which there may be many, are not read.
+    """
+    newest = (
+        select(table)
+        .where(table.round_id == round_.id, table.series == series, table.team_id == Team.id)
+        .where(table.at < before)
+        .order_by(table.at.desc())
+        .limit(1)
+        .lateral()
+    )
+    query = select(aliased(table, newest)).join_from(Team, newest, true())
+    return list(session.scalars(query.where(Team.competition_id == round_.competition_id)))
+
+
+def _select_releases(round_: Round, rescore: Rescore | None, *columns: Any) -> Select[Any]:
+    """Select columns of the finished submissions."""
+    return (
+        select(*columns)
+        .select_from(Submission)
         .join(Submission.team)
         .join(Evaluation, and_(Evaluation.submission_id == Submission.id, _is_counted(rescore)))
         .join(RecordedVerdict, RecordedVerdict.evaluation_id == Evaluation.id)
@@ -114,9 +158,31 @@ def _load_releases(
             Submission.round_id == round_.id, Submission.evaluation.has(Evaluation.state != State.CANCELLED)
         )
         .where(Evaluation.state.in_(_ENDED_STATES), *qualified_conditions())
-        .where(true() if team_ids is None else Team.id.in_(team_ids))
-        .order_by(Submission.received_at, Submission.id)
     )
+
+
+def _load_releases(
+    session: Session,
+    round_: Round,
+    rules: Rules,
+    is_needed: ColumnElement[bool],
+    rescore: Rescore | None,
+) -> list[FinishedRelease]:
+    """Return the finished submissions in order of receipt, with utility and security only."""
+    query = _select_releases(
+        round_,
+        rescore,
+        Submission.id,
+        Evaluation.id,
+        Submission.team_id,
+        Team.baseline,
+        Submission.received_at,
+        func.coalesce(_select_first_verdict_at(), Evaluation.finished_at),
+        and_(Evaluation.state == State.SCORED, has_same_versions(rules.scored_by)),
+        RecordedVerdict.content["utility"].as_float(),
+        RecordedVerdict.content["security"].as_float(),
+    )
+    query = query.where(is_needed).order_by(Submission.received_at, Submission.id)
     return [
         FinishedRelease._make((*fields, VerdictNumbers(utility, security) if counts else None))
         for *fields, counts, utility, security in session.execute(query)

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from anoncup.formulas.ranks import compute_ranks, sort_for_board
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.boards import load_facts
-from app.boards.anonymization import load_newest
 from app.boards.facts import CompetingTeam
+from app.boards.load_facts import load_newest
 from app.boards.models import AttackStanding, Standing
 from app.competitions.visibility import BoardAccess, BoardScope
 from app.core.spreadsheet import render_board_csv
@@ -18,7 +18,7 @@ from app.core.spreadsheet import render_board_csv
 def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     """Build the board as this viewer may see it."""
     round_, scope = access.round, access.scope
-    newest = load_newest(session, AttackStanding, round_.id, scope.series, before=scope.before)
+    newest = load_newest(session, AttackStanding, round_, scope.series, before=scope.before)
     teams = load_facts.list_competing_teams(session, round_.id)
     ranking = round_.rules.ranking
     by_function = ranking.attack_function is not None
@@ -26,7 +26,7 @@ def build_board(session: Session, access: BoardAccess) -> AttackersBoard:
     rows = build_rows(
         teams, {row.team_id: row for row in newest}, scope.viewer.team_id, by_formula=by_formula
     )
-    releases = load_newest(session, Standing, round_.id, scope.series, before=scope.before)
+    releases = load_newest(session, Standing, round_, scope.series, before=scope.before)
     teams_with_page = {release.team_id for release in releases}
     return AttackersBoard(
         competition=round_.address,

@@ -149,10 +149,11 @@ class ReleaseBoard(BoardState[ComputedStanding]):
         return build_entry(release, release.numbers if counts else None, rival_risk)
 
     def _build_standing(self, entry: Entry) -> ComputedStanding:
+        team_id = entry.release.team_id
         return ComputedStanding(
-            team_id=entry.release.team_id,
+            team_id=team_id,
             submission_id=entry.release.submission_id,
-            entries=len(self.entries[entry.release.team_id]),
+            entries=len(self.entries[team_id]) + self.facts.omitted.get(team_id, 0),
             utility=entry.utility,
             security=entry.security,
             overall=entry.overall,

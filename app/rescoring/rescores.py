@@ -23,6 +23,7 @@ from anoncup.rules.rounds import replace_round_phases
 from anoncup.schemas import RescoreOutcome
 from app.boards import anonymization, standing_updates, verdicts
 from app.boards.anonymization import RankedStanding
+from app.boards.load_facts import load_newest
 from app.boards.models import Standing
 from app.competitions import competitions, revisions
 from app.competitions.revisions import Revision, RoundRevision
@@ -182,9 +183,8 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Rescore
     """Return a rescore with its changes, and with standings by the new rules once everything is scored."""
     rescore = find_for_organizer(session, principal, rescore_id)
     result, round_ = load_progress(session, rescore), session.get_one(Round, rescore.round_id)
-    newest = anonymization.load_newest(
-        session, Standing, rescore.round_id, Series.ALL_GUESSES, before=transaction.read_clock(session)
-    )
+    now = transaction.read_clock(session)
+    newest = load_newest(session, Standing, round_, Series.ALL_GUESSES, before=now)
     current = anonymization.rank_standings(session, round_.rules, newest)
     proposed = []
     if result.stage == "ready":

@@ -19,11 +19,11 @@ from sqlalchemy.orm import Session
 
 from app.boards import anonymization, history, standing_updates
 from app.boards.facts import EarlierScore
-from app.boards.load_facts import iter_public_scores
+from app.boards.load_facts import iter_public_scores, load_facts
 from app.boards.models import AttackStanding
 from app.competitions import visibility
 from app.core.db.models import Adjustment, Evaluation, Guess, Round, Series, State, Target
-from app.core.db.transaction import transaction
+from app.core.db.transaction import read_clock, transaction
 from app.submissions import evaluations
 from tests.support.arena import load_principal
 from tests.support.board_facts import (
@@ -154,6 +154,17 @@ def test_stored_standings_are_those_that_would_be_computed_now(
     require_rebuilt_standings("close")
     require_recounted_boards(live, ranking)
     assert require_same_history(live)
+
+
+def test_a_verdict_reads_the_best_release_of_each_other_team(client: TestClient) -> None:
+    live = LiveContest(client, 1, RANKINGS["comparison"])
+    for team in ("red", "blue", "red", "blue", "red"):
+        live.contest.submit(team, score=False)
+    live.score_queued("SCORED")
+    with transaction() as session:
+        facts = load_facts(session, session.scalars(select(Round)).one(), read_clock(session))
+    assert sorted(facts.omitted.values()) == [1, 2]
+    assert len({release.team_id for release in facts.releases}) == len(facts.releases) == 2
 
 
 @pytest.fixture(params=["score", pytest.param("comparison", marks=pytest.mark.full)])
