@@ -8,16 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from anoncup.formulas.ranks import TIE_TOLERANCE
+from anoncup.rules.model import Rules
 from anoncup.schemas import History, HistoryStep, HistoryTeam
 from app.boards import entries
 from app.boards.models import Standing
-from app.competitions.visibility import BoardAccess, ReleaseScores
+from app.competitions.visibility import BoardAccess, BoardScope, ReleaseScores
 from app.core import spreadsheet
 from app.core.db.models import Team
 
@@ -68,22 +70,23 @@ def build_history(session: Session, access: BoardAccess) -> History:
     """Return the timelines of the teams that ever had scores, in order of their first standing."""
     round_, scope = access.round, access.scope
     timelines, losses = _load_teams(session, access), RankedLosses()
+    rules = round_.rules
     query = (
-        select(Standing)
+        select(Standing.team_id, Standing.at, *(getattr(Standing, name) for name in ReleaseScores._fields))
         .where(Standing.round_id == round_.id, Standing.series == scope.series)
         .where(Standing.at < scope.before)
         .order_by(Standing.at, Standing.team_id)
     )
-    rows = session.scalars(query, execution_options={"yield_per": _ROWS_AT_ONCE})
+    rows = session.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE})
     on_board: dict[UUID, TeamTimeline] = {}
     for second, changes in groupby(rows, key=lambda row: row.at.replace(microsecond=0)):
         newest = {change.team_id: change for change in changes}
         on_board |= {team_id: timelines[team_id] for team_id in newest}
-        _add_steps(second + _SECOND, newest, timelines, losses, access)
+        _add_steps(second + _SECOND, newest, timelines, losses, scope=scope, rules=rules)
     return History(
         competition=round_.address,
-        title=dict(round_.rules.title),
-        frozen_from=round_.rules.publication.frozen_from,
+        title=dict(rules.title),
+        frozen_from=rules.publication.frozen_from,
         digits=scope.digits,
         teams=tuple(
             HistoryTeam.model_validate(timeline, from_attributes=True)
@@ -95,13 +98,14 @@ def build_history(session: Session, access: BoardAccess) -> History:
 
 def _add_steps(
     at: datetime,
-    changes: Mapping[UUID, Standing],
+    changes: Mapping[UUID, Row[Any]],
     timelines: Mapping[UUID, TeamTimeline],
     losses: RankedLosses,
-    access: BoardAccess,
+    *,
+    scope: BoardScope,
+    rules: Rules,
 ) -> None:
     """Take the changes of one moment into account. Ranks compare the teams after all of them."""
-    scope, rules = access.scope, access.round.rules
     for team_id, change in changes.items():
         if not timelines[team_id].baseline:
             losses.set_loss(team_id, entries.to_loss(rules, change.score))

@@ -1,7 +1,7 @@
 """Attack matrix: the best result of each attacker on each target."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -65,12 +65,15 @@ def _list_team_rows(session: Session, access: BoardAccess, targets: Sequence[Boa
     rules, viewer = access.round.rules, access.scope.viewer
     best_by_team = _load_best(session, rules, targets, access.scope)
     teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(best_by_team)))
+    questions = () if access.round.track.asks_identity(rules) else access.round.track.select_questions(rules)
     return [
         MatrixRow(
             attacker=name,
             built_in=False,
             own=team_id == viewer.team_id,
-            cells=tuple(_build_cell(rules, target, best_by_team[team_id][target.id]) for target in targets),
+            cells=tuple(
+                _build_cell(rules, questions, target, best_by_team[team_id][target.id]) for target in targets
+            ),
         )
         for team_id, name in sorted(teams, key=lambda team: (names.build_key(team[1]), team[1]))
     ]
@@ -107,22 +110,23 @@ def _load_best(
     return best_by_team
 
 
-def _build_cell(rules: Rules, target: BoardTarget, best_by_question: BestByQuestion) -> Cell | None:
+def _build_cell(
+    rules: Rules, questions: Collection[str], target: BoardTarget, best_by_question: BestByQuestion
+) -> Cell | None:
     """Return the number of individuals of a target that a team identified, or the risk that it found.
 
-    If there are several questions, an unanswered one counts as 0, as on the re-identification board.
+    There are no ``questions`` if individuals are counted. If there are several, an unanswered one counts
+    as 0, as on the re-identification board.
     """
-    track = TRACKS[rules.track]
     if not best_by_question:
         return None
-    if track.asks_identity(rules):
+    if not questions:
         (best,) = best_by_question.values()
         return Cell(correct=best.correct, rate=best.correct / target.individual_count, trials=best.trials)
-    questions = track.select_questions(rules)
     risks = {name: best.risk for name, best in best_by_question.items()}
     return Cell(
         correct=None,
-        rate=track.combine_risks(risks, rules),
+        rate=TRACKS[rules.track].combine_risks(risks, rules),
         trials=sum(best.trials for best in best_by_question.values()),
         by_question={name: risks.get(name, 0.0) for name in questions} if len(questions) > 1 else None,
     )
