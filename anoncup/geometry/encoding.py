@@ -17,9 +17,10 @@ def factorize(column: pd.Series, known_texts: Sequence[str] = ()) -> tuple[IntAr
 
     The known texts, which are distinct, come first; the others follow in order of appearance.
     """
-    texts = pd.concat([pd.Series(known_texts, dtype=column.dtype), column]) if known_texts else column
-    codes, distinct = pd.factorize(texts)
-    return np.asarray(codes[len(known_texts) :], dtype=np.int64), list(distinct)
+    positions, distinct = pd.factorize(column)
+    codes = {text: code for code, text in enumerate(known_texts)}
+    code_of = [codes.setdefault(text, len(codes)) for text in distinct]
+    return np.array([*code_of, -1], dtype=np.int64)[positions], list(codes)
 
 
 def get_column_texts(table: pd.DataFrame, column: str) -> list[str]:

@@ -20,7 +20,7 @@ _MAX_COMPARED_ROWS = 256
 """Maximum number of rows of a group without a tree."""
 _MAX_PAIRS_PER_BLOCK = 2**20
 """Maximum number of pairs of rows that are compared at a time, to limit memory."""
-_LEAF_SIZE = 64
+_LEAF_SIZE = 16
 _ROUNDING_MARGIN = 1 + 1e-9
 """Exceeds the relative rounding error of the distances of a tree."""
 _MIN_SHARE_OF_LARGE_BALL = 1 / 16
@@ -116,7 +116,7 @@ def _search_tree(
     members, tree = index.get_tree(group, count)
     width = min(count + 1, len(members))
     distances, positions = map(np.asarray, tree.query(queries, np.arange(1, width + 1)))
-    candidates = members[np.sort(positions, axis=1)].ravel()
+    candidates = members[positions].ravel()
     rows, squares = _compare(index, queries, candidates, np.full(len(queries), width), count)
     radii = distances[:, min(count, width) - 1] * _ROUNDING_MARGIN
     tied = np.flatnonzero((distances[:, -1] <= radii) & (width > count))
@@ -128,7 +128,7 @@ def _search_tree(
     tied, ball_sizes = tied[~is_large], ball_sizes[~is_large]
     for block in _split(ball_sizes):
         own = tied[block]
-        balls = tree.query_ball_point(queries[own], radii[own], return_sorted=True)
+        balls = tree.query_ball_point(queries[own], radii[own])
         candidates = members[np.concatenate(balls).astype(np.int64)]
         rows[own], squares[own] = _compare(index, queries[own], candidates, ball_sizes[block], count)
     return rows, squares

@@ -17,9 +17,9 @@ def select_nearest(  # noqa: PLR0917 - compiled code is called by name
 ) -> tuple[IntArray, FloatArray]:  # pragma: no cover - compiled
     """Return the ``count`` nearest candidates of each query and their squared distances, both (q, count).
 
-    The candidates of query i are rows of ``points`` in ascending order: ``sizes[i]`` ones from
-    ``candidates[starts[i]]`` on. Squares are added in column order, and ties go to the lower row. Lines are
-    padded with -1 and infinity.
+    The candidates of query i are rows of ``points``: ``sizes[i]`` ones from ``candidates[starts[i]]`` on.
+    They may have any order, but it is faster if the nearest come first. Squares are added in column order,
+    and ties go to the lower row. Lines are padded with -1 and infinity.
     """
     rows = np.full((len(queries), count), -1)
     squares = np.full((len(queries), count), np.inf)
@@ -30,7 +30,10 @@ def select_nearest(  # noqa: PLR0917 - compiled code is called by name
                 gap = points[row, column] - queries[query, column]
                 square += gap * gap
             place = count
-            while place > 0 and square < squares[query, place - 1]:
+            while place > 0 and (
+                square < squares[query, place - 1]
+                or (square == squares[query, place - 1] and row < rows[query, place - 1])
+            ):
                 if place < count:
                     rows[query, place] = rows[query, place - 1]
                     squares[query, place] = squares[query, place - 1]

@@ -113,7 +113,8 @@ class MicrodataTarget:
 
     def select(self, sensitive: Sequence[str]) -> FloatArray:
         """Return the cells of the named sensitive columns, (n', names)."""
-        return self.values[:, find_column_indices(sensitive, self.original.columns.sensitive)]
+        indices = find_column_indices(sensitive, self.original.columns.sensitive)
+        return self.values.take(indices, axis=1)
 
     @memoize
     def match_classes(self, quasi_identifiers: tuple[str, ...]) -> IntArray:

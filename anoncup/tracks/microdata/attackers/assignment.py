@@ -146,6 +146,14 @@ class _ClassCosts:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
 
+    @cached_property
+    def queries(self) -> FloatArray:
+        return self.target.select(self.sensitive)
+
+    @cached_property
+    def whole_index(self) -> NeighbourIndex:
+        return self.target.original.index_classes((), self.sensitive)
+
     @property
     def class_penalty(self) -> float:
         return 2.0 * self.target.rows + 1.0
@@ -156,7 +164,7 @@ class _ClassCosts:
         return float(np.linalg.norm(extent)) or 1.0
 
     def compute(self, rows: IntArray) -> FloatArray:
-        original, y = self.target.original, self.target.select(self.sensitive)[rows]
+        original, y = self.target.original, self.queries[rows]
         squares = np.zeros((len(rows), original.rows))
         for y_column, x_column in zip(y.T, original.select(self.sensitive).T, strict=True):
             squares += (y_column[:, np.newaxis] - x_column) ** 2
@@ -231,10 +239,8 @@ class _ClassCosts:
         self, index: NeighbourIndex, rows: IntArray, groups: IntArray, count: int
     ) -> tuple[IntArray, FloatArray]:
         """Return the nearest rows of the given groups of X for each row of Y, and their distances."""
-        is_whole = index is self.target.original.index_classes((), self.sensitive)
-        if is_whole and count == NEAREST_COUNT and (groups == 0).all():
+        if index is self.whole_index and count == NEAREST_COUNT and (groups == 0).all():
             neighbours, squares = list_nearest(self.target, self.sensitive)
             return neighbours[rows], np.sqrt(squares[rows])
-        queries = self.target.select(self.sensitive)[rows]
-        neighbours, squares = find_k_nearest_rows(index, queries, groups, count)
+        neighbours, squares = find_k_nearest_rows(index, self.queries[rows], groups, count)
         return neighbours, np.sqrt(squares)
