@@ -54,6 +54,7 @@ def test_advice_for_the_contest_data_equals_the_papers() -> None:
     assert advice.low == pytest.approx(0.7133620690 / 2, abs=1e-10)
     assert advice.high == pytest.approx(0.6435287602, abs=1e-10)
     assert advice.threshold == 0.64
+    assert advice.histograms["shift"].mean == pytest.approx(0.9843, abs=5e-4)
     assert advice.histograms["random"].mean == pytest.approx(0.9818, abs=5e-4)
     assert advice.histograms["group"].mean == pytest.approx(0.8643, abs=5e-4)
     assert min(histogram.least for histogram in advice.histograms.values()) > 0.64
