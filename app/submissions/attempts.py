@@ -8,6 +8,7 @@ of capacity.
 """
 
 from datetime import timedelta
+from uuid import UUID
 
 from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
@@ -18,7 +19,33 @@ from app.competitions import phases
 from app.competitions.phases import PhaseStatus
 from app.config import get_settings
 from app.core.db.models import Round, Team
+from app.submissions import quota
 from app.submissions.models import Attempt
+
+
+def begin(
+    session: Session, round_: Round, team: Team, user_id: UUID, *, phase: str, key: str | None
+) -> Attempt:
+    """Count an upload before it is read, or continue the unanswered attempt with its key.
+
+    Competition and team must be locked. Raises Conflict if the phase is not open, TooManyRequests if a cap is
+    used up.
+    """
+    status = phases.get_status(session, round_)
+    attempt = find_unfinished(session, round_, team, phase, key)
+    if attempt is None or not _is_in_grace_period(attempt, status):
+        status.require_open(phase)
+        attempt = attempt or Attempt(
+            round_id=round_.id, team_id=team.id, user_id=user_id, phase=phase, key=key, senders=0
+        )
+        attempt.started_at, attempt.counts = status.now, False
+    if not attempt.counts:
+        quota.require_remaining(quota.load_caps(session, round_, team.id, phase, status.now), status.now)
+        attempt.counts = True
+    attempt.senders += 1
+    session.add(attempt)
+    session.flush()
+    return attempt
 
 
 def find_unfinished(
@@ -66,7 +93,7 @@ def get_grace_period() -> timedelta:
     return timedelta(seconds=get_settings().grace_s)
 
 
-def is_in_grace_period(attempt: Attempt, status: PhaseStatus) -> bool:
+def _is_in_grace_period(attempt: Attempt, status: PhaseStatus) -> bool:
     return status.now <= attempt.started_at + get_grace_period()
 
 
@@ -76,7 +103,7 @@ def require_in_time(round_: Round, attempt: Attempt, status: PhaseStatus) -> Non
     Uploads that began in time are accepted even if the phase has ended or been paused meanwhile. After the
     grace period, an upload is treated as if it began now.
     """
-    if phases.get_fixed_at(round_, attempt.phase) is None and is_in_grace_period(attempt, status):
+    if phases.get_fixed_at(round_, attempt.phase) is None and _is_in_grace_period(attempt, status):
         return
     if not status.is_open(attempt.phase):
         raise Conflict(

@@ -20,10 +20,9 @@ from anoncup.errors import TooManyRequests
 from anoncup.messages import N_, Message
 from app.competitions import competitions, phases
 from app.competitions.phases import ANONYMIZATION, REIDENTIFICATION
-from app.core.db.models import Evaluation, Guess, Round, State, Submission, Target, Team
+from app.core.db.models import Evaluation, Guess, Round, State, Submission, Target
 from app.core.db.transaction import read_clock
 from app.core.identity.principal import Principal
-from app.submissions import attempts
 from app.submissions.models import Attempt, Grant
 
 GUESSES_PER_TARGET = "guesses_per_target"
@@ -173,31 +172,6 @@ def require_remaining(caps: Iterable[QuotaCap], now: datetime) -> None:
         counted=exhausted.description,
         **reset,
     )
-
-
-def begin_attempt(
-    session: Session, round_: Round, team: Team, user_id: UUID, *, phase: str, key: str | None
-) -> Attempt:
-    """Count an upload before it is read, or continue the unanswered attempt with its key.
-
-    Competition and team must be locked. Raises Conflict if the phase is not open, TooManyRequests if a cap is
-    used up.
-    """
-    status = phases.get_status(session, round_)
-    attempt = attempts.find_unfinished(session, round_, team, phase, key)
-    if attempt is None or not attempts.is_in_grace_period(attempt, status):
-        status.require_open(phase)
-        attempt = attempt or Attempt(
-            round_id=round_.id, team_id=team.id, user_id=user_id, phase=phase, key=key, senders=0
-        )
-        attempt.started_at, attempt.counts = status.now, False
-    if not attempt.counts:
-        require_remaining(load_caps(session, round_, team.id, phase, status.now), status.now)
-        attempt.counts = True
-    attempt.senders += 1
-    session.add(attempt)
-    session.flush()
-    return attempt
 
 
 class QuotaReport(NamedTuple):

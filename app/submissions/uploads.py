@@ -164,7 +164,7 @@ class Upload(ABC, Generic[AcceptedT, CheckT]):
         require_qualified(team)
         _require_present(round_)
         if self.attempt is None:
-            attempt = quota.begin_attempt(session, round_, team, user_id, phase=self.phase, key=self.key)
+            attempt = attempts.begin(session, round_, team, user_id, phase=self.phase, key=self.key)
             self.started_at = attempt.started_at
             self.load(session, team)
             self.attempt = attempt

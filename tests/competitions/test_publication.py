@@ -19,6 +19,7 @@ from sqlalchemy import select
 
 from app.core.db.models import Guess, Target, Team, User
 from app.core.db.transaction import transaction
+from tests.support.arena import ROWS, build_noisy_release
 from tests.support.contest import Contest, load_round, run_clock
 from tests.support.database_rows import load_all
 from tests.support.page_requests import get_page
@@ -50,8 +51,13 @@ def test_board_shows_other_teams_with_rounded_scores(
     contest = Contest.create(client, extra_toml=RANK_SUM_TOML.format(digits))
     for team in ("red", "blue", "green"):
         contest.submit(team, score=False)
+    # Three people have each other's data, so that the risk has more decimals than are shown.
+    mixed = contest.arena.table.iloc[[1, 2, 0, *range(3, ROWS)]].reset_index(drop=True)
+    release, secret = build_noisy_release(9, mixed)
+    assert contest.arena.submit("blue", anonymized=release, secret=secret).status_code == 202
     score_everything()
     exact_board, board = contest.get_board(organizer=True), contest.get_board(**viewer)
+    assert find_row(exact_board, "blue")["security"] == 0.925
     assert (board["digits"], exact_board["digits"]) == (digits, None)
     for row in board["rows"]:
         exact_row = find_row(exact_board, row["team"])
