@@ -80,6 +80,8 @@ def _build_config(host: str, port: int) -> Config:
 
 def _create_application() -> "FastAPI":
     """Return the application; if it cannot be loaded, end this process so that its parent ends as well."""
+    # In a rush, each step of a board waits this long for every thread that reads an upload (5 ms by default).
+    sys.setswitchinterval(0.0005)
     try:
         from app.main import create_served_app
 
