@@ -126,7 +126,7 @@ def check_ranked(board: RankingBoard, ranked: object, *, package: str) -> tuple[
     """
     if not isinstance(ranked, Sequence) or not all(isinstance(entry, Ranked) for entry in ranked):
         raise _build_error(package, type(ranked).__name__, _RANKED)
-    if sorted(str(entry.team) for entry in ranked) != sorted(board.teams):
+    if sorted((entry.team for entry in ranked), key=str) != sorted(board.teams):
         raise _build_error(package, str(len(ranked)), _TEAMS)
     owners = {submission.id: submission.team for submission in board.submissions}
     for entry in ranked:

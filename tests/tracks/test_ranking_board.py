@@ -1,6 +1,7 @@
 """Boards and rankings are plain data, and what a ranking function returns is checked."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ INVALID_RANKINGS: dict[str, Any] = {
     "a team twice": [Ranked("red", 1.0), Ranked("red", 2.0), Ranked("blue", 2.0)],
     "an unknown team": [Ranked("red", 1.0), Ranked("green", 2.0)],
     "no name": [Ranked("red", 1.0), Ranked(7, 2.0)],  # type: ignore[arg-type]
+    "a name that is no text": [Ranked("red", 1.0), Ranked(Path("blue"), 2.0)],  # type: ignore[arg-type]
     "a text as score": [Ranked("red", "1"), Ranked("blue", 2.0)],  # type: ignore[arg-type]
     "a flag as score": [Ranked("red", True), Ranked("blue", 2.0)],
     "a long text": [Ranked("red", 1.0, "x" * (MAX_TEXT + 1)), Ranked("blue", 2.0)],

@@ -12,6 +12,7 @@ FREE = -1
 UNASSIGNED = -2
 """Marks a row for which no listed column is worth its cost."""
 _BIDDING_PASSES = 3
+"""Bidding assigns most rows. Each of the others costs a search for a path."""
 
 
 class CostLists(NamedTuple):
@@ -90,7 +91,12 @@ def find_k_smallest(
 def _extend(  # noqa: PLR0912 - helpers would have to share its scratch arrays
     matching: Matching, rows: IntArray, lists: CostLists
 ) -> Matching:  # pragma: no cover - compiled
-    """Extend the matching in place, and return it."""
+    """Extend the matching in place, and return it.
+
+    The reduced cost of a listed column, its cost minus the prices of row and column, is 0 if the row has the
+    column and otherwise at least 0 but for rounding. So Dijkstra's search from an open row finds the cheapest
+    path of exchanges to a free column, or to a row that leaves its column and stays unassigned.
+    """
     open_rows = rows
     for _ in range(_BIDDING_PASSES):
         open_rows = _bid(matching, open_rows, lists)
@@ -99,9 +105,9 @@ def _extend(  # noqa: PLR0912 - helpers would have to share its scratch arrays
     reached_search, settled_search = np.full(columns, -1), np.full(columns, -1)
     for search, root in enumerate(open_rows):
         row, path_cost, goal = root, 0.0, FREE
-        exit_cost, exit_row = np.inf, FREE
+        exit_cost, exit_row = np.inf, FREE  # the cheapest row to leave unassigned so far
         heap = [(0.0, 0) for _ in range(0)]  # an empty list with a type
-        path = [0 for _ in range(0)]
+        settled = [0 for _ in range(0)]
         while True:
             leaving_cost = path_cost + max(lists.unlisted_bounds[row] - matching.row_prices[row], 0.0)
             if leaving_cost < exit_cost:
@@ -125,25 +131,33 @@ def _extend(  # noqa: PLR0912 - helpers would have to share its scratch arrays
                 goal = column
                 break
             settled_search[column] = search
-            path.append(column)
+            settled.append(column)
             row = matching.row_of[column]
         if path_cost == np.inf:
             matching.column_of[root] = UNASSIGNED
             continue
         matching.row_prices[root] += path_cost
-        for column in path:
+        for column in settled:  # which makes the reduced costs on the path 0
             matching.row_prices[matching.row_of[column]] += path_cost - distances[column]
             matching.column_prices[column] -= path_cost - distances[column]
         if goal == FREE:
             goal, matching.column_of[exit_row] = matching.column_of[exit_row], UNASSIGNED
             if exit_row == root:
                 continue
-        row = FREE
-        while row != root:
-            row = predecessors[goal]
-            matching.row_of[goal] = row
-            matching.column_of[row], goal = goal, matching.column_of[row]
+        _exchange(matching, predecessors, goal, root)
     return matching
+
+
+@compile_loop
+def _exchange(
+    matching: Matching, predecessors: IntArray, goal: int, root: int
+) -> None:  # pragma: no cover - compiled
+    """Give each row of the path from ``root`` the next column, the last one ``goal``."""
+    row = FREE
+    while row != root:
+        row = predecessors[goal]
+        matching.row_of[goal] = row
+        matching.column_of[row], goal = goal, matching.column_of[row]
 
 
 @compile_loop
