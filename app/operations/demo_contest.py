@@ -8,12 +8,12 @@ import logging
 import math
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -216,9 +216,8 @@ def load_own_contest(competition: Path, original: Sequence[str]) -> PlayedContes
 
     Each sample method of the track is a team. Of several rounds the first one is played.
     """
-    text = read_text(competition)
-    rounds = read_hostable_file(text).rounds
-    contest = load_contest(competition, list(original), next(iter(rounds)) or None)
+    file = read_hostable_file(read_text(competition))
+    contest = load_contest(competition, list(original), next(iter(file.rounds)) or None)
     check_sizes(contest, assign_originals(contest.track, original).values())
     compute_usable_scales(contest.rules, contest.track, contest.original)
     if contest.rules.excessive and contest.rules.threshold is None:
@@ -230,7 +229,7 @@ def load_own_contest(competition: Path, original: Sequence[str]) -> PlayedContes
     _require_no_organizer_files(contest.track, contest.rules)
     has_attack_phase = not contest.rules.phases or contest.rules.phase("reidentification") is not None
     return PlayedContest(
-        _open_now(text, phase_count=2 if has_attack_phase else 1),
+        _open_now(file.text, phase_count=2 if has_attack_phase else 1),
         contest.rules,
         contest.original,
         contest.contents,
@@ -560,8 +559,8 @@ def _attack(
     """Submit one guess on each target of another team that this team has not attacked yet."""
     attacked = {guess.target for guess in client.list_guesses(slug)}
     track = TRACKS[rules.track]
-    usual_names = [name for name in _ATTACKER_NAMES if name in track.attackers]
-    attacker_names = cycle(usual_names or track.attackers)
+    names = [name for name in _ATTACKER_NAMES if name in track.attackers] or list(track.attackers)
+    attacker_names = cycle(names)
     for target in client.list_targets(slug):
         if target.own or target.name in attacked:
             continue
@@ -570,7 +569,17 @@ def _attack(
             for file in target.files
         }
         attack_target = track.parse_target(contents, original, rules)
-        attacker = track.attackers[next(attacker_names)]
-        guesses = make_guesses(attacker, attack_target, track=track, rules=rules)
-        for name, guess in write_guesses(guesses, track=track, rng=rng).items():
-            client.send_guess(str(target.id), guess, question=name)
+        files = _make_guess_files(islice(attacker_names, len(names)), attack_target, track, rules, rng)
+        for question, guess in files.items():
+            client.send_guess(str(target.id), guess, question=question)
+
+
+def _make_guess_files(
+    names: Iterable[str], target: object, track: AnyTrack, rules: Rules, rng: np.random.Generator
+) -> dict[str, bytes]:
+    """Return the guesses of the first attacker that makes some that a team could send, by question."""
+    for name in names:
+        guesses = make_guesses(track.attackers[name], target, track=track, rules=rules)
+        if files := write_guesses(guesses, track=track, rng=rng):
+            return files
+    return {}

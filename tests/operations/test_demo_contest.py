@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from anoncup import TRACKS, generate_households, template
+from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import evaluate
+from app.competitions.competitions import collect_current_versions, complete_file
 from app.operations import demo_contest
 from app.operations.demo_contest import DEMO_CONTESTS, DemoContest
 
@@ -40,3 +42,25 @@ def test_own_contest_is_played_with_the_methods_of_packages(
     generate_households(30).to_csv(original, index=False)
     contest = demo_contest.load_own_contest(competition, [str(original)])
     assert [entry.team for entry in contest.entries] == [*track.methods, "mine"]
+
+
+def test_file_of_a_service_is_played_without_its_scoring_versions(tmp_path: Path) -> None:
+    competition, original = tmp_path / "own.toml", tmp_path / "original.csv"
+    file = template(2015).replace("[excessive]", "[excessive]\nthreshold = 0.3")
+    competition.write_text(
+        complete_file(file, {}, collect_current_versions(parse_competition(file))), "utf-8"
+    )
+    generate_households(30).to_csv(original, index=False)
+    assert "scored_by" not in demo_contest.load_own_contest(competition, [str(original)]).file
+
+
+def test_attack_that_no_team_could_send_is_left_to_the_next_attacker() -> None:
+    contest = demo_contest.prepare(next(demo for demo in DEMO_CONTESTS if demo.year == 2016))
+    rng = np.random.default_rng(0)
+    release, answer = demo_contest._build_release(contest.entries[0], contest, rng)
+    context = contest.track.build_context(contest.rules, contest.original, release)
+    target = contest.track.build_target(answer, context)
+    files = demo_contest._make_guess_files(
+        ("random_in_cluster", "sort_spend"), target, contest.track, contest.rules, rng
+    )
+    assert files
