@@ -60,6 +60,8 @@ _ATTACKER_NAMES = ("euc1", "sa_rank", "gower", "sort")
 """Built-in attackers that the teams use in turn. A track that has none of them uses all of its own."""
 _END_DELAY = timedelta(seconds=2)
 """Notice of the end of a phase. It doubles as long as the request reaches a busy service too late."""
+_NO_NOTICE = "reveal_notice_hours = 0"
+"""Whoever tries the demo can end a contest and see its secrets at once."""
 _PHASE_LENGTH, _ROUND_LENGTH = timedelta(days=30), timedelta(days=61)
 _MethodStep = tuple[str, Mapping[str, object]]
 """A sample method and its parameters."""
@@ -391,6 +393,7 @@ def _build_competition_file(demo: DemoContest) -> str:
     text = template(demo.year)
     rules = parse_competition(text)
     text = text.replace(f'slug = "{rules.slug}"', f'slug = "{demo.slug}"')
+    text = text.replace("reveal_notice_hours = 24", _NO_NOTICE)
     for language, title in zip(("en", "ja"), demo.titles, strict=True):
         text = text.replace(rules.title[language], title)
     distance = rules.required_excessive.distance
@@ -399,7 +402,7 @@ def _build_competition_file(demo: DemoContest) -> str:
     )
     text += "".join(f"\n[attackers.{name}]\ncounts = false\n" for name in demo.uncounted_attackers)
     if demo.has_attack_phase:
-        text = replace_tables(text, "publication", '[publication]\nfeedback = "immediate"')
+        text = replace_tables(text, "publication", f'[publication]\nfeedback = "immediate"\n{_NO_NOTICE}')
     if demo.has_final:
         text = replace_tables(replace_tables(text, "phases", ""), "format", "")
         text = f"format = 2\n{text.lstrip()}{_ROUNDS}"

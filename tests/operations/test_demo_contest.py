@@ -19,6 +19,7 @@ pytestmark = pytest.mark.full
 @pytest.mark.parametrize("demo", DEMO_CONTESTS, ids=lambda demo: demo.slug)
 def test_demo_releases_vary_and_only_the_cheat_is_rejected(demo: DemoContest) -> None:
     contest = demo_contest.prepare(demo)
+    assert contest.rules.publication.reveal_notice_hours == 0
     verdicts = {}
     for index, entry in enumerate(contest.entries):
         release = demo_contest._build_release(entry, contest, np.random.default_rng([0, index]))
