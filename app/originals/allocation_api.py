@@ -35,7 +35,7 @@ def get_own_file(slug: str, file: str, principal: CurrentPrincipal) -> Response:
 
 @router.get("/{slug}/allocations")
 def get_allocations(slug: str, principal: OptionalPrincipal) -> schemas.AllocationReveal:
-    """Return the seed and all allocations, once the competition has closed. Anybody can then repeat them."""
+    """Return the seed and all allocations, once the competition has closed."""
     with transaction() as session:
         seed, allocations = allocated_files.load_revealed(session, principal, slug)
     team_allocations = [

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
+from anoncup.tracks.membership.tables import write_table
 from anoncup.tracks.transactions.example import load_tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.competitions.rules_pages import (
@@ -24,6 +25,8 @@ from app.core.pages.notation import format_number, mark_up_symbols
 from app.core.storage import compute_digest
 from tests.support import membership_contest
 from tests.support.arena import Arena, build_competition_toml
+from tests.support.contest import run_clock
+from tests.support.membership_cases import build_survey
 from tests.support.page_requests import extract_words, get_page
 from tests.support.translations import LABEL_KEYS, translate
 
@@ -135,6 +138,20 @@ def test_published_files_show_their_columns_and_an_example(arena: Arena) -> None
         assert ", ".join(header) in page
         assert "\n".join(",".join(line) for line in (header, *rows)) in page
     assert "hidden.csv" not in page  # only the organizers have it
+
+
+def test_optional_file_that_is_missing_is_not_listed_and_the_draw_needs_the_organizers(arena: Arena) -> None:
+    file = membership_contest.build_competition_toml().replace('slug = "small"', 'slug = "survey"')
+    assert arena.post("/competitions", content=file).status_code == 201
+    candidates = write_table(build_survey(60).candidates).decode().splitlines()
+    content = "\n".join(line.rpartition(",")[0] for line in candidates)  # without the hidden column
+    assert arena.put("/competitions/survey/original/candidates.csv", content=content).status_code == 200
+    for path in ("rules", "organize/publish"):
+        page = get_page(arena, f"/competitions/survey/{path}", organizer=True).text
+        assert ("candidates.csv" in page, "background.csv" in page) == (True, False)
+    run_clock()  # chooses the seed
+    page = get_page(arena, "/competitions/survey/rules", organizer=True).text
+    assert "to repeat them takes a file of the organizers as well" in page
 
 
 @pytest.mark.parametrize("year", [2015, 2016])

@@ -50,6 +50,7 @@ from anoncup.rules.settings import Description
 from anoncup.rules.timetable import Timetable
 from anoncup.schemas import TokenKind
 from anoncup.schemas.fields import Role
+from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import AnyTrack
 from app.core.db.privileges import ADD, ALL, NONE, READ, WRITE
 from app.core.db.stored_files import ResultT, read_rules, read_stored
@@ -407,6 +408,13 @@ class Round(Base):
     def public_files(self) -> dict[str, str]:
         """SHA-256 of each file that all teams get: the original, and the files allocated to all."""
         return {**self.shared_files, **self.original}
+
+    @property
+    def listed_files(self) -> list[FileSpec]:
+        """The original's files that teams get or, before it is uploaded, may get."""
+        names = {*self.public_files, *self.unallocated_files}
+        files = self.track.original_files
+        return [file for file in files if self.original_rows is None or file.name in names]
 
     @property
     def unallocated_files(self) -> tuple[str, ...]:
