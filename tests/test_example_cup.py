@@ -115,6 +115,16 @@ def test_installed_package_passes_its_own_tests_and_has_its_template(
     assert len((tmp_path / "data/register.csv").read_text().splitlines()) == 601
 
 
+def test_guesses_of_attackers_name_candidates_by_integers(track: AnyTrack) -> None:
+    rules = parse_rounds(template("cup2026"))["final"]
+    original, _ = track.parse_original(make_data(track, 1), rules)
+    method = track.methods["copy"]
+    _, cohort = track.anonymize(method, original, rules, np.random.default_rng(0), {})
+    for question in track.questions.values():
+        lines = question.write(question.make_perfect_guess(cohort)).decode().split()
+        assert [int(line.split(",")[0]) for line in lines[1:]] == (cohort.rows + 1).tolist()
+
+
 @dataclass
 class PlayedRound:
     """A round with the cohort of each team, its submission, and the risks that this test computes."""

@@ -72,6 +72,8 @@ def attack(
             show_attackers(rates)
     elif as_json:
         print_json(paths)
+    if into is not None and not as_json:
+        print(f"wrote {', '.join(path.name for path in paths) or 'nothing'} into {into}")
 
 
 def _run_attackers(contest: LocalContest, target: TargetT, names: list[str]) -> dict[str, Guesses]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from anoncup.cli.connection import connect
+from anoncup.cli.connection import connect, print_round
 from anoncup.cli.options import AsJson, Slug
 from anoncup.cli.output import ColumnSpec, get_value, print_json, print_table
 from anoncup.errors import InvalidInput
@@ -40,6 +40,8 @@ def board(
             print(client.get_board_csv(slug, which), end="")
             return
         content, columns = _load_board(client, slug, which)
+        if not as_json and which not in {"total", "attack-total"}:
+            print_round(client, slug)
     if as_json:
         print_json(content)
         return

@@ -37,6 +37,12 @@ def connect(*, anonymous: bool = False, password: Callable[[], str] | None = Non
         yield client
 
 
+def print_round(client: Client, slug: str) -> None:
+    """Print which round a slug alone stands for."""
+    if "." not in slug and (name := client.get_competition(slug).round):
+        print(f"round: {name}")
+
+
 def make_password_prompt(*, from_stdin: bool) -> Callable[[], str]:
     """Return a function that reads the password for step-up authentication when it is called."""
 

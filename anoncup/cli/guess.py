@@ -10,7 +10,7 @@ from uuid import UUID
 
 import typer
 
-from anoncup.cli.connection import build_domain_error, connect, translate_api_errors
+from anoncup.cli.connection import build_domain_error, connect, print_round, translate_api_errors
 from anoncup.cli.options import AsJson, Slug, use_local_names
 from anoncup.cli.output import (
     ColumnSpec,
@@ -206,6 +206,8 @@ def targets(slug: Slug, as_json: AsJson = False) -> None:
     }
     with connect() as client:
         rows = client.list_targets(slug)
+        if not as_json:
+            print_round(client, slug)
     if any(len(target.guesses_left_by_question or ()) > 1 for target in rows):
         columns = {**columns, "left by question": "guesses_left_by_question"}
     print_entries(rows, columns, as_json=as_json, empty_text="no targets")

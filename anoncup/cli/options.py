@@ -54,7 +54,8 @@ OptionalOriginalFiles = Annotated[list[str] | None, _ORIGINAL_OPTION]
 ReleasePaths = Mapping[str, Path]
 """Paths of the files of a release, by the name of the file."""
 _SECRET_HELP = "secret.csv, which maps the release to the original"  # noqa: S105
-SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help=_SECRET_HELP)]
+_ANSWER_HELP = f"{_SECRET_HELP}, or the file of your team where the service draws the answer (membership)"
+SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help=_ANSWER_HELP)]
 SubmittedSecret = Annotated[
     Path | None,
     typer.Option(
@@ -65,7 +66,7 @@ SubmittedSecret = Annotated[
     ),
 ]
 OptionalSecretFile = Annotated[
-    Path | None, typer.Option("--secret", exists=True, dir_okay=False, help=f"{_SECRET_HELP}, if known")
+    Path | None, typer.Option("--secret", exists=True, dir_okay=False, help=f"{_ANSWER_HELP}, if known")
 ]
 wants_json = ContextVar("wants_json", default=False)
 """True if ``--json`` was given. Errors are then printed as JSON, too."""

@@ -71,6 +71,10 @@ def review_draft(session: Session, principal: Principal, round_: Round) -> Publi
         missing.append(CodedMessage("phase_over", Message("the first phase is over")))
     elif phase and phase.start <= now:
         message = Message("the first phase has begun: teams can submit at once")
+        if first.name:
+            message = Message(
+                "the first phase of round {name} has begun: teams can submit at once", name=first.name
+            )
         warnings.append(CodedMessage("phase_begun", message))
     return PublishReview(missing, warnings)
 

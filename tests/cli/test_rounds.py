@@ -41,3 +41,12 @@ def test_board_that_a_formula_ranks_shows_the_score(
     words = anoncup("board", "small.preliminary").stdout.split()
     assert words[:4] == ["rank", "team", "score", "overall"]
     assert f"{row['score']:.3f}" in " ".join(words)
+
+
+def test_slug_alone_names_the_round_that_is_shown(rounds: dict[str, Contest], anoncup: CommandRunner) -> None:
+    rounds["preliminary"].submit("red")
+    rounds["preliminary"].open_attacks()
+    for command in ("board", "targets"):
+        assert anoncup(command, "small").stdout.startswith("round: preliminary\n")
+        assert "round:" not in anoncup(command, "small.preliminary").stdout
+        assert "round:" not in anoncup(command, "small", "--json").stdout

@@ -40,7 +40,8 @@ def test_release_is_checked_with_and_without_a_secret(folder: Path) -> None:
 
 
 def test_attackers_guess_without_the_secret_and_are_rated_with_it(folder: Path) -> None:
-    run_line(folder, f"attack {RELEASE} --into guesses --attacker jaccard_quantity")
+    printed = run_line(folder, f"attack {RELEASE} --into guesses --attacker jaccard_quantity")
+    assert printed == "wrote jaccard_quantity.csv into guesses\n"
     assert (folder / "guesses" / "jaccard_quantity.csv").read_text() == "original_row\n3\n1\n2\n"
     rates = run_json(folder, f"attack {SCORED}")
     assert rates["jaccard_quantity"]["correct"] == 3

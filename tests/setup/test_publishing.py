@@ -16,6 +16,7 @@ from tests.support.arena import API, PASSWORD, Arena, build_competition_toml
 from tests.support.contest import Contest, load_competition, load_round, run_clock
 from tests.support.database_rows import execute, load_all
 from tests.support.page_requests import get_page, post_form
+from tests.support.two_rounds import build_two_round_toml
 
 PUBLISH_PAGE = "/competitions/small/organize/publish"
 
@@ -141,6 +142,12 @@ def test_missing_language_and_identifying_columns_are_warned_of(draft: Contest) 
     }
     assert warnings["no_description"].endswith("in: en")
     assert " in age: " in warnings["identifying_columns"]
+
+
+def test_round_whose_first_phase_has_begun_is_named(client: TestClient) -> None:
+    arena = Arena.create(client, file=build_two_round_toml(), is_draft=True)
+    warnings = arena.get("/competitions/small/publish").json()["warnings"]
+    assert "of round preliminary has begun" in warnings[-1]["message"]
 
 
 def test_nobody_joins_a_draft(draft: Contest) -> None:

@@ -15,7 +15,7 @@ from app.core.db.transaction import transaction
 from app.targets.guesses import GuessUpload
 from tests.support.contest import Contest, judge_everything
 from tests.support.membership_contest import GUESSES, MembershipContest, create_contest
-from tests.support.page_requests import assert_refused, post_form
+from tests.support.page_requests import assert_refused, get_page, post_form
 from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
@@ -57,6 +57,14 @@ def test_each_question_is_parsed_judged_and_counted_separately(opened_contest: M
     target = next(row for row in contest.list_targets("blue") if not row["own"])
     assert target["guesses_left_by_question"] == {"membership": 2, "attribute": 0}
     assert target["guesses_left"] == 2
+
+
+def test_commands_name_the_questions(opened_contest: MembershipContest) -> None:
+    page = get_page(opened_contest.arena, f"{opened_contest.contest.path}/targets", team="blue").text
+    assert re.findall(r"--file FOLDER (.*?)(?:\n|<)", page) == [
+        "--question membership",
+        "--question attribute",
+    ]
 
 
 def test_unknown_question_is_refused_with_the_valid_ones(opened_contest: MembershipContest) -> None:

@@ -39,6 +39,7 @@ ATTRIBUTE_QUESTION = replace(
         header=lambda rules: (CANDIDATE_COLUMN, *get_hidden_schema(rules).names),
     ),
     read=_steps.read_values,
+    write=_steps.write_guess,
     judge=_steps.judge_attribute,
     make_perfect_guess=_steps.make_perfect_values,
     parameters=MEMBERSHIP.questions["attribute"].parameters[:1],

@@ -124,6 +124,10 @@ def read_values(content: bytes, context: Context) -> TypedTable:
     return parse_rows(content, add_candidate(get_hidden_schema(context.rules)), file="guess")[0]
 
 
+def write_guess(guess: TypedTable) -> bytes:
+    return write_csv(build_frame(guess).astype({CANDIDATE_COLUMN: np.int64}))
+
+
 def make_perfect_scores(cohort: Members) -> TypedTable:
     return build_scores(cohort.rows, np.ones(len(cohort.rows)))
 
