@@ -61,7 +61,7 @@ def test_each_question_is_parsed_judged_and_counted_separately(opened_contest: M
 
 def test_commands_name_the_questions(opened_contest: MembershipContest) -> None:
     page = get_page(opened_contest.arena, f"{opened_contest.contest.path}/targets", team="blue").text
-    assert re.findall(r"--file FOLDER (.*?)(?:\n|<)", page) == [
+    assert re.findall(r"--file FOLDER (.*?)</pre>", page) == [
         "--question membership",
         "--question attribute",
     ]
