@@ -125,7 +125,10 @@ def read_values(content: bytes, context: Context) -> TypedTable:
 
 
 def write_guess(guess: TypedTable) -> bytes:
-    return write_csv(build_frame(guess).astype({CANDIDATE_COLUMN: np.int64}))
+    """Write numbers of candidates as integers, unless the judge is to refuse one that is none."""
+    frame = build_frame(guess)
+    is_whole = (frame[CANDIDATE_COLUMN] % 1 == 0).all()
+    return write_csv(frame.astype({CANDIDATE_COLUMN: np.int64}) if is_whole else frame)
 
 
 def make_perfect_scores(cohort: Members) -> TypedTable:
