@@ -149,6 +149,7 @@ def _get_losses(row: BoardRow, scores: ReleaseScores) -> tuple[float, float] | N
 
 
 def _mask_row(row: BoardRow, scores: ReleaseScores, scope: BoardScope, *, is_on_front: bool) -> BoardRow:
+    """Hide what may depend on another team's secret. All other fields are shown to everybody."""
     is_own = not row.baseline and row.team_id == scope.viewer.team_id
     visible: dict[str, Any] = {"own": is_own, "on_front": is_on_front}
     if not is_own and scope.digits is not None:

@@ -103,7 +103,7 @@ def apply_formula(
         if entry.numbers is not None and not (is_comparison and entry.release.is_baseline)
     ]
     rounding = {name: limit for _, numbers in counted for name, limit in numbers.rounding.items()}
-    names = [
+    team_numbers = [
         collect_numbers(
             rules,
             numbers,
@@ -113,7 +113,7 @@ def apply_formula(
         )
         for entry, numbers in counted
     ]
-    values = find_values(evaluate_defence, rules, names, rounding)
+    values = find_values(evaluate_defence, rules, team_numbers, rounding)
     scores = {entry.release.submission_id: value for (entry, _), value in zip(counted, values, strict=True)}
     scored = [replace(entry, score=scores.get(entry.release.submission_id)) for entry in entries]
     return scored if is_comparison else [replace(entry, loss=to_loss(rules, entry.score)) for entry in scored]

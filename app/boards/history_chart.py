@@ -140,7 +140,7 @@ def _build_specification(rows: Sequence[Spec], time: Spec, values: Spec) -> Spec
                     "size": choose("datum.own", 3, 1.4),
                 },
             },
-            {
+            {  # invisible, so that a pointer need not be exactly on a line
                 "name": "wide",
                 "params": [{"name": "near", "select": hover}],
                 "mark": {"type": "line", "opacity": 0, "strokeWidth": 9},

@@ -1,4 +1,4 @@
-"""Columns, ties, rank changes and search of the anonymization board."""
+"""Columns of the anonymization board, and what separates a team from the next better one."""
 
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeVar

@@ -180,6 +180,7 @@ def _replace_rows(
     until: datetime = END,
     team_ids: Collection[UUID] | None = None,
 ) -> None:
+    """Store the rows from ``since`` on in place of the old ones; later rounds that read them become stale."""
     round_id = round_.id
     for table, rows in new_rows:
         is_affected = [table.round_id == round_id, table.at >= since, table.at < until]
