@@ -136,7 +136,7 @@ class Settings(BaseSettings):
     """Maximum size of a request. Each file has a smaller limit set by the competition."""
     grace_s: int = 120
     """Seconds after a deadline in which the body of an upload that started before it may complete."""
-    uploads_at_once: int = 8
+    uploads_at_once: int = 6
     """Maximum number of uploads received at a time; the uploads of one team are received one by one."""
     parsed_mb: int = 64
     """Maximum size of the uploads in memory at a time; a single larger upload is allowed."""
