@@ -100,14 +100,14 @@ def apply(
         if stored is None and not as_json:  # also if the data are refused
             print(f"created {replace_unprintable(str(tables['slug']))}")
         address = ".".join(filter(None, (str(tables["slug"]), round_name)))
-        had_data = bool(client.get_competition(address).original_sha256)
-        uploads = _upload_originals(client, address, originals)
-        competition = client.get_competition(address)
+        earlier = client.get_competition(address)
+        uploads = _upload_originals(client, earlier, originals)
+        competition = client.get_competition(address) if uploads else earlier
         review = _review_draft(client, competition)
         if not as_json:
             _print_changes(changes)
             _print_uploads(uploads)
-            if uploads and had_data and competition.published_at:
+            if uploads and earlier.original_sha256 and earlier.published_at:
                 print("warning: teams may have the earlier data: announce the new ones", file=sys.stderr)
             if stored is not None and not changes and not uploads:
                 print("nothing changed")
@@ -195,14 +195,15 @@ def _send_file(
     return changes
 
 
-def _upload_originals(client: Client, address: str, originals: Sequence[str]) -> dict[str, schemas.Original]:
+def _upload_originals(
+    client: Client, competition: schemas.Competition, originals: Sequence[str]
+) -> dict[str, schemas.Original]:
     """Upload the original data unless the service has them; return the answers by file.
 
     The first file is uploaded first, because the service checks the others against it and drops them with it.
     """
     if not originals:
         return {}
-    competition = client.get_competition(address)
     paths = resolve_original_paths(competition, originals)
     contents = {name: path.read_bytes() for name, path in paths.items()}
     digests = {name: sha256(content).hexdigest() for name, content in contents.items()}
@@ -213,7 +214,7 @@ def _upload_originals(client: Client, address: str, originals: Sequence[str]) ->
     with use_local_names(local_names), translate_api_errors():
         for name, content in contents.items():
             with progress_bar(replace_unprintable(name)):
-                uploads[name] = client.put_original(address, content, filename=name)
+                uploads[name] = client.put_original(competition.address, content, filename=name)
     # The service may have cleaned the files, so that only now it is known whether it had them.
     return uploads if uploads[name].original_sha256 != competition.original_sha256 else {}
 

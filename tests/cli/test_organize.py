@@ -17,7 +17,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.rules.timetable import replace_phases
 from anoncup.tables.csv_text import write_csv
-from tests.support import shop_contest
+from tests.support import membership_contest, shop_contest
 from tests.support.arena import API, PASSWORD, Arena, build_competition_toml
 from tests.support.command_line import CommandRunner
 from tests.support.contest import Contest
@@ -122,6 +122,30 @@ def test_data_of_several_files_are_given_in_the_order_of_the_track(
     (folder / "t.csv").write_text(shop_contest.TRANSACTIONS.replace("\n", "\r\n"), "utf-8", newline="")
     changed = anoncup(*arguments, "--original", "t.csv")
     assert "uploaded transactions.csv\n" in changed.stdout
+
+
+def test_only_new_data_of_a_published_contest_are_warned_of(
+    anoncup: CommandRunner, organized_arena: Arena, folder: Path
+) -> None:
+    apply_draft(anoncup, organized_arena, folder)
+    command = ["organize", "apply", "c.toml", "--original", "X.csv"]
+    published = anoncup(*command, "--publish", "--yes", "--password-stdin", typed=f"{PASSWORD}\n")
+    (folder / "X.csv").write_bytes(write_csv(organized_arena.table.iloc[::-1]))
+    changed = anoncup(*command)
+    assert [
+        (result.status, "teams may have the earlier data" in result.stderr) for result in (published, changed)
+    ] == [(0, False), (0, True)]
+
+
+def test_only_tracks_with_a_threshold_have_the_address_of_a_report(
+    anoncup: CommandRunner, organized_arena: Arena, folder: Path
+) -> None:
+    for text, has_report in (
+        (build_competition_toml("made"), True),
+        (membership_contest.build_competition_toml(), False),
+    ):
+        (folder / "c.toml").write_text(text, "utf-8")
+        assert ("/organize/threshold" in anoncup("organize", "apply", "c.toml").stdout) is has_report
 
 
 def test_data_are_uploaded_for_the_named_round(
